@@ -1,0 +1,43 @@
+"""Two public tables and their taxonomies, for the demo, the documentation and the tests.
+
+Only paths are handed out: reading is left to whoever asks. `README.md` beside this file names the sources.
+"""
+
+from __future__ import annotations
+
+from importlib import resources
+from pathlib import Path
+
+from incrowd.errors import UnknownNameError
+
+__all__ = ["adult", "german", "taxonomies"]
+
+_NAMES = ("adult", "german")
+
+
+def adult() -> Path:
+    """The 45,222 complete records of UCI Adult, 15 columns, gzipped CSV with a header."""
+    return _folder("adult") / "adult.csv.gz"
+
+
+def german() -> Path:
+    """The 1,000 records of Statlog German credit, 21 columns, gzipped CSV with a header."""
+    return _folder("german") / "german.csv.gz"
+
+
+def taxonomies(name: str) -> dict[str, Path]:
+    """The taxonomy files of a data set by column, in alphabetical order.
+
+    Args:
+        name: "adult" or "german".
+
+    Raises:
+        UnknownNameError: There is no such data set.
+    """
+    if name not in _NAMES:
+        raise UnknownNameError("data set", name, _NAMES)
+    return {path.stem: path for path in sorted((_folder(name) / "taxonomies").glob("*.csv"))}
+
+
+def _folder(name: str) -> Path:
+    return Path(str(resources.files(__name__))) / name

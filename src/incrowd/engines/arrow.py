@@ -1,0 +1,226 @@
+"""The default engine: streams Arrow batches, so that memory grows with the distinct tuples, not with the rows."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from incrowd.engines.frames import FrameSource, rebuild
+from incrowd.engines.output import open_writer
+from incrowd.engines.sources import Source
+from incrowd.errors import DataError
+from incrowd.policy import Policy
+from incrowd.recoding import Recoding, encoded, is_missing
+from incrowd.scales import text_of
+from incrowd.table import Attribute, CompressedTable, encode, sort_tuples
+from incrowd.taxonomy import Taxonomy
+
+_BUFFER_ROWS = 1 << 20  # rows that may wait before they are collapsed
+Codes = npt.NDArray[np.int32]
+Progress = Callable[[int], object]
+
+
+def compress(source: Source, policy: Policy, progress: Progress | None = None) -> CompressedTable:
+    """Read a table once and keep its distinct tuples.
+
+    Args:
+        source: The rows.
+        policy: Names the columns, and says what to do with missing values.
+        progress: Called with the number of rows of each batch.
+
+    Raises:
+        DataError: No rows are left, or missing values are not allowed.
+        TaxonomyError: A value is not in its taxonomy.
+    """
+    names = policy.attributes
+    columns = [_Column(name, _tokens(source, policy, name)) for name in names]
+    target = _Column(policy.target, ()) if policy.target else None
+    tuples = _Tuples([*columns, target] if target else columns)
+    wanted = [*names, policy.target] if policy.target else list(names)
+    for batch in source.batches(wanted, encoded=wanted):
+        codes = [column.codes(batch.column(column.name)) for column in columns]
+        if policy.missing != "category":
+            keep = np.logical_and.reduce([code >= 0 for code in codes])
+            _check_missing(policy, keep, source)
+            batch, codes = batch.filter(pa.array(keep)), [code[keep] for code in codes]
+        tuples.add([*codes, target.codes(batch.column(target.name))] if target else codes)
+        if progress is not None:
+            progress(len(batch))
+    source.check_unchanged()
+    return _table(policy, columns, target, *tuples.collapsed(source.name))
+
+
+def released(source: Source, recoding: Recoding, progress: Progress | None = None) -> Iterator[pa.RecordBatch]:
+    """The rows of a table, recoded batch by batch."""
+    for batch in source.batches(None, encoded=recoding.names):
+        yield recoding.batch(batch)
+        if progress is not None:
+            progress(len(batch))
+    source.check_unchanged()
+
+
+def write(
+    source: Source,
+    recoding: Recoding,
+    path: Path,
+    see: Callable[[pa.RecordBatch], object],
+    progress: Progress | None = None,
+) -> str:
+    """Write the recoded rows to a file, showing every batch to `see` on the way; gives the file's fingerprint."""
+    batches = released(source, recoding, progress)
+    first = next(batches)
+    with open_writer(path, first.schema, source) as writer:
+        for batch in itertools.chain([first], batches):
+            see(batch)
+            writer.write(batch)
+    return writer.fingerprint
+
+
+def frame(source: FrameSource, recoding: Recoding) -> Any:
+    """A frame recoded, as the same kind of frame."""
+    batches = list(source.batches(recoding.names, encoded=recoding.names))
+    keeps = [recoding.keep(batch) for batch in batches]
+    keep = None
+    if any(kept is not None for kept in keeps):
+        keep = np.concatenate([np.ones(len(b), bool) if k is None else k for b, k in zip(batches, keeps, strict=True)])
+    recoded = pa.Table.from_batches([replace(recoding, dropped=()).batch(batch) for batch in batches])
+    dropped = [name for name in recoding.dropped if name in source.columns]
+    return rebuild(source.frame, {name: recoded.column(name) for name in recoding.names}, dropped, keep)
+
+
+def missing_values(source: Source, policy: Policy) -> tuple[str, ...]:
+    """The texts that stand for a missing value: those that the user gave, and in a CSV file the empty cell."""
+    return tuple(dict.fromkeys((*policy.missing_values, *source.missing_values)))
+
+
+def _tokens(source: Source, policy: Policy, name: str) -> tuple[str, ...]:
+    """Texts that are missing in one column: a value that its taxonomy knows is none."""
+    taxonomy = policy.taxonomies.get(name)
+    known = taxonomy.leaf_codes if isinstance(taxonomy, Taxonomy) else {}
+    return tuple(text for text in missing_values(source, policy) if text not in known)
+
+
+def _check_missing(policy: Policy, keep: npt.NDArray[np.bool_], source: Source) -> None:
+    if policy.missing == "error" and not keep.all():
+        raise DataError(
+            f"{source.name} has missing values in a quasi-identifier, and the policy allows none; set missing to "
+            "'category' or 'drop', or fill them"
+        )
+
+
+class _Column:
+    """Numbers the distinct values of one column in order of appearance; a missing value has the number -1."""
+
+    def __init__(self, name: str, missing: Sequence[str]) -> None:
+        self.name = name
+        self._missing = missing
+        self.values: pa.Array | None = None
+
+    def codes(self, column: pa.Array) -> Codes:
+        column = encoded(column)
+        present = ~is_missing(column.dictionary, self._missing)
+        code_of = np.full(len(present) + 1, -1, np.int32)  # the last one for null
+        code_of[:-1][present] = self._number(column.dictionary.filter(pa.array(present)))
+        return code_of[pc.fill_null(column.indices, len(present)).to_numpy(zero_copy_only=False)]
+
+    def _number(self, values: pa.Array) -> Any:
+        if self.values is None:
+            self.values = values
+            return np.arange(len(values))
+        numbers = pc.index_in(values, self.values)
+        new = values.filter(pc.is_null(numbers))
+        known = len(self.values)
+        numbers = pc.fill_null(numbers, -1).to_numpy(zero_copy_only=False).copy()
+        numbers[numbers < 0] = np.arange(known, known + len(new))
+        if len(new):
+            self.values = pa.concat_arrays([self.values, new])
+        return numbers
+
+
+class _Tuples:
+    """Rows of codes with counts, collapsed whenever too many wait."""
+
+    def __init__(self, columns: Sequence[_Column]) -> None:
+        self._columns = columns
+        self._waiting: list[tuple[list[Codes], npt.NDArray[np.int64] | None]] = []
+        self._rows = 0
+        self._distinct = 0
+
+    def add(self, codes: list[Codes]) -> None:
+        if len(codes[0]):
+            self._waiting.append((codes, None))
+            self._rows += len(codes[0])
+        if self._rows > max(_BUFFER_ROWS, 2 * self._distinct):
+            columns, counts = self._joined()
+            order, starts = sort_tuples([column + 1 for column in columns], [self._size(c) for c in self._columns])
+            counts = np.add.reduceat(counts[order], starts)
+            self._waiting = [([column[order[starts]] for column in columns], counts)]
+            self._rows, self._distinct = 0, len(counts)
+
+    def collapsed(self, name: str) -> tuple[list[Codes], npt.NDArray[np.int64]]:
+        if not self._waiting:
+            raise DataError(f"{name} has no rows left to release")
+        return self._joined()
+
+    def _joined(self) -> tuple[list[Codes], npt.NDArray[np.int64]]:
+        columns = [np.concatenate(parts) for parts in zip(*(codes for codes, _ in self._waiting), strict=True)]
+        counts = [np.ones(len(codes[0]), np.int64) if n is None else n for codes, n in self._waiting]
+        self._waiting = []
+        return columns, np.concatenate(counts)
+
+    @staticmethod
+    def _size(column: _Column) -> int:
+        return 1 + (0 if column.values is None else len(column.values))
+
+
+def _table(
+    policy: Policy,
+    columns: Sequence[_Column],
+    target: _Column | None,
+    codes: list[Codes],
+    counts: npt.NDArray[np.int64],
+) -> CompressedTable:
+    attributes: list[Attribute] = []
+    final: list[Any] = []
+    for column, numbers in zip(columns, codes, strict=False):
+        attribute, code_of = _encode(policy, column.name, *_used(column, numbers))
+        attributes.append(attribute)
+        final.append(code_of[numbers])
+    if target is None:
+        return CompressedTable.build(attributes, final, counts)
+    values, has_missing, number_of = _used(target, codes[-1])
+    classes, ranks = np.unique(np.array(text_of(values).to_pylist(), object), return_inverse=True)
+    class_of = np.append(ranks, len(classes))[number_of]
+    labels = (*classes.tolist(), *[None] * has_missing)
+    return CompressedTable.build(attributes, final, counts, labels, class_of[codes[-1]])
+
+
+def _used(column: _Column, numbers: Codes) -> tuple[pa.Array, bool, Any]:
+    """The values that do occur, whether missing ones do, and the new number of each old one (missing is the last)."""
+    assert column.values is not None
+    present = np.bincount(numbers + 1, minlength=len(column.values) + 1) > 0
+    number_of = np.append(present[1:].cumsum() - 1, -1)
+    return column.values.filter(pa.array(present[1:])), bool(present[0]), number_of
+
+
+def _encode(policy: Policy, name: str, values: pa.Array, has_missing: bool, number_of: Any) -> tuple[Attribute, Any]:
+    taxonomy = policy.taxonomies.get(name)
+    if taxonomy is not None and not isinstance(taxonomy, Taxonomy):
+        taxonomy = taxonomy.build(text_of(values).to_pylist())
+    attribute, codes = encode(
+        name,
+        values,
+        has_missing=has_missing,
+        taxonomy=taxonomy,
+        declared=policy.types.get(name),
+        domain=policy.ranges.get(name),
+    )
+    return attribute, codes[number_of]

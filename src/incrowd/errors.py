@@ -1,0 +1,75 @@
+"""The errors a user can meet, one hierarchy.
+
+Every message is one line that says what is wrong, where, what was got and what to do. A message never shows more of a
+person's data than the one value that has to be mended. `exit_code` is what the command line ends with.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable, Sequence
+
+
+class IncrowdError(Exception):
+    """Base of every error that incrowd raises on purpose."""
+
+    exit_code = 1
+
+
+class PolicyError(IncrowdError):
+    """The policy contradicts itself or the table."""
+
+    exit_code = 2
+
+
+class UnknownNameError(PolicyError):
+    """A name in the policy stands for nothing.
+
+    Args:
+        what: What the name should have been, such as "column" or "method".
+        name: The name that was got.
+        known: The names that exist.
+        where: Where the name was looked up, such as a file.
+    """
+
+    def __init__(self, what: str, name: str, known: Iterable[str], where: str = "") -> None:
+        known = list(known)
+        place = f" in {where}" if where else ""
+        hint = did_you_mean(name, known)
+        super().__init__(f"no {what} '{name}'{place}{hint}; there is: {shorten(known, 20)}")
+
+
+class DataError(IncrowdError):
+    """The table cannot be used as it is: unreadable, empty, ragged, or with values that the policy does not allow."""
+
+
+class TaxonomyError(DataError):
+    """A taxonomy is not a tree, or does not know a value of its column."""
+
+
+class OutputError(IncrowdError):
+    """The release cannot be written where it should go."""
+
+
+class NotAnonymousError(IncrowdError):
+    """Rows that should be k-anonymous are not."""
+
+    exit_code = 3
+
+
+class InfeasibleError(IncrowdError):
+    """No release can satisfy the policy."""
+
+    exit_code = 4
+
+
+def did_you_mean(name: str, known: Iterable[str]) -> str:
+    """A hint at the closest known name, or nothing."""
+    close = difflib.get_close_matches(name, list(known), n=1, cutoff=0.6)
+    return f"; did you mean '{close[0]}'?" if close else ""
+
+
+def shorten(names: Sequence[str], most: int = 5) -> str:
+    """At most `most` names, separated by commas, and how many were left out."""
+    rest = len(names) - most
+    return ", ".join(names[:most]) + (f" and {rest} more" if rest > 0 else "")

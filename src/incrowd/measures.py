@@ -1,0 +1,117 @@
+"""What a release lost: discernibility, average class size, generalized loss and classification metric.
+
+Measures are computed from the compressed table and the recoding, for every attribute alone, for every quasi-identifier,
+and in total.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from incrowd.policy import QuasiIdentifier
+from incrowd.recoding import Recoding
+from incrowd.table import Codes, CompressedTable, count, sort_tuples
+
+
+@dataclass(frozen=True)
+class ClassMeasures:
+    """Measures over the equivalence classes of some attributes.
+
+    Args:
+        attributes: The attributes.
+        k: The crowd they need.
+        classes: Number of classes.
+        anonymity: Size of the smallest.
+        discernibility: Sum over records of the size of their class (DM).
+        average_class_size: Records per class, over k (C_AVG); 1 is best.
+        ncp: Generalized loss per cell, 0 for the original and 1 for a table that says nothing.
+        classification_metric: Share of records whose class label is not the majority in their class (CM).
+    """
+
+    attributes: tuple[str, ...]
+    k: int
+    classes: int
+    anonymity: int
+    discernibility: int
+    average_class_size: float
+    ncp: float
+    classification_metric: float | None
+
+
+@dataclass(frozen=True)
+class Measures:
+    """All measures of a release."""
+
+    records: int
+    total: ClassMeasures
+    quasi_identifiers: tuple[ClassMeasures, ...]
+    attributes: tuple[ClassMeasures, ...]
+
+    def to_json(self) -> dict[str, Any]:
+        """As JSON-able data."""
+        return asdict(self)
+
+
+def measure(table: CompressedTable, recoding: Recoding, quasi_identifiers: Sequence[QuasiIdentifier]) -> Measures:
+    """Measure a recoding of a table.
+
+    The total is over all attributes of all quasi-identifiers, with the largest k of them.
+    """
+    cells: dict[str, Codes] = {}
+    losses: dict[str, float] = {}
+    for index, attribute in enumerate(table.attributes):
+        cell_of_code = recoding.cells(attribute.name, attribute.values())
+        lost = recoding[attribute.name].losses(attribute)[cell_of_code]
+        losses[attribute.name] = float(table.value_counts(index) @ lost) / table.records
+        cells[attribute.name] = cell_of_code[table.codes[index]]
+
+    def over(attributes: tuple[str, ...], k: int) -> ClassMeasures:
+        ncp = float(np.mean([losses[name] for name in attributes]))
+        columns = [cells[name] for name in attributes]
+        return _class_measures(table, columns, [len(recoding[name].labels) for name in attributes], attributes, k, ncp)
+
+    names = tuple(attribute.name for attribute in table.attributes)
+    qids = tuple(over(qid.attributes, qid.k) for qid in quasi_identifiers)
+    single = len(qids) == 1 and set(qids[0].attributes) == set(names)
+    total = qids[0] if single else over(names, max(qid.k for qid in quasi_identifiers))
+    needed = {name: max(qid.k for qid in quasi_identifiers if name in qid.attributes) for name in names}
+    return Measures(table.records, total, qids, tuple(over((name,), needed[name]) for name in names))
+
+
+def _class_measures(
+    table: CompressedTable,
+    columns: Sequence[Codes],
+    widths: Sequence[int],
+    attributes: tuple[str, ...],
+    k: int,
+    ncp: float,
+) -> ClassMeasures:
+    groups, size = group(columns, widths)
+    sizes = count(groups, size, table.weights)
+    misfits = None
+    if table.has_target:
+        frequencies = table.class_counts_of(groups, size)
+        misfits = 1 - float(frequencies.max(axis=1).sum()) / table.records
+    return ClassMeasures(
+        attributes,
+        k,
+        size,
+        int(sizes.min()),
+        int((sizes.astype(object) ** 2).sum()) if table.records > 2**31 else int((sizes**2).sum()),
+        table.records / size / k,
+        ncp,
+        misfits,
+    )
+
+
+def group(columns: Sequence[Codes], widths: Sequence[int]) -> tuple[npt.NDArray[np.int64], int]:
+    """Number the distinct rows of some columns of codes: the number of each row, and how many there are."""
+    order, starts = sort_tuples(columns, widths)
+    groups = np.empty(len(order), np.int64)
+    groups[order] = np.repeat(np.arange(len(starts)), np.diff(np.append(starts, len(order))))
+    return groups, len(starts)

@@ -1,0 +1,254 @@
+"""A recoding is data: what every value of every attribute became. It prints, writes to JSON, reads back and applies."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from incrowd.attribute_recoding import AttributeRecoding, Cut, Disclosure, Intervals
+from incrowd.errors import DataError
+from incrowd.steps import Disclose, RefineNode, SplitInterval, Step
+from incrowd.table import Attribute, NumberAttribute, TaxonomyAttribute
+
+FORMAT = 1
+_KINDS: dict[str, type[AttributeRecoding]] = {"cut": Cut, "intervals": Intervals, "disclosure": Disclosure}
+
+
+@dataclass(frozen=True)
+class Recoding:
+    """A global recoding: one mapping per attribute.
+
+    Args:
+        attributes: The recoding of each attribute.
+        dropped: Columns that are left out of the release.
+        missing: What happens to missing values: "category", "drop" or "error".
+        missing_values: Texts that count as missing.
+        missing_label: What a missing value is released as where it is told from others; None for an empty cell.
+    """
+
+    attributes: tuple[AttributeRecoding, ...]
+    dropped: tuple[str, ...] = ()
+    missing: str = "category"
+    missing_values: tuple[str, ...] = ()
+    missing_label: str | None = None
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The columns that it recodes."""
+        return tuple(attribute.name for attribute in self.attributes)
+
+    @cached_property
+    def _by_name(self) -> dict[str, AttributeRecoding]:
+        return {attribute.name: attribute for attribute in self.attributes}
+
+    def __getitem__(self, name: str) -> AttributeRecoding:
+        return self._by_name[name]
+
+    def labels(self, name: str) -> tuple[str | None, ...]:
+        """The released values of a column."""
+        return tuple(self.missing_label if label is None else label for label in self[name].labels)
+
+    def column(self, name: str, values: pa.Array) -> pa.DictionaryArray:
+        """Recode one column.
+
+        Raises:
+            TaxonomyError: A value is not in the column's taxonomy.
+            DataError: A value is missing, or no number, where none was when the recoding was made.
+        """
+        column = encoded(values)
+        cells = self.cells(name, column.dictionary)
+        indices = pc.fill_null(column.indices, len(cells)).to_numpy(zero_copy_only=False)
+        cells = np.append(cells, self[name].missing_cell)
+        if (cells < 0).any() and (used := np.unique(indices[cells[indices] < 0])).size:
+            raise self._no_cell(name, column.dictionary, used)
+        labels = self.labels(name)
+        nothing = np.array([label is None for label in labels])
+        out = cells[indices].astype(np.int32)
+        mask = nothing[out] if nothing.any() else None
+        shown = pa.array(["" if label is None else label for label in labels], pa.string())
+        return pa.DictionaryArray.from_arrays(pa.array(out, mask=mask), shown)
+
+    def keep(self, batch: pa.RecordBatch) -> Any:
+        """Which rows stay, as booleans; None where all do."""
+        if self.missing == "category":
+            return None
+        keep = np.ones(len(batch), bool)
+        for name in self.names:
+            column = encoded(batch.column(name))
+            tokens = [text for text in self.missing_values if not self[name].is_value(text)]
+            missing = np.append(is_missing(column.dictionary, tokens), True)
+            keep &= ~missing[pc.fill_null(column.indices, len(missing) - 1).to_numpy(zero_copy_only=False)]
+        if self.missing == "error" and not keep.all():
+            raise DataError(f"{int((~keep).sum())} rows have missing values in a quasi-identifier; the policy allows none")
+        return None if keep.all() else keep
+
+    def batch(self, batch: pa.RecordBatch) -> pa.RecordBatch:
+        """Recode a batch of rows: columns in place, dropped columns and rows left out, all else untouched."""
+        keep = self.keep(batch)
+        if keep is not None:
+            batch = batch.filter(pa.array(keep))
+        columns, fields = [], []
+        for field, column in zip(batch.schema, batch.columns, strict=True):
+            if field.name in self._by_name:
+                column = self.column(field.name, column)
+                field = field.with_type(column.type).with_nullable(True)
+            if field.name not in self.dropped:
+                columns.append(column)
+                fields.append(field)
+        return pa.RecordBatch.from_arrays(columns, schema=pa.schema(fields, metadata=batch.schema.metadata))
+
+    def cells(self, name: str, values: pa.Array) -> Any:
+        """The cell of each of some values of a column; -1 for values that have none."""
+        recoding = self[name]
+        missing = is_missing(values, [text for text in self.missing_values if not recoding.is_value(text)])
+        cells = np.full(len(values), recoding.missing_cell)
+        cells[~missing] = recoding.cells(values.filter(pa.array(~missing)))
+        return cells
+
+    def _no_cell(self, name: str, values: pa.Array, used: Any) -> Exception:
+        missing = np.append(is_missing(values, self.missing_values), True)
+        if missing[used].any():
+            return DataError(
+                f"column '{name}' has missing values, and had none when the recoding was made; fill or drop those rows"
+            )
+        return self[name].unknown(values.take(pa.array(used)).to_pylist())
+
+    def apply(self, data: Any, **options: Any) -> Any:
+        """Recode new rows; see `incrowd.apply`."""
+        from incrowd.pipeline import apply
+
+        return apply(self, data, **options)
+
+    def codebook(self) -> str:
+        """The recoding for people to read."""
+        lines = []
+        for attribute in self.attributes:
+            lines.append(attribute.name)
+            for label, meaning in zip(self.labels(attribute.name), attribute.meanings(), strict=True):
+                shown = "(empty)" if label is None else label
+                lines.append(f"  {shown}" if meaning == shown else f"  {shown:<20}  {meaning}")
+        return "\n".join(lines)
+
+    def __str__(self) -> str:
+        return self.codebook()
+
+    def to_json(self) -> dict[str, Any]:
+        """The recoding as JSON-able data."""
+        kind_of = {kind: word for word, kind in _KINDS.items()}
+        return {
+            "incrowd": "recoding",
+            "format": FORMAT,
+            "dropped": list(self.dropped),
+            "missing": self.missing,
+            "missing_values": list(self.missing_values),
+            "missing_label": self.missing_label,
+            "attributes": [{"name": a.name, "kind": kind_of[type(a)], **a.to_json()} for a in self.attributes],
+        }
+
+    def write(self, path: str | Path) -> None:
+        """Write the recoding to a JSON file."""
+        Path(path).write_text(json.dumps(self.to_json(), indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any]) -> Recoding:
+        """A recoding from what `to_json` gave."""
+        attributes = tuple(_KINDS[item["kind"]].from_json(item["name"], item) for item in data["attributes"])
+        return cls(
+            attributes,
+            tuple(data["dropped"]),
+            data["missing"],
+            tuple(data["missing_values"]),
+            data["missing_label"],
+        )
+
+    @classmethod
+    def read(cls, path: str | Path) -> Recoding:
+        """Read a recoding from a JSON file.
+
+        Raises:
+            DataError: The file cannot be read or is no recoding.
+        """
+        try:
+            data = json.loads(Path(path).read_text(encoding="utf-8"))
+            if data["incrowd"] != "recoding" or data["format"] != FORMAT:
+                raise DataError(f"{path} is a recoding of format {data['format']}; this version reads format {FORMAT}")
+            return cls.from_json(data)
+        except OSError as error:
+            raise DataError(f"cannot read the recoding {path}: {error.strerror}") from None
+        except (ValueError, KeyError, TypeError, AttributeError):
+            raise DataError(f"{path} is no recoding that incrowd wrote; give the .recoding.json of a release") from None
+
+
+def encoded(column: pa.Array) -> pa.DictionaryArray:
+    """A column as distinct values and indices; nulls are null indices."""
+    return column if pa.types.is_dictionary(column.type) else column.dictionary_encode()
+
+
+def is_missing(values: pa.Array, tokens: Sequence[str]) -> Any:
+    """Which values are missing: nulls, not-a-numbers, and texts that stand for a missing value."""
+    missing = pc.is_null(values, nan_is_null=True)
+    if tokens and (pa.types.is_string(values.type) or pa.types.is_large_string(values.type)):
+        missing = pc.or_(missing, pc.is_in(values, pa.array(tokens, values.type)))
+    return missing.to_numpy(zero_copy_only=False)
+
+
+def top(attribute: Attribute) -> AttributeRecoding:
+    """The most general recoding of an attribute."""
+    return after(attribute, ())
+
+
+def after(attribute: Attribute, steps: Sequence[Step]) -> AttributeRecoding:
+    """The recoding of an attribute after steps that refine it, starting from the most general one."""
+    changes = [step.change for step in steps if step.attribute == attribute.name]
+    if isinstance(attribute, TaxonomyAttribute):
+        taxonomy = attribute.taxonomy
+        nodes = {0}
+        for change in changes:
+            assert isinstance(change, RefineNode)
+            nodes.remove(change.node)
+            nodes.update(taxonomy.children[change.node])
+        return Cut(attribute.name, taxonomy, tuple(sorted(nodes)))  # preorder is the order of the leaves
+    if isinstance(attribute, NumberAttribute):
+        cuts = sorted(change.at for change in changes if isinstance(change, SplitInterval))
+        apart = attribute.missing is not None and (attribute.missing in cuts or not len(attribute.numbers))
+        bounds = tuple(attribute.numbers[cut].item() for cut in cuts if cut != attribute.missing)
+        missing = "none" if attribute.missing is None else "apart" if apart else "merged"
+        return Intervals(attribute.name, attribute.scale, bounds, attribute.domain, missing)
+    codes = sorted(change.code for change in changes if isinstance(change, Disclose))
+    shown = tuple(attribute.texts[code] for code in codes if code != attribute.missing)
+    return Disclosure(attribute.name, shown, attribute.missing in codes)
+
+
+def describe(attribute: Attribute, change: Any) -> tuple[str | None, tuple[str | None, ...]]:
+    """The released value that a change replaces, and those that take its place."""
+    if isinstance(attribute, TaxonomyAttribute):
+        labels = attribute.taxonomy.labels
+        return labels[change.node], tuple(labels[child] for child in attribute.taxonomy.children[change.node])
+    if isinstance(attribute, NumberAttribute):
+        return _interval(attribute, change.start, change.stop), (
+            _interval(attribute, change.start, change.at),
+            _interval(attribute, change.at, change.stop),
+        )
+    value = None if change.code == attribute.missing else attribute.texts[change.code]
+    return "*", (value, "*")
+
+
+def _interval(attribute: NumberAttribute, start: int, stop: int) -> str | None:
+    ranks = len(attribute.numbers)
+    if start == ranks:
+        return None
+    if stop > ranks:
+        return "*"
+    edges = [rank for rank in (start, stop) if 0 < rank < ranks]
+    bounds = tuple(attribute.numbers[rank].item() for rank in edges)
+    missing = "none" if attribute.missing is None else "apart"
+    labels = Intervals(attribute.name, attribute.scale, bounds, attribute.domain, missing).labels
+    return labels[1 if start > 0 else 0]

@@ -1,0 +1,176 @@
+"""A release: the recoded rows, how they came about, and what can be said of them.
+
+Rows leave a release only past the witness: `data` and `write` recount the classes of what they hand out and raise
+before anyone sees rows that do not satisfy the policy.
+"""
+
+from __future__ import annotations
+
+import json
+import platform
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+from incrowd.engines import arrow
+from incrowd.engines.frames import FrameSource
+from incrowd.engines.output import AtomicFiles, check_output
+from incrowd.engines.sources import Source, WatchedFile, open_source
+from incrowd.errors import PolicyError
+from incrowd.measures import Measures, measure
+from incrowd.policy import Policy, QuasiIdentifier
+from incrowd.recoding import Recoding, after
+from incrowd.steps import Step
+from incrowd.table import CompressedTable
+from incrowd.witness import Verification, Witness
+
+Progress = Callable[[int], object]
+
+
+@dataclass(frozen=True)
+class Certificate:
+    """What a release promises and how to check it: policy, anonymity reached, hashes, versions, seed."""
+
+    policy: dict[str, Any]
+    verification: dict[str, Any]
+    input: str
+    output: str
+    versions: dict[str, str]
+
+    def to_json(self) -> dict[str, Any]:
+        """As JSON-able data."""
+        return {"incrowd": "certificate", **self.__dict__}
+
+
+@dataclass(frozen=True)
+class Release:
+    """The result of `anonymize`.
+
+    Args:
+        policy: What it satisfies, redundant quasi-identifiers left out.
+        source: The rows it was made from.
+        table: The compressed table.
+        recoding: What every value became.
+        steps: How the search got there.
+        notes: What a user should know.
+    """
+
+    policy: Policy
+    source: Source = field(repr=False)
+    table: CompressedTable = field(repr=False)
+    recoding: Recoding = field(repr=False)
+    steps: tuple[Step, ...] = field(repr=False)
+    notes: tuple[str, ...] = ()
+
+    @cached_property
+    def measures(self) -> Measures:
+        """What the release lost."""
+        return measure(self.table, self.recoding, self.policy.quasi_identifiers)
+
+    @cached_property
+    def data(self) -> Any:
+        """The released rows, verified: the kind of frame that was given, or an Arrow table for a file."""
+        rows = recode(self.source, self.recoding)
+        recount(open_source(rows), self.policy.quasi_identifiers).require()
+        return rows
+
+    @cached_property
+    def certificate(self) -> Certificate:
+        """The certificate of `data`; what `write` writes has its own."""
+        rows = open_source(self.data)
+        return self._certificate(recount(rows, self.policy.quasi_identifiers), rows.fingerprint())
+
+    def at(self, step: int) -> Release:
+        """The release after that many steps, 0 for the most general one; it satisfies the policy just as well."""
+        if not 0 <= step <= len(self.steps):
+            raise PolicyError(f"The 'step' parameter must lie between 0 and {len(self.steps)}. Got {step}.")
+        steps = self.steps[:step]
+        attributes = tuple(after(attribute, steps) for attribute in self.table.attributes)
+        return replace(self, recoding=replace(self.recoding, attributes=attributes), steps=steps)
+
+    def write(
+        self, path: str | Path, *, overwrite: bool = False, sidecars: bool = True, progress: Progress | None = None
+    ) -> Certificate:
+        """Write the release, and beside it its recoding, steps and certificate.
+
+        The rows are verified while they are written; the files appear together, and only when all is well.
+
+        Args:
+            path: Where to; the suffix says whether CSV or Parquet.
+            overwrite: Whether existing files may be replaced.
+            sidecars: Whether to write the other files too.
+            progress: Called with a number of rows, again and again.
+
+        Raises:
+            OutputError: The files cannot be written there.
+            NotAnonymousError: The rows failed the recount; nothing was written.
+        """
+        check_outputs(path, self.source, overwrite=overwrite, sidecars=sidecars)
+        with AtomicFiles() as files:
+            witness = Witness(self.policy.quasi_identifiers)
+            output = arrow.write(self.source, self.recoding, files.open(path), witness.see, progress)
+            certificate = self._certificate(witness.verdict().require(), output)
+            if sidecars:
+                contents = (self.recoding.to_json(), [step.to_json() for step in self.steps], certificate.to_json())
+                for target, content in zip(sidecar_paths(path), contents, strict=True):
+                    text = json.dumps(content, indent=1, ensure_ascii=False) + "\n"
+                    files.open(target).write_text(text, encoding="utf-8")
+        return certificate
+
+    def _certificate(self, verification: Verification, output: str) -> Certificate:
+        versions = {name: version(name) for name in ("incrowd", "numpy", "pyarrow")}
+        versions["python"] = platform.python_version()
+        found = verification.to_json()
+        return Certificate(self.policy.to_json(), found, self.source.fingerprint(), output, versions)
+
+    def to_json(self) -> dict[str, Any]:
+        """Everything but the rows and the steps."""
+        return {
+            "policy": self.policy.to_json(),
+            "measures": self.measures.to_json(),
+            "steps": len(self.steps),
+            "released_values": {name: list(self.recoding.labels(name)) for name in self.recoding.names},
+            "notes": list(self.notes),
+        }
+
+
+def recode(source: Source, recoding: Recoding) -> Any:
+    """The rows of a source, recoded: the same kind of frame, or an Arrow table for a file."""
+    if isinstance(source, FrameSource):
+        return arrow.frame(source, recoding)
+    table = pa.Table.from_batches(list(arrow.released(source, recoding)))
+    for place, name in enumerate(table.column_names):
+        if name in recoding.names:
+            table = table.set_column(place, name, table.column(name).cast(pa.string()))
+    return table
+
+
+def recount(source: Source, quasi_identifiers: Sequence[QuasiIdentifier], progress: Progress | None = None) -> Verification:
+    """What the witness finds in the rows of a source."""
+    witness = Witness(quasi_identifiers)
+    for batch in source.batches(witness.columns, encoded=witness.columns):
+        witness.see(batch)
+        if progress is not None:
+            progress(len(batch))
+    return witness.verdict()
+
+
+def sidecar_paths(path: str | Path) -> tuple[Path, Path, Path]:
+    """Where recoding, steps and certificate of a release go."""
+    path = Path(path)
+    stem = path.name.removesuffix(".gz").rpartition(".")[0]
+    recoding, steps, certificate = (path.with_name(f"{stem}.{word}.json") for word in ("recoding", "steps", "certificate"))
+    return recoding, steps, certificate
+
+
+def check_outputs(path: str | Path, source: Source, *, overwrite: bool, sidecars: bool) -> None:
+    """Check that all files of a release can be written, before any work is done."""
+    inputs: Iterable[Path] = [source.path] if isinstance(source, WatchedFile) else []
+    check_output(path, inputs=inputs, overwrite=overwrite)
+    for sidecar in sidecar_paths(path) if sidecars else ():
+        check_output(sidecar, inputs=inputs, overwrite=overwrite, suffixes=(".json",))

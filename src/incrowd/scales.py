@@ -1,0 +1,171 @@
+"""What kind of values a column holds: numbers, dates, timestamps or plain text.
+
+A `Scale` turns cells into ordered machine numbers and those numbers back into text. It works on the distinct values of
+a column, never on its rows, and is stored with a recoding so that new rows are read the same way.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from incrowd.errors import DataError
+
+Numbers = npt.NDArray[Any]
+Kind = Literal["integer", "number", "date", "timestamp"]
+
+DECLARED = ("number", "date", "text")
+_NUMBER = r"^[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?$"
+_LEADING_ZERO = r"^[+-]?0[0-9]"
+_DATE = r"^[0-9]{4}-[0-9]{2}-[0-9]{2}$"
+_TIMESTAMP = r"^[0-9]{4}-[0-9]{2}-[0-9]{2}[ T][0-9]{2}:[0-9]{2}(:[0-9]{2}(\.[0-9]+)?)?$"
+
+
+@dataclass(frozen=True)
+class Scale:
+    """An ordered domain.
+
+    Args:
+        kind: What the numbers mean.
+        unit: Unit of a timestamp ("s", "ms", "us", "ns").
+        timezone: Time zone of a timestamp, if it has one.
+    """
+
+    kind: Kind
+    unit: str = ""
+    timezone: str | None = None
+
+    def numbers(self, values: pa.Array, column: str) -> Numbers:
+        """The values (no nulls among them) as int64, uint64 or float64.
+
+        Raises:
+            DataError: A value does not belong to this scale, such as text in a number column.
+        """
+        if _is_text(values.type):
+            values = self._parse(values, column)
+        if self.kind == "date":
+            return values.cast(pa.date32()).cast(pa.int32()).to_numpy(zero_copy_only=False).astype(np.int64)
+        if self.kind == "timestamp":
+            return values.cast(pa.timestamp(self.unit, self.timezone)).cast(pa.int64()).to_numpy(zero_copy_only=False)
+        if pa.types.is_decimal(values.type) or pa.types.is_float16(values.type):
+            values = values.cast(pa.float64())
+        numbers = values.to_numpy(zero_copy_only=False)
+        if numbers.dtype.kind == "f":
+            if not np.isfinite(numbers).all():
+                raise DataError(f"column '{column}' holds a number that is not finite; remove it or treat it as missing")
+            whole = self.kind == "integer" and bool((numbers == np.floor(numbers)).all())
+            return numbers.astype(np.int64) if whole else numbers.astype(np.float64) + 0.0  # no negative zero
+        wide = np.uint64 if numbers.dtype == np.uint64 else np.int64
+        return numbers.astype(np.float64 if self.kind == "number" else wide)
+
+    def text(self, number: Any) -> str:
+        """One number as it is shown in a release."""
+        if self.kind == "integer":
+            return str(int(number))
+        if self.kind == "number":
+            return str(int(number)) if float(number).is_integer() and abs(number) < 1e15 else repr(float(number))
+        if self.kind == "date":
+            return str(np.datetime64(int(number), "D"))
+        return str(np.datetime64(int(number), self.unit)).replace("T", " ") + ("Z" if self.timezone else "")
+
+    def number(self, text: str | float, column: str) -> Any:
+        """One bound given by the user as a machine number."""
+        array = pa.array([str(text)]) if isinstance(text, str) or self.kind in ("date", "timestamp") else pa.array([text])
+        return self.numbers(array, column)[0].item()
+
+    def _parse(self, values: pa.Array, column: str) -> pa.Array:
+        pattern = {"date": _DATE, "timestamp": _TIMESTAMP}.get(self.kind, _NUMBER)
+        misfit = pc.invert(pc.match_substring_regex(values, pattern))
+        if pc.any(misfit).as_py():
+            raise misfit_error(values.filter(misfit), self.kind, column)
+        kinds = {"date": pa.date32(), "timestamp": pa.timestamp(self.unit or "us", self.timezone)}
+        try:
+            return values.cast(kinds[self.kind]) if self.kind in kinds else _parse_numbers(values)
+        except pa.ArrowInvalid:
+            raise misfit_error(values, self.kind, column) from None
+
+
+def misfit_error(misfits: pa.Array, kind: str, column: str) -> DataError:
+    """The error for text where a number or date should be; shows one value only."""
+    noun = "date" if kind in ("date", "timestamp") else "number"
+    return DataError(
+        f"column '{column}' holds '{misfits[0].as_py()}', which is no {noun} ({len(misfits)} such values); mend it, "
+        f"name it as a missing value, or declare the type of '{column}' as text"
+    )
+
+
+def scale_of(values: pa.Array, column: str, declared: str | None = None) -> Scale | None:
+    """The scale of a column from its distinct values, or None where it is plain text.
+
+    Args:
+        values: The distinct values, without nulls.
+        column: Its name, for messages.
+        declared: "number", "date" or "text" where the user said so.
+
+    Raises:
+        DataError: The type cannot be used, or text stands in a column of numbers.
+    """
+    kind = values.type
+    if declared == "text" or pa.types.is_boolean(kind):
+        return None
+    if pa.types.is_date(kind):
+        return Scale("date")
+    if pa.types.is_timestamp(kind):
+        return Scale("timestamp", kind.unit, kind.tz)
+    if pa.types.is_integer(kind):
+        return Scale("integer")
+    if pa.types.is_floating(kind) or pa.types.is_decimal(kind):
+        floats = values.cast(pa.float64()).to_numpy(zero_copy_only=False)
+        whole = bool(np.isfinite(floats).all() and (floats == np.floor(floats)).all() and (abs(floats) < 2**53).all())
+        return Scale("integer" if whole else "number")
+    if _is_text(kind):
+        return _scale_of_text(values, column, declared)
+    raise DataError(f"column '{column}' has type {kind}, which cannot be a quasi-identifier; turn it into text first")
+
+
+def _scale_of_text(values: pa.Array, column: str, declared: str | None) -> Scale | None:
+    if len(values) == 0:
+        return None
+    if declared == "date" or (declared is None and _share(values, _DATE) == 1):
+        if _share(values, _TIMESTAMP) == 1:
+            return Scale("timestamp", "us")
+        return Scale("date")
+    if declared is None and _share(values, _TIMESTAMP) == 1:
+        return Scale("timestamp", "us")
+    if declared is None and _share(values, _LEADING_ZERO) > 0:
+        return None  # codes such as zip codes: 01234 is not the number 1234
+    share = _share(values, _NUMBER)
+    if declared is None and share <= 0.5:
+        return None
+    if share < 1:
+        raise misfit_error(values.filter(pc.invert(pc.match_substring_regex(values, _NUMBER))), "number", column)
+    return Scale("integer" if pa.types.is_integer(_parse_numbers(values).type) else "number")
+
+
+def _parse_numbers(values: pa.Array) -> pa.Array:
+    try:
+        return values.cast(pa.int64())
+    except pa.ArrowInvalid:
+        return values.cast(pa.float64())
+
+
+def text_of(values: pa.Array) -> pa.Array:
+    """Values of any type as the text that taxonomies and releases use; whole floats lose their '.0'."""
+    if pa.types.is_floating(values.type):
+        floats = pc.drop_null(values).to_numpy(zero_copy_only=False)
+        if (np.isfinite(floats) & (floats == np.floor(floats)) & (abs(floats) < 2**53)).all():
+            values = values.cast(pa.int64())
+    return values if values.type == pa.string() else values.cast(pa.string())
+
+
+def _share(values: pa.Array, pattern: str) -> float:
+    return float(pc.sum(pc.match_substring_regex(values, pattern)).as_py() or 0) / max(1, len(values))
+
+
+def _is_text(kind: pa.DataType) -> bool:
+    return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind))

@@ -1,0 +1,94 @@
+"""The searches, by name. One file per algorithm, named after it; a method is imported when it is first used."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from incrowd.errors import PolicyError, UnknownNameError
+
+if TYPE_CHECKING:
+    from incrowd.policy import QuasiIdentifier
+    from incrowd.steps import Step
+    from incrowd.table import CompressedTable
+
+
+@dataclass(frozen=True)
+class Option:
+    """An option of a method: what it means, and what it may be."""
+
+    about: str
+    choices: tuple[str, ...] = ()
+    minimum: int | None = None
+
+    def check(self, name: str, value: Any) -> None:
+        """Raise PolicyError unless the value is allowed."""
+        if self.choices and value not in self.choices:
+            raise PolicyError(f"The '{name}' parameter must be one of {', '.join(self.choices)}. Got {value!r}.")
+        if self.minimum is not None and (isinstance(value, bool) or not isinstance(value, int) or value < self.minimum):
+            raise PolicyError(f"The '{name}' parameter must be an int of at least {self.minimum}. Got {value!r}.")
+
+
+@dataclass(frozen=True)
+class Method:
+    """A search that anonymize can run.
+
+    Args:
+        about: One line for people.
+        function: Where it lives, as "module:function".
+        options: The options it takes.
+        fixed: Options that make it this method.
+    """
+
+    about: str
+    function: str
+    options: Mapping[str, Option] = field(default_factory=dict)
+    fixed: Mapping[str, Any] = field(default_factory=dict)
+
+    def __call__(
+        self,
+        table: CompressedTable,
+        quasi_identifiers: Sequence[QuasiIdentifier],
+        options: Mapping[str, Any],
+        on_step: Callable[[Step], object] | None = None,
+    ) -> tuple[Step, ...]:
+        """Search."""
+        module, name = self.function.split(":")
+        search = getattr(import_module(module), name)
+        steps: tuple[Step, ...] = search(table, quasi_identifiers, **{**self.fixed, **options}, on_step=on_step)
+        return steps
+
+
+_TOP_DOWN = {
+    "criterion": Option("what the next refinement is chosen by", choices=("tds", "tdr", "gain")),
+    "max_steps": Option("stop after that many steps", minimum=0),
+}
+
+METHODS: dict[str, Method] = {
+    "tdr": Method(
+        "top-down refinement: best information gain per anonymity lost, plus one",
+        "incrowd.search.top_down:top_down",
+        _TOP_DOWN,
+        {"criterion": "tdr"},
+    ),
+    "tds": Method(
+        "top-down specialization: best information gain per anonymity lost",
+        "incrowd.search.top_down:top_down",
+        _TOP_DOWN,
+        {"criterion": "tds"},
+    ),
+}
+
+
+def method_of(name: str, options: Mapping[str, Any]) -> Method:
+    """The method of that name, its options checked."""
+    if name not in METHODS:
+        raise UnknownNameError("method", name, METHODS)
+    method = METHODS[name]
+    for option, value in options.items():
+        if option not in method.options:
+            raise UnknownNameError("option", option, method.options, f"method '{name}'")
+        method.options[option].check(option, value)
+    return method

@@ -1,0 +1,125 @@
+"""Reads taxonomy files: CSV with one path per leaf, and nested TOML.
+
+Turns a file into paths or a nested mapping, each with the place it came from, and complains about files that cannot be
+read. Whether the paths form a tree is for `taxonomy` to say.
+"""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import io
+import re
+import tomllib
+import zlib
+from collections.abc import Sequence
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+from incrowd.errors import PolicyError, TaxonomyError
+
+PathText = str | PathLike[str]
+
+# A tab before a comma: labels such as "[15, 20[" hold commas, hardly any label holds a tab.
+SEPARATORS = (";", "\t", ",")
+CSV_SUFFIXES = (".csv", ".tsv", ".txt")
+TOML_SUFFIXES = (".toml",)
+
+
+def file_kind(path: PathText) -> str:
+    """Says "csv" or "toml", by the suffix of the file, with or without `.gz`.
+
+    Raises:
+        TaxonomyError: The suffix is none of those.
+    """
+    name = Path(path).name
+    suffix = Path(name.removesuffix(".gz")).suffix.lower()
+    if suffix in CSV_SUFFIXES:
+        return "csv"
+    if suffix in TOML_SUFFIXES:
+        return "toml"
+    raise TaxonomyError(
+        f"{name}: a taxonomy file ends in .csv, .tsv, .txt or .toml (.gz may follow), got '{suffix}'; rename it"
+    )
+
+
+def read_csv(path: PathText, separator: str | None = None) -> list[tuple[str, Sequence[str]]]:
+    """Reads the paths of a CSV file.
+
+    Args:
+        path: The file: `leaf;parent;...;root` on every line, no header, UTF-8.
+        separator: The separator, or None to find it among semicolon, tab and comma.
+
+    Returns:
+        For every line that is not empty its place, such as "education.csv line 7", and its labels.
+
+    Raises:
+        TaxonomyError: The file cannot be read, or is not CSV.
+        PolicyError: The separator is not one character.
+    """
+    if separator is not None and (len(separator) != 1 or separator in '"\r\n'):
+        raise PolicyError(f"The 'separator' parameter of from_csv must be one character, no quote. Got {separator!r}.")
+    name = Path(path).name
+    text = _read_text(path)
+    separator = separator or _separator(text)
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=separator, strict=True)
+    paths: list[tuple[str, Sequence[str]]] = []
+    try:
+        paths.extend((f"{name} line {reader.line_num}", row) for row in reader if row)
+    except csv.Error as error:
+        raise TaxonomyError(
+            f"{name} line {reader.line_num}: not CSV ({error}); close every quote and double those inside a label"
+        ) from None
+    return paths
+
+
+def read_toml(path: PathText) -> dict[str, Any]:
+    """Reads a TOML file into nested dictionaries.
+
+    Raises:
+        TaxonomyError: The file cannot be read, or is not TOML.
+    """
+    text = _read_text(path)
+    try:
+        return tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        found = re.search(r"\(at line (\d+)", str(error))
+        line = found[1] if found else len(text.splitlines())  # without a line the text ended too early
+        raise TaxonomyError(
+            f"{Path(path).name} line {line}: not TOML ({error}); quote labels that are not plain words, each key once"
+        ) from None
+
+
+def _read_text(path: PathText) -> str:
+    file = Path(path)
+    try:
+        data = file.read_bytes()
+        if file.suffix == ".gz":
+            data = gzip.decompress(data)
+    except FileNotFoundError:
+        raise TaxonomyError(f"no taxonomy file '{file}'; check the path") from None
+    except (OSError, EOFError, zlib.error) as error:
+        reason = getattr(error, "strerror", None) or error
+        raise TaxonomyError(f"{file.name}: cannot be read ({reason}); give a readable file, or make it again") from None
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        byte = data[error.start]
+        raise TaxonomyError(f"{file.name} line {line}: not UTF-8, got byte 0x{byte:02x}; save it as UTF-8") from None
+
+
+def _separator(text: str) -> str:
+    """The first separator that splits every line, or else the one that splits the most lines."""
+    split = {separator: _share_split(text, separator) for separator in SEPARATORS}
+    return max(SEPARATORS, key=lambda separator: split[separator])
+
+
+def _share_split(text: str, separator: str) -> float:
+    """The share of records with two fields or more; 0 where the text is no CSV with that separator."""
+    try:
+        rows = [row for row in csv.reader(io.StringIO(text, newline=""), delimiter=separator, strict=True) if row]
+    except csv.Error:
+        return 0.0
+    return sum(len(row) > 1 for row in rows) / len(rows) if rows else 0.0

@@ -1,0 +1,202 @@
+"""Top-down search against the reference and against its own promises, on random small tables."""
+
+import json
+import re
+from collections import Counter
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from tests.reference.top_down import TIE
+from tests.strategies import CRITERIA, problems
+
+from incrowd.attribute_recoding import Cut, Disclosure
+from incrowd.recoding import Recoding
+from incrowd.search.top_down import top_down
+from incrowd.steps import Disclose, RefineNode
+
+modest = settings(max_examples=150, deadline=None)
+
+
+def performed(step, table, reference, state):
+    """The refinement of the reference that a step performed."""
+    attribute, change = table.attributes[table.index(step.attribute)], step.change
+    values = attribute.numbers.tolist() if hasattr(attribute, "numbers") else attribute.values().to_pylist()
+    values = values + [None] * (attribute.size - len(values))
+    if isinstance(change, RefineNode):
+        taxonomy = attribute.taxonomy
+        parts = [values[taxonomy.start[n] : taxonomy.stop[n]] for n in taxonomy.children[change.node]]
+    elif isinstance(change, Disclose):
+        parts = [[values[change.code]]]
+    else:
+        parts = [values[change.start : change.at], values[change.at : change.stop]]
+    for refinement in reference.candidates(state):
+        members = [child.members for child in refinement.children][: len(parts)]
+        if refinement.attribute == step.attribute and members == [frozenset(part) for part in parts]:
+            return refinement
+    raise AssertionError(f"{step} is no refinement of {state[step.attribute]}")
+
+
+def replay(problem, criterion):
+    """Each step with the state before it, the refinement it performed, and the state after it."""
+    reference, table = problem.reference(criterion), problem.table()
+    state = reference.top()
+    for step in top_down(table, problem.quasi_identifiers, criterion=criterion):
+        refinement = performed(step, table, reference, state)
+        yield step, state, refinement, (state := reference.refine(state, refinement))
+
+
+def allowed(reference, state):
+    return [refinement for refinement in reference.candidates(state) if refinement.valid and refinement.beneficial]
+
+
+@modest
+@given(problems(), CRITERIA)
+def test_each_step_is_the_best_valid_and_beneficial_one(problem, criterion):
+    reference = problem.reference(criterion)
+    for step, state, refinement, _ in replay(problem, criterion):
+        candidates = allowed(reference, state)
+        assert refinement in candidates
+        assert refinement.score >= max(candidate.score for candidate in candidates) - TIE
+        assert (step.gain, step.loss, step.score) == pytest.approx(
+            (refinement.gain, refinement.loss, refinement.score), abs=TIE
+        )
+        assert step.anonymity == refinement.anonymity
+
+
+@modest
+@given(problems(), CRITERIA)
+def test_of_equally_good_steps_the_first_by_name_and_value_is_taken(problem, criterion):
+    reference = problem.reference(criterion)
+    for _, state, refinement, _ in replay(problem, criterion):
+        candidates = allowed(reference, state)
+        equal = [
+            c for c in candidates if c.gain == pytest.approx(refinement.gain, abs=TIE) and c.loss == refinement.loss
+        ]
+        assert equal[0] == refinement
+
+
+@modest
+@given(problems(), CRITERIA)
+def test_nothing_valid_and_beneficial_is_left(problem, criterion):
+    reference = problem.reference(criterion)
+    state = reference.top()
+    for _, _, _, after in replay(problem, criterion):
+        state = after
+    assert not allowed(reference, state)
+
+
+@modest
+@given(problems(), CRITERIA)
+def test_every_quasi_identifier_holds_after_every_step(problem, criterion):
+    steps = top_down(problem.table(), problem.quasi_identifiers, criterion=criterion)
+    for number in range(len(steps) + 1):
+        release = problem.release(problem.recoding(steps[:number]))
+        for index, qid in enumerate(problem.quasi_identifiers):
+            smallest = min(Counter(zip(*(release[name] for name in qid.attributes), strict=True)).values())
+            assert smallest >= qid.k
+            assert number == 0 or smallest == steps[number - 1].anonymity[index]
+
+
+@modest
+@given(problems(), CRITERIA)
+def test_the_recoding_after_every_step_is_a_valid_cut(problem, criterion):
+    steps = top_down(problem.table(), problem.quasi_identifiers, criterion=criterion)
+    for number in range(len(steps) + 1):
+        recoding = problem.recoding(steps[:number])
+        for column in problem.columns:
+            attribute = recoding[column.name]
+            assert len(set(attribute.labels)) == len(attribute.labels)
+            if isinstance(attribute, Cut):
+                for path in attribute.taxonomy.paths():
+                    assert len(set(path) & set(attribute.labels)) == 1
+            elif isinstance(attribute, Disclosure):
+                assert set(attribute.shown) <= set(column.values)
+            else:
+                shown = [label for label in attribute.labels if label is not None]
+                for value in {*column.values, *(column.domain or ())} - {None}:
+                    assert [contains(label, value) for label in shown].count(True) == 1
+
+
+def contains(label, number):
+    """Whether the label of an interval covers a number, as anyone would read it."""
+    if label in ("*", "known"):
+        return True
+    if label[0] == "<":
+        return number < float(label[1:])
+    if label[:2] == ">=":
+        return number >= float(label[2:])
+    if match := re.fullmatch(r"\[(\S+?)(?:-| to )(\S+)([])])", label):
+        low, high, end = match.groups()
+        return float(low) <= number < float(high) or (end == "]" and number == float(high))
+    return number == float(label)
+
+
+@modest
+@given(problems(), CRITERIA, st.data())
+def test_the_order_of_rows_and_columns_changes_no_step(problem, criterion, data):
+    rows = data.draw(st.permutations(range(len(problem.rows))))
+    columns = data.draw(st.permutations(range(len(problem.columns))))
+    moved = problem.permuted(rows, columns)
+    steps = top_down(problem.table(), problem.quasi_identifiers, criterion=criterion)
+    assert top_down(moved.table(), moved.quasi_identifiers, criterion=criterion) == steps
+
+
+@modest
+@given(problems(), CRITERIA)
+def test_a_recoding_survives_json(problem, criterion):
+    recoding = problem.recoding(top_down(problem.table(), problem.quasi_identifiers, criterion=criterion))
+    again = Recoding.from_json(json.loads(json.dumps(recoding.to_json())))
+    assert again == recoding
+    assert problem.release(again) == problem.release(recoding)
+
+
+@modest
+@given(problems(), CRITERIA)
+def test_a_recoding_releases_the_cells_that_the_steps_made(problem, criterion):
+    steps = []
+    cells = problem.release(problem.recoding(steps))
+    for step, _, refinement, _ in replay(problem, criterion):
+        column = next(column for column in problem.columns if column.name == step.attribute)
+        released = cells[column.name]
+        for record, value in enumerate(column.values):
+            if value in refinement.value.members:
+                assert released[record] == step.value
+                child = next(i for i, child in enumerate(refinement.children) if value in child.members)
+                released[record] = step.children[child]
+        steps.append(step)
+        assert problem.release(problem.recoding(steps)) == cells
+
+
+@modest
+@given(problems(), CRITERIA)
+def test_fewer_steps_are_the_first_steps(problem, criterion):
+    table, qids = problem.table(), problem.quasi_identifiers
+    steps = top_down(table, qids, criterion=criterion)
+    for number in range(len(steps)):
+        assert top_down(table, qids, criterion=criterion, max_steps=number) == steps[:number]
+
+
+@modest
+@given(problems(target=False), CRITERIA)
+def test_without_a_target_gains_add_up_to_the_loss_removed(problem, criterion):
+    reference = problem.reference(criterion)
+    first = last = reference.top()
+    gains = Counter()
+    for step, _, _, after in replay(problem, criterion):
+        gains[step.attribute] += step.gain
+        last = after
+    recoding = problem.recoding(top_down(problem.table(), problem.quasi_identifiers, criterion=criterion))
+    for column, attribute in zip(problem.columns, problem.table().attributes, strict=True):
+        before, left = (mean_loss(reference, state, problem.rows, column.name) for state in (first, last))
+        # An attribute whose top stands for a single value has nothing to lose: it starts at 0.
+        single = column.kind != "flat" and reference.attributes[column.name].loss(first[column.name][0]) == 0
+        assert before == (0 if single else 1)
+        assert before - gains[column.name] == pytest.approx(left, abs=TIE)
+        cells = recoding.cells(column.name, column.array(column.values))
+        assert recoding[column.name].losses(attribute)[cells].mean() == pytest.approx(left, abs=TIE)
+
+
+def mean_loss(reference, state, rows, name):
+    loss = reference.attributes[name].loss
+    return sum(loss(reference.masked(state, row)[name]) for row in rows) / len(rows)

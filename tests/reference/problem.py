@@ -1,0 +1,98 @@
+"""A small table in plain Python with its requirement: what the reference reads, and the same for the real search."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from tests.reference.top_down import Flat, Numbers, TopDown, Tree
+
+from incrowd.policy import QuasiIdentifier
+from incrowd.recoding import Recoding, after
+from incrowd.steps import Step
+from incrowd.table import CompressedTable, encode
+from incrowd.taxonomy import Taxonomy
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column; `kind` is "tree", "number" or "flat", None a missing value."""
+
+    name: str
+    values: tuple
+    kind: str
+    taxonomy: Taxonomy | None = None
+    domain: tuple[Any, Any] | None = None
+
+    def array(self, values: Sequence) -> pa.Array:
+        """Some of its values as Arrow."""
+        floats = any(isinstance(value, float) for value in self.values)
+        return pa.array(values, pa.string() if self.kind != "number" else pa.float64() if floats else pa.int64())
+
+    def attribute(self) -> Tree | Numbers | Flat:
+        """What the reference sees."""
+        if self.taxonomy is not None:
+            return Tree(self.name, list(self.values), self.taxonomy)
+        return (
+            Numbers(self.name, list(self.values), self.domain)
+            if self.kind == "number"
+            else Flat(self.name, self.values)
+        )
+
+    def encode(self):
+        """What the search sees: the attribute and the code of each record."""
+        distinct = list(dict.fromkeys(value for value in self.values if value is not None))
+        missing = None in self.values
+        attribute, codes = encode(
+            self.name, self.array(distinct), has_missing=missing, taxonomy=self.taxonomy, domain=self.domain
+        )
+        code_of = dict(zip([*distinct, None] if missing else distinct, codes.tolist(), strict=True))
+        return attribute, np.array([code_of[value] for value in self.values])
+
+
+@dataclass(frozen=True)
+class Problem:
+    """A table and its requirement; `classes` is None where there is no target."""
+
+    columns: tuple[Column, ...]
+    classes: tuple[str, ...] | None
+    quasi_identifiers: tuple[QuasiIdentifier, ...]
+
+    @property
+    def rows(self) -> list[dict]:
+        """The records."""
+        return [
+            dict(zip([column.name for column in self.columns], row, strict=True))
+            for row in zip(*(column.values for column in self.columns), strict=True)
+        ]
+
+    def reference(self, criterion: str) -> TopDown:
+        """The slow search."""
+        qids = [(qid.attributes, qid.k) for qid in self.quasi_identifiers]
+        return TopDown([column.attribute() for column in self.columns], self.rows, self.classes, qids, criterion)
+
+    def table(self) -> CompressedTable:
+        """The compressed table."""
+        attributes, codes = zip(*(column.encode() for column in self.columns), strict=True)
+        counts = np.ones(len(codes[0]), np.int64)
+        if self.classes is None:
+            return CompressedTable.build(attributes, codes, counts)
+        labels = sorted(set(self.classes))
+        return CompressedTable.build(
+            attributes, codes, counts, labels, np.array([labels.index(label) for label in self.classes])
+        )
+
+    def recoding(self, steps: Sequence[Step]) -> Recoding:
+        """The recoding after some steps."""
+        return Recoding(tuple(after(attribute, steps) for attribute in self.table().attributes))
+
+    def release(self, recoding: Recoding) -> dict[str, list]:
+        """The released columns."""
+        return {c.name: recoding.column(c.name, c.array(c.values)).to_pylist() for c in self.columns}
+
+    def permuted(self, rows: Sequence[int], columns: Sequence[int]) -> "Problem":
+        """The same problem with rows and columns in another order."""
+        moved = [replace(c, values=tuple(c.values[row] for row in rows)) for c in self.columns]
+        classes = None if self.classes is None else tuple(self.classes[row] for row in rows)
+        return replace(self, columns=tuple(moved[column] for column in columns), classes=classes)
