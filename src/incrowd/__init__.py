@@ -49,7 +49,29 @@ _HOMES = {
     "Prefix": "taxonomy_rules",
 }
 
-__all__ = [*_HOMES, "datasets"]
+__all__ = [  # noqa: RUF022  (order of the stories they tell)
+    "anonymize",
+    "apply",
+    "verify",
+    "Policy",
+    "QuasiIdentifier",
+    "Release",
+    "Recoding",
+    "Certificate",
+    "Taxonomy",
+    "Prefix",
+    "Intervals",
+    "Bounds",
+    "Flat",
+    "IncrowdError",
+    "PolicyError",
+    "DataError",
+    "TaxonomyError",
+    "OutputError",
+    "NotAnonymousError",
+    "InfeasibleError",
+    "datasets",
+]
 
 
 def __getattr__(name: str) -> Any:

@@ -1,8 +1,9 @@
-"""What the values of one attribute became: a cut of its taxonomy, intervals, or some values shown and the rest suppressed.
+"""What the values of one attribute became: a cut of its taxonomy, intervals, or some shown and the rest suppressed.
 
-Each kind numbers its released values as cells and finds the cell of any value, seen or not. It holds only what the release itself shows: the cut of a (public) taxonomy, the bounds of intervals, the values
-that are shown. The lowest and the highest value that occur are not among them: outermost intervals are open-ended
-unless the user made the range public.
+Each kind numbers its released values as cells and finds the cell of any value, seen or not. It holds only what the
+release itself shows: the cut of a (public) taxonomy, the bounds of intervals, the values that are shown. The lowest and
+the highest value that occur are not among them: outermost intervals are open-ended unless the user made the range
+public.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -21,7 +23,6 @@ from incrowd.errors import DataError
 from incrowd.scales import Scale, text_of
 from incrowd.table import (
     Attribute,
-    FlatAttribute,
     Floats,
     NumberAttribute,
     TaxonomyAttribute,
@@ -122,7 +123,7 @@ class Intervals:
             return (ANY,)
         low, high = self.domain if self.domain else (None, None)
         edges = [low, *self.bounds, high]
-        shown = [self._label(a, b, last=b is high) for a, b in zip(edges, edges[1:], strict=False)]
+        shown = [self._label(a, b, last=b is high) for a, b in pairwise(edges)]
         return (*shown, None) if self.missing == "apart" else tuple(shown)
 
     def _label(self, low: Any, high: Any, *, last: bool) -> str:
@@ -215,7 +216,7 @@ class Disclosure:
     def cells(self, values: pa.Array) -> Cells:
         """The cell of each value; unseen ones are suppressed."""
         found = pc.index_in(text_of(values), pa.array(self.shown, pa.string()))
-        return pc.fill_null(found, len(self.shown)).to_numpy(zero_copy_only=False).astype(np.int64)
+        return np.asarray(pc.fill_null(found, len(self.shown)), np.int64)
 
     def unknown(self, values: Sequence[Any]) -> Exception:
         """Never needed: every value has a cell."""
@@ -223,7 +224,7 @@ class Disclosure:
 
     def losses(self, attribute: Attribute) -> Floats:
         """A shown value loses nothing, a suppressed one everything."""
-        return (np.arange(len(self.labels)) == len(self.shown)).astype(np.float64)
+        return np.asarray(np.arange(len(self.labels)) == len(self.shown), np.float64)
 
     def meanings(self) -> Iterable[str]:
         """What each released value stands for."""

@@ -1,7 +1,8 @@
 """What a release lost: discernibility, average class size, generalized loss and classification metric.
 
-Measures are computed from the compressed table and the recoding, for every attribute alone, for every quasi-identifier,
-and in total.
+A suppressed record has lost everything: its loss is 1, its class is wrong, and it cannot be told from any other record,
+so it counts as large as the whole table towards discernibility. Measures are computed from the compressed table and the
+recoding, for every attribute alone, for every quasi-identifier, and in total.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ import numpy.typing as npt
 
 from incrowd.policy import QuasiIdentifier
 from incrowd.recoding import Recoding
-from incrowd.table import Codes, CompressedTable, count, sort_tuples
+from incrowd.table import Codes, CompressedTable, Floats, count, sort_tuples
 
 
 @dataclass(frozen=True)
@@ -31,6 +32,7 @@ class ClassMeasures:
         average_class_size: Records per class, over k (C_AVG); 1 is best.
         ncp: Generalized loss per cell, 0 for the original and 1 for a table that says nothing.
         classification_metric: Share of records whose class label is not the majority in their class (CM).
+        suppressed: Records left out.
     """
 
     attributes: tuple[str, ...]
@@ -41,6 +43,7 @@ class ClassMeasures:
     average_class_size: float
     ncp: float
     classification_metric: float | None
+    suppressed: int = 0
 
 
 @dataclass(frozen=True)
@@ -63,17 +66,19 @@ def measure(table: CompressedTable, recoding: Recoding, quasi_identifiers: Seque
     The total is over all attributes of all quasi-identifiers, with the largest k of them.
     """
     cells: dict[str, Codes] = {}
-    losses: dict[str, float] = {}
+    lost: dict[str, Floats] = {}
     for index, attribute in enumerate(table.attributes):
         cell_of_code = recoding.cells(attribute.name, attribute.values())
-        lost = recoding[attribute.name].losses(attribute)[cell_of_code]
-        losses[attribute.name] = float(table.value_counts(index) @ lost) / table.records
+        lost[attribute.name] = recoding[attribute.name].losses(attribute)[np.maximum(cell_of_code, 0)]
         cells[attribute.name] = cell_of_code[table.codes[index]]
+    kept = recoding.released([cells[name] for name in recoding.names])
+    losses = {a.name: _loss(table, index, lost[a.name], kept) for index, a in enumerate(table.attributes)}
 
     def over(attributes: tuple[str, ...], k: int) -> ClassMeasures:
         ncp = float(np.mean([losses[name] for name in attributes]))
         columns = [cells[name] for name in attributes]
-        return _class_measures(table, columns, [len(recoding[name].labels) for name in attributes], attributes, k, ncp)
+        groups, size = group(columns, [len(recoding[name].labels) for name in attributes])
+        return _class_measures(table, groups, size, kept, attributes, k, ncp)
 
     names = tuple(attribute.name for attribute in table.attributes)
     qids = tuple(over(qid.attributes, qid.k) for qid in quasi_identifiers)
@@ -83,29 +88,41 @@ def measure(table: CompressedTable, recoding: Recoding, quasi_identifiers: Seque
     return Measures(table.records, total, qids, tuple(over((name,), needed[name]) for name in names))
 
 
+def _loss(table: CompressedTable, index: int, lost: Floats, kept: npt.NDArray[np.bool_] | None) -> float:
+    """Loss per cell of one attribute, from the loss of each of its codes."""
+    if kept is None:
+        return float(table.value_counts(index) @ lost) / table.records
+    return float(table.counts @ np.where(kept, lost[table.codes[index]], 1.0)) / table.records
+
+
 def _class_measures(
     table: CompressedTable,
-    columns: Sequence[Codes],
-    widths: Sequence[int],
+    groups: Codes,
+    size: int,
+    kept: npt.NDArray[np.bool_] | None,
     attributes: tuple[str, ...],
     k: int,
     ncp: float,
 ) -> ClassMeasures:
-    groups, size = group(columns, widths)
-    sizes = count(groups, size, table.weights)
+    weights = table.weights if kept is None else table.counts * kept
+    sizes = count(groups, size, weights)
+    sizes = sizes[sizes > 0]
+    released = int(sizes.sum())
+    suppressed = table.records - released
     misfits = None
     if table.has_target:
-        frequencies = table.class_counts_of(groups, size)
+        frequencies = table.class_counts_of(groups, size, kept)
         misfits = 1 - float(frequencies.max(axis=1).sum()) / table.records
     return ClassMeasures(
         attributes,
         k,
-        size,
-        int(sizes.min()),
-        int((sizes.astype(object) ** 2).sum()) if table.records > 2**31 else int((sizes**2).sum()),
-        table.records / size / k,
+        len(sizes),
+        int(sizes.min(initial=released)),
+        sum(n * n for n in sizes.tolist()) + suppressed * table.records,  # Python's whole numbers do not overflow
+        released / max(1, len(sizes)) / k,
         ncp,
         misfits,
+        suppressed,
     )
 
 

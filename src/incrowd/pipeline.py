@@ -13,7 +13,7 @@ from incrowd.engines import arrow
 from incrowd.engines.sources import Source, open_source
 from incrowd.errors import InfeasibleError, UnknownNameError
 from incrowd.policy import Policy, QuasiIdentifier, make_policy, quasi_identifiers_of
-from incrowd.recoding import Recoding, after
+from incrowd.recoding import Recoding
 from incrowd.release import Release, recode, recount
 from incrowd.search import method_of
 from incrowd.table import CompressedTable
@@ -118,15 +118,16 @@ def release_of(
     notes = [f"dropped the quasi-identifier {qid}: another one implies it" for qid in redundant]
     table = arrow.compress(source, policy, on_rows)
     check_feasible(table, policy)
-    steps = search(table, policy.quasi_identifiers, policy.options, on_step)
+    found = search(table, policy.quasi_identifiers, policy.options, on_step)
     recoding = Recoding(
-        tuple(after(attribute, steps) for attribute in table.attributes),
+        found.recoding,
         policy.identifiers,
         policy.missing,
         arrow.missing_values(source, policy),
         policy.missing_values[0] if policy.missing_values else None,
+        found.classes,
     )
-    return Release(policy, source, table, recoding, steps, tuple(notes))
+    return Release(policy, source, table, recoding, found, tuple(notes))
 
 
 def check_feasible(table: CompressedTable, policy: Policy) -> None:

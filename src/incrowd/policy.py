@@ -150,9 +150,7 @@ class Policy:
         return replace(self, quasi_identifiers=tuple(kept)), tuple(dropped)
 
 
-def make_policy(
-    *, quasi_identifiers: Any, k: int | None = None, taxonomies: Any = None, **words: Any
-) -> Policy:
+def make_policy(*, quasi_identifiers: Any, k: int | None = None, taxonomies: Any = None, **words: Any) -> Policy:
     """A policy from the words that users write, the same in Python, on the command line and in a policy file.
 
     Args:
@@ -180,7 +178,9 @@ def _taxonomies_of(given: Any, columns: Sequence[str]) -> dict[str, Taxonomy | R
         folder = Path(given)
         if not folder.is_dir():
             raise PolicyError(f"no folder {folder} with taxonomies; give a folder, or files by column")
-        files = [(column, folder / f"{column}{suffix}") for column in columns for suffix in (".toml", ".csv.gz", ".csv")]
+        files = [
+            (column, folder / f"{column}{suffix}") for column in columns for suffix in (".toml", ".csv.gz", ".csv")
+        ]
         given = {column: path for column, path in files if path.exists()}
     items = dict(given or {}).items()
     return {column: Taxonomy.read(item) if isinstance(item, str | Path) else item for column, item in items}
@@ -213,5 +213,3 @@ def _quasi_identifier_of(word: Any, k: int | None) -> QuasiIdentifier:
     if k is None:
         raise PolicyError("A quasi-identifier must have a k. Got none; say how large the smallest crowd may be.")
     return QuasiIdentifier(word, k)
-
-

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -32,6 +33,9 @@ class Recoding:
         missing: What happens to missing values: "category", "drop" or "error".
         missing_values: Texts that count as missing.
         missing_label: What a missing value is released as where it is told from others; None for an empty cell.
+        classes: The classes that are released, as tuples of cells, where records are suppressed: a record that falls
+            in none of them is left out. None where no record is suppressed. (Not the suppressed classes: those would
+            tell of people who are not in the release.)
     """
 
     attributes: tuple[AttributeRecoding, ...]
@@ -39,6 +43,7 @@ class Recoding:
     missing: str = "category"
     missing_values: tuple[str, ...] = ()
     missing_label: str | None = None
+    classes: tuple[tuple[int, ...], ...] | None = None
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -56,8 +61,8 @@ class Recoding:
         """The released values of a column."""
         return tuple(self.missing_label if label is None else label for label in self[name].labels)
 
-    def column(self, name: str, values: pa.Array) -> pa.DictionaryArray:
-        """Recode one column.
+    def column(self, name: str, values: pa.Array, keep: npt.NDArray[np.bool_] | None = None) -> pa.DictionaryArray:
+        """Recode one column; rows outside `keep` are not asked for.
 
         Raises:
             TaxonomyError: A value is not in the column's taxonomy.
@@ -67,8 +72,11 @@ class Recoding:
         cells = self.cells(name, column.dictionary)
         indices = pc.fill_null(column.indices, len(cells)).to_numpy(zero_copy_only=False)
         cells = np.append(cells, self[name].missing_cell)
-        if (cells < 0).any() and (used := np.unique(indices[cells[indices] < 0])).size:
-            raise self._no_cell(name, column.dictionary, used)
+        if (cells < 0).any():
+            lost = cells[indices] < 0
+            if (used := np.unique(indices[lost if keep is None else lost & keep])).size:
+                raise self._no_cell(name, column.dictionary, used)
+            cells = np.maximum(cells, 0)  # of rows that do not stay
         labels = self.labels(name)
         nothing = np.array([label is None for label in labels])
         out = cells[indices].astype(np.int32)
@@ -76,8 +84,32 @@ class Recoding:
         shown = pa.array(["" if label is None else label for label in labels], pa.string())
         return pa.DictionaryArray.from_arrays(pa.array(out, mask=mask), shown)
 
-    def keep(self, batch: pa.RecordBatch) -> Any:
-        """Which rows stay, as booleans; None where all do."""
+    def batch(self, batch: pa.RecordBatch) -> pa.RecordBatch:
+        """Recode a batch of rows: columns in place, dropped columns and rows left out, all else untouched."""
+        recoded, keep = self.recode(batch)
+        columns, fields = [], []
+        for field, column in zip(batch.schema, batch.columns, strict=True):
+            if field.name in recoded:
+                column = recoded[field.name]
+                field = field.with_type(column.type).with_nullable(True)
+            if field.name not in self.dropped:
+                columns.append(column)
+                fields.append(field)
+        released = pa.RecordBatch.from_arrays(columns, schema=pa.schema(fields, metadata=batch.schema.metadata))
+        return released if keep is None else released.filter(pa.array(keep))
+
+    def recode(self, batch: pa.RecordBatch) -> tuple[dict[str, pa.DictionaryArray], npt.NDArray[np.bool_] | None]:
+        """The recoded columns of a batch, for all its rows, and which rows stay (None if all do)."""
+        keep = self._complete(batch)
+        columns = {name: self.column(name, batch.column(name), keep) for name in self.names}
+        if self.classes is not None:
+            cells = [columns[name].indices.fill_null(self[name].missing_cell) for name in self.names]
+            released = self._released([column.to_numpy(zero_copy_only=False) for column in cells])
+            keep = released if keep is None else keep & released
+        return columns, None if keep is None or keep.all() else keep
+
+    def _complete(self, batch: pa.RecordBatch) -> npt.NDArray[np.bool_] | None:
+        """Which rows have no missing value, where the policy asks for that."""
         if self.missing == "category":
             return None
         keep = np.ones(len(batch), bool)
@@ -87,23 +119,30 @@ class Recoding:
             missing = np.append(is_missing(column.dictionary, tokens), True)
             keep &= ~missing[pc.fill_null(column.indices, len(missing) - 1).to_numpy(zero_copy_only=False)]
         if self.missing == "error" and not keep.all():
-            raise DataError(f"{int((~keep).sum())} rows have missing values in a quasi-identifier; the policy allows none")
-        return None if keep.all() else keep
+            raise DataError(
+                f"{int((~keep).sum())} rows have missing values in a quasi-identifier; the policy allows none"
+            )
+        return keep
 
-    def batch(self, batch: pa.RecordBatch) -> pa.RecordBatch:
-        """Recode a batch of rows: columns in place, dropped columns and rows left out, all else untouched."""
-        keep = self.keep(batch)
-        if keep is not None:
-            batch = batch.filter(pa.array(keep))
-        columns, fields = [], []
-        for field, column in zip(batch.schema, batch.columns, strict=True):
-            if field.name in self._by_name:
-                column = self.column(field.name, column)
-                field = field.with_type(column.type).with_nullable(True)
-            if field.name not in self.dropped:
-                columns.append(column)
-                fields.append(field)
-        return pa.RecordBatch.from_arrays(columns, schema=pa.schema(fields, metadata=batch.schema.metadata))
+    def _released(self, cells: Sequence[npt.NDArray[Any]]) -> npt.NDArray[np.bool_]:
+        """Which rows, given by the cells of each attribute, fall in a released class."""
+        assert self.classes is not None
+        classes = np.array(self.classes, np.int64).reshape(-1, len(self.attributes))
+        rows, known = np.zeros(len(cells[0]), np.int64), np.zeros(len(classes), np.int64)
+        for place, column in enumerate(cells):
+            both = np.concatenate(
+                [
+                    known * len(self.attributes[place].labels) + classes[:, place],
+                    rows * len(self.attributes[place].labels) + column,
+                ]
+            )
+            ranks = np.unique(both, return_inverse=True)[1]  # ranks keep the keys small, however many attributes
+            known, rows = ranks[: len(classes)], ranks[len(classes) :]
+        return np.isin(rows, known)
+
+    def released(self, cells: Sequence[npt.NDArray[Any]]) -> npt.NDArray[np.bool_] | None:
+        """Which tuples, given by the cells of each attribute, are released; None if all are."""
+        return None if self.classes is None else self._released(cells)
 
     def cells(self, name: str, values: pa.Array) -> Any:
         """The cell of each of some values of a column; -1 for values that have none."""
@@ -150,6 +189,7 @@ class Recoding:
             "missing": self.missing,
             "missing_values": list(self.missing_values),
             "missing_label": self.missing_label,
+            "classes": None if self.classes is None else [list(cells) for cells in self.classes],
             "attributes": [{"name": a.name, "kind": kind_of[type(a)], **a.to_json()} for a in self.attributes],
         }
 
@@ -167,6 +207,7 @@ class Recoding:
             data["missing"],
             tuple(data["missing_values"]),
             data["missing_label"],
+            None if data["classes"] is None else tuple(map(tuple, data["classes"])),
         )
 
     @classmethod

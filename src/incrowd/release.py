@@ -24,7 +24,8 @@ from incrowd.engines.sources import Source, WatchedFile, open_source
 from incrowd.errors import PolicyError
 from incrowd.measures import Measures, measure
 from incrowd.policy import Policy, QuasiIdentifier
-from incrowd.recoding import Recoding, after
+from incrowd.recoding import Recoding
+from incrowd.search import Found
 from incrowd.steps import Step
 from incrowd.table import CompressedTable
 from incrowd.witness import Verification, Witness
@@ -56,7 +57,7 @@ class Release:
         source: The rows it was made from.
         table: The compressed table.
         recoding: What every value became.
-        steps: How the search got there.
+        found: What the search gave: steps and facts.
         notes: What a user should know.
     """
 
@@ -64,8 +65,13 @@ class Release:
     source: Source = field(repr=False)
     table: CompressedTable = field(repr=False)
     recoding: Recoding = field(repr=False)
-    steps: tuple[Step, ...] = field(repr=False)
+    found: Found = field(repr=False)
     notes: tuple[str, ...] = ()
+
+    @property
+    def steps(self) -> tuple[Step, ...]:
+        """How the search got there, of a greedy method."""
+        return self.found.steps
 
     @cached_property
     def measures(self) -> Measures:
@@ -86,12 +92,15 @@ class Release:
         return self._certificate(recount(rows, self.policy.quasi_identifiers), rows.fingerprint())
 
     def at(self, step: int) -> Release:
-        """The release after that many steps, 0 for the most general one; it satisfies the policy just as well."""
+        """The release after that many steps of a greedy method, 0 for where the search began."""
+        if self.found.at is None:
+            raise PolicyError(
+                f"The method '{self.policy.method}' keeps no steps; a release at a step needs a greedy one."
+            )
         if not 0 <= step <= len(self.steps):
             raise PolicyError(f"The 'step' parameter must lie between 0 and {len(self.steps)}. Got {step}.")
-        steps = self.steps[:step]
-        attributes = tuple(after(attribute, steps) for attribute in self.table.attributes)
-        return replace(self, recoding=replace(self.recoding, attributes=attributes), steps=steps)
+        recoding = replace(self.recoding, attributes=self.found.at(step), classes=None)
+        return replace(self, recoding=recoding, found=replace(self.found, steps=self.steps[:step]))
 
     def write(
         self, path: str | Path, *, overwrite: bool = False, sidecars: bool = True, progress: Progress | None = None
@@ -134,6 +143,7 @@ class Release:
             "policy": self.policy.to_json(),
             "measures": self.measures.to_json(),
             "steps": len(self.steps),
+            "facts": dict(self.found.facts),
             "released_values": {name: list(self.recoding.labels(name)) for name in self.recoding.names},
             "notes": list(self.notes),
         }
@@ -150,7 +160,9 @@ def recode(source: Source, recoding: Recoding) -> Any:
     return table
 
 
-def recount(source: Source, quasi_identifiers: Sequence[QuasiIdentifier], progress: Progress | None = None) -> Verification:
+def recount(
+    source: Source, quasi_identifiers: Sequence[QuasiIdentifier], progress: Progress | None = None
+) -> Verification:
     """What the witness finds in the rows of a source."""
     witness = Witness(quasi_identifiers)
     for batch in source.batches(witness.columns, encoded=witness.columns):
@@ -164,7 +176,9 @@ def sidecar_paths(path: str | Path) -> tuple[Path, Path, Path]:
     """Where recoding, steps and certificate of a release go."""
     path = Path(path)
     stem = path.name.removesuffix(".gz").rpartition(".")[0]
-    recoding, steps, certificate = (path.with_name(f"{stem}.{word}.json") for word in ("recoding", "steps", "certificate"))
+    recoding, steps, certificate = (
+        path.with_name(f"{stem}.{word}.json") for word in ("recoding", "steps", "certificate")
+    )
     return recoding, steps, certificate
 
 

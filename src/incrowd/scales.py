@@ -49,15 +49,17 @@ class Scale:
         if _is_text(values.type):
             values = self._parse(values, column)
         if self.kind == "date":
-            return values.cast(pa.date32()).cast(pa.int32()).to_numpy(zero_copy_only=False).astype(np.int64)
+            return np.asarray(values.cast(pa.date32()).cast(pa.int32()), np.int64)
         if self.kind == "timestamp":
-            return values.cast(pa.timestamp(self.unit, self.timezone)).cast(pa.int64()).to_numpy(zero_copy_only=False)
+            return np.asarray(values.cast(pa.timestamp(self.unit, self.timezone)).cast(pa.int64()))
         if pa.types.is_decimal(values.type) or pa.types.is_float16(values.type):
             values = values.cast(pa.float64())
-        numbers = values.to_numpy(zero_copy_only=False)
+        numbers = np.asarray(values)
         if numbers.dtype.kind == "f":
             if not np.isfinite(numbers).all():
-                raise DataError(f"column '{column}' holds a number that is not finite; remove it or treat it as missing")
+                raise DataError(
+                    f"column '{column}' holds a number that is not finite; remove it or treat it as missing"
+                )
             whole = self.kind == "integer" and bool((numbers == np.floor(numbers)).all())
             return numbers.astype(np.int64) if whole else numbers.astype(np.float64) + 0.0  # no negative zero
         wide = np.uint64 if numbers.dtype == np.uint64 else np.int64
@@ -71,11 +73,13 @@ class Scale:
             return str(int(number)) if float(number).is_integer() and abs(number) < 1e15 else repr(float(number))
         if self.kind == "date":
             return str(np.datetime64(int(number), "D"))
-        return str(np.datetime64(int(number), self.unit)).replace("T", " ") + ("Z" if self.timezone else "")
+        return str(np.array(int(number), f"datetime64[{self.unit}]")).replace("T", " ") + ("Z" if self.timezone else "")
 
     def number(self, text: str | float, column: str) -> Any:
         """One bound given by the user as a machine number."""
-        array = pa.array([str(text)]) if isinstance(text, str) or self.kind in ("date", "timestamp") else pa.array([text])
+        array = (
+            pa.array([str(text)]) if isinstance(text, str) or self.kind in ("date", "timestamp") else pa.array([text])
+        )
         return self.numbers(array, column)[0].item()
 
     def _parse(self, values: pa.Array, column: str) -> pa.Array:

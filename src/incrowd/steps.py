@@ -1,4 +1,4 @@
-"""The step log that every greedy search keeps: what was done, what it gained, what it cost, how anonymous it left things.
+"""The step log that every greedy search keeps: what was done, what it gained, what it cost, how anonymous that left it.
 
 A step says how it changes the recoding of one attribute in codes, so that the release at any step can be rebuilt.
 """

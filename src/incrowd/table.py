@@ -48,7 +48,7 @@ class TaxonomyAttribute:
 
     def loss(self, start: Codes, stop: Codes) -> Floats:
         """Loss of a cell that stands for the codes [start, stop): 0 for one leaf, 1 for all."""
-        return (np.asarray(stop) - np.asarray(start) - 1) / max(1, self.size - 1)
+        return np.asarray((np.asarray(stop) - np.asarray(start) - 1) / max(1, self.size - 1))
 
 
 @dataclass(frozen=True)
@@ -156,7 +156,7 @@ def encode(
         if domain is not None:
             domain = (scale.number(domain[0], name), scale.number(domain[1], name))
         attribute = NumberAttribute(name, scale, numbers, len(numbers) if has_missing else None, domain)
-    return attribute, np.append(codes, attribute.missing) if has_missing else codes
+    return attribute, np.append(codes, attribute.size - 1) if has_missing else codes
 
 
 def _encode_taxonomy(name: str, values: pa.Array, taxonomy: Taxonomy) -> tuple[Attribute, Codes]:
@@ -225,15 +225,23 @@ class CompressedTable:
         """Records per code of one attribute and class: codes x classes."""
         return self.class_counts_of(self.codes[attribute], self.attributes[attribute].size)
 
-    def class_counts_of(self, groups: Codes, size: int) -> Counts:
-        """Records per group and class, where `groups` numbers the group of each tuple: size x classes."""
+    def class_counts_of(self, groups: Codes, size: int, kept: npt.NDArray[np.bool_] | None = None) -> Counts:
+        """Records per group and class: size x classes.
+
+        Args:
+            groups: The group of each tuple.
+            size: Number of groups.
+            kept: The tuples that count; all if None.
+        """
         classes = len(self.classes)
-        weights = None if int(self.class_counts.sum()) == len(self.class_counts) else self.class_counts
-        if len(self.class_tuples) == len(self.counts):  # one entry per tuple: entry e belongs to tuple e
-            key = groups * np.int64(classes)
-        else:
-            key = groups[self.class_tuples] * np.int64(classes)
-        return count(key + self.class_codes, size * classes, weights).reshape(size, classes)
+        one_each = len(self.class_tuples) == len(self.counts)  # entry e belongs to tuple e
+        key = (groups if one_each else groups[self.class_tuples]) * np.int64(classes) + self.class_codes
+        weights: npt.NDArray[Any] | None = self.class_counts
+        if kept is not None:
+            weights = self.class_counts * (kept if one_each else kept[self.class_tuples])
+        elif self.records == len(self.class_counts):
+            weights = None
+        return count(key, size * classes, weights).reshape(size, classes)
 
     @classmethod
     def build(

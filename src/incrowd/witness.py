@@ -149,7 +149,7 @@ class Witness:
         values = [*column.dictionary.to_pylist(), None]
         number_of = np.array([numbers.setdefault(_same(value), len(numbers)) for value in values])
         indices = column.indices.fill_null(len(values) - 1).to_numpy(zero_copy_only=False)
-        return number_of[indices]
+        return np.asarray(number_of[indices])
 
     def verdict(self) -> Verification:
         """What was found.

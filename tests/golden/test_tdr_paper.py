@@ -5,18 +5,16 @@ from collections import Counter
 import pytest
 from tests.golden.top_down_tables import table_2
 
-from incrowd.search.top_down import top_down
-
 
 def test_info_gain_refines_any_edu_and_is_stuck_at_4():
     problem = table_2()
-    steps = top_down(problem.table(), problem.quasi_identifiers, criterion="gain")
+    steps = problem.steps("gain")
     assert [(step.value, step.anonymity) for step in steps] == [("ANY_Edu", (4,))]
 
 
 def test_score_refines_any_sex_then_work_hrs():
     problem = table_2()
-    steps = top_down(problem.table(), problem.quasi_identifiers, criterion="tdr")
+    steps = problem.steps("tdr")
     assert [(step.value, step.anonymity) for step in steps] == [("ANY_Sex", (14,)), ("[1-99]", (6,))]
     release = problem.release(problem.recoding(steps))
     assert sorted(Counter(zip(*release.values(), strict=True)).values()) == [6, 6, 8, 20]

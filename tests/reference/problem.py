@@ -10,6 +10,7 @@ from tests.reference.top_down import Flat, Numbers, TopDown, Tree
 
 from incrowd.policy import QuasiIdentifier
 from incrowd.recoding import Recoding, after
+from incrowd.search.top_down import top_down
 from incrowd.steps import Step
 from incrowd.table import CompressedTable, encode
 from incrowd.taxonomy import Taxonomy
@@ -82,6 +83,10 @@ class Problem:
         return CompressedTable.build(
             attributes, codes, counts, labels, np.array([labels.index(label) for label in self.classes])
         )
+
+    def steps(self, criterion: str, max_steps: int | None = None) -> tuple[Step, ...]:
+        """The steps of the real search."""
+        return top_down(self.table(), self.quasi_identifiers, criterion=criterion, max_steps=max_steps).steps
 
     def recoding(self, steps: Sequence[Step]) -> Recoding:
         """The recoding after some steps."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -86,14 +85,17 @@ def write(
 
 def frame(source: FrameSource, recoding: Recoding) -> Any:
     """A frame recoded, as the same kind of frame."""
-    batches = list(source.batches(recoding.names, encoded=recoding.names))
-    keeps = [recoding.keep(batch) for batch in batches]
-    keep = None
-    if any(kept is not None for kept in keeps):
-        keep = np.concatenate([np.ones(len(b), bool) if k is None else k for b, k in zip(batches, keeps, strict=True)])
-    recoded = pa.Table.from_batches([replace(recoding, dropped=()).batch(batch) for batch in batches])
+    columns: dict[str, list[pa.Array]] = {name: [] for name in recoding.names}
+    keeps = []
+    for batch in source.batches(recoding.names, encoded=recoding.names):
+        recoded, keep = recoding.recode(batch)
+        keeps.append(np.ones(len(batch), bool) if keep is None else keep)
+        for name, column in recoded.items():
+            columns[name].append(column)
+    keep = np.concatenate(keeps)
+    replaced = {name: pa.chunked_array(parts) for name, parts in columns.items()}
     dropped = [name for name in recoding.dropped if name in source.columns]
-    return rebuild(source.frame, {name: recoded.column(name) for name in recoding.names}, dropped, keep)
+    return rebuild(source.frame, replaced, dropped, None if keep.all() else keep)
 
 
 def missing_values(source: Source, policy: Policy) -> tuple[str, ...]:
@@ -129,7 +131,7 @@ class _Column:
         present = ~is_missing(column.dictionary, self._missing)
         code_of = np.full(len(present) + 1, -1, np.int32)  # the last one for null
         code_of[:-1][present] = self._number(column.dictionary.filter(pa.array(present)))
-        return code_of[pc.fill_null(column.indices, len(present)).to_numpy(zero_copy_only=False)]
+        return np.asarray(code_of[np.asarray(pc.fill_null(column.indices, len(present)))])
 
     def _number(self, values: pa.Array) -> Any:
         if self.values is None:

@@ -10,9 +10,29 @@ from typing import TYPE_CHECKING, Any
 from incrowd.errors import PolicyError, UnknownNameError
 
 if TYPE_CHECKING:
+    from incrowd.attribute_recoding import AttributeRecoding
     from incrowd.policy import QuasiIdentifier
     from incrowd.steps import Step
     from incrowd.table import CompressedTable
+
+
+@dataclass(frozen=True)
+class Found:
+    """What a search gives back.
+
+    Args:
+        recoding: The recoding of each attribute of the table.
+        steps: The steps that led there, of a greedy search.
+        classes: The classes that are released (tuples of cells) where records are suppressed, None where none are.
+        facts: What the method says of its result, such as its cost and how that is proven; JSON-able.
+        at: The recoding after a number of steps, of a greedy search.
+    """
+
+    recoding: tuple[AttributeRecoding, ...]
+    steps: tuple[Step, ...] = ()
+    classes: tuple[tuple[int, ...], ...] | None = None
+    facts: Mapping[str, Any] = field(default_factory=dict)
+    at: Callable[[int], tuple[AttributeRecoding, ...]] | None = None
 
 
 @dataclass(frozen=True)
@@ -53,12 +73,12 @@ class Method:
         quasi_identifiers: Sequence[QuasiIdentifier],
         options: Mapping[str, Any],
         on_step: Callable[[Step], object] | None = None,
-    ) -> tuple[Step, ...]:
+    ) -> Found:
         """Search."""
         module, name = self.function.split(":")
         search = getattr(import_module(module), name)
-        steps: tuple[Step, ...] = search(table, quasi_identifiers, **{**self.fixed, **options}, on_step=on_step)
-        return steps
+        found: Found = search(table, quasi_identifiers, **{**self.fixed, **options}, on_step=on_step)
+        return found
 
 
 _TOP_DOWN = {

@@ -43,7 +43,7 @@ def entropy(frequencies: Ints) -> Floats:
     total = frequencies.sum(axis=-1, keepdims=True)
     shares = frequencies / np.maximum(total, 1)
     logs = np.log2(shares, out=np.zeros_like(shares), where=shares > 0)
-    return -(shares * logs).sum(axis=-1)
+    return np.asarray(-(shares * logs).sum(axis=-1))
 
 
 class InformationGain:
@@ -73,7 +73,7 @@ class InformationGain:
         """Information gained by telling one value from the other suppressed ones."""
         shown = self._histogram * suppressed[:, None]
         whole = shown.sum(axis=0)
-        return self._gain(whole, np.stack([shown, whole - shown], axis=1))
+        return np.asarray(self._gain(whole, np.stack([shown, whole - shown], axis=1)))
 
     def suppression_beneficial(self, suppressed: npt.NDArray[np.bool_]) -> bool:
         """More than one class among the suppressed records."""
@@ -120,7 +120,7 @@ class LossReduction:
 
     def disclosures(self, suppressed: npt.NDArray[np.bool_]) -> Floats:
         """A suppressed cell loses everything, a shown one nothing."""
-        return np.round(self._counts * suppressed / self._below[-1], 12)
+        return np.asarray(np.round(self._counts * suppressed / self._below[-1], 12))
 
     def suppression_beneficial(self, suppressed: npt.NDArray[np.bool_]) -> bool:
         """Wherever a value is suppressed."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import Any, Protocol
 
 import numpy as np
@@ -98,7 +99,9 @@ class _Records:
 class RangeRefiner:
     """Refines ranges of codes: nodes of a taxonomy into their children, intervals into two."""
 
-    def __init__(self, attribute: TaxonomyAttribute | NumberAttribute, codes: Codes, weights: Any, gain: Gain, qids: int):
+    def __init__(
+        self, attribute: TaxonomyAttribute | NumberAttribute, codes: Codes, weights: Any, gain: Gain, qids: int
+    ) -> None:
         self._attribute = attribute
         self._records = _Records(codes, attribute.size, weights)
         self._gain = gain
@@ -108,7 +111,9 @@ class RangeRefiner:
         if isinstance(attribute, TaxonomyAttribute):
             self._add_node(0)
         elif attribute.missing is not None and attribute.missing > 0:
-            self._add(SplitInterval(0, attribute.size, attribute.missing), 0, attribute.size, np.array([attribute.missing]))
+            self._add(
+                SplitInterval(0, attribute.size, attribute.missing), 0, attribute.size, np.array([attribute.missing])
+            )
         else:
             self._add_interval(0, attribute.size)
 
@@ -137,7 +142,7 @@ class RangeRefiner:
             for node in self._attribute.taxonomy.children[candidate.change.node]:
                 self._add_node(node)
         else:
-            for start, stop in zip(edges, edges[1:], strict=False):
+            for start, stop in pairwise(edges):
                 self._add_interval(start, stop)
         return rows, children, len(edges) - 1
 
@@ -162,7 +167,7 @@ class RangeRefiner:
             self._slots = np.full(self._attribute.size + 1, total, np.int64)
             slot = 0
             for candidate in self._live:
-                for start, stop in zip(candidate.edges, candidate.edges[1:], strict=False):
+                for start, stop in pairwise(candidate.edges):
                     self._slots[start:stop] = slot
                     slot += 1
         return self._slots

@@ -1,10 +1,10 @@
 """Top-down specialization (TDS) and top-down refinement (TDR): from the most general table down, best step first.
 
-Both are one greedy search with two criteria. It starts with every attribute fully generalized, and performs, as long as
-there is one, the valid and beneficial refinement with the highest score. A refinement is valid if every quasi-identifier
-still holds afterwards, beneficial if more than one class is among the records it touches.
+Both are one greedy search with two criteria. It starts with every attribute fully generalized, and performs, as long
+as there is one, the valid and beneficial refinement with the highest score. A refinement is valid if every
+quasi-identifier still holds afterwards, beneficial if more than one class is among the records it touches.
 
-Invariant: after every step each quasi-identifier holds, so any prefix of the steps is a release. The search ends because
+Invariant: after every step each quasi-identifier holds, so any prefix of the steps is a release. The search ends, since
 each step makes the cut strictly finer, and the result is maximal: refining never merges classes, so a refinement that
 was invalid once is invalid for good (it may be forgotten), and at the end none is left.
 
@@ -23,8 +23,10 @@ from typing import Any, Literal
 
 import numpy as np
 
+from incrowd.attribute_recoding import AttributeRecoding
 from incrowd.policy import QuasiIdentifier
-from incrowd.recoding import describe
+from incrowd.recoding import after, describe
+from incrowd.search import Found
 from incrowd.search.gains import gain_of
 from incrowd.search.refiners import Candidate, DisclosureRefiner, RangeRefiner, Refiner, Rows
 from incrowd.steps import Step
@@ -45,18 +47,18 @@ def top_down(
     criterion: Criterion = "tdr",
     max_steps: int | None = None,
     on_step: Callable[[Step], object] | None = None,
-) -> tuple[Step, ...]:
+) -> Found:
     """Search from the top.
 
     Args:
         table: The compressed table; without a target the gain is the loss (NCP) that a refinement removes.
         quasi_identifiers: What must hold; every attribute of the table belongs to at least one.
-        criterion: "tds" for gain per anonymity lost, "tdr" for the same with 1 added to the loss, "gain" for gain alone.
+        criterion: "tds" for gain per anonymity lost, "tdr" for that with 1 added to the loss, "gain" for gain alone.
         max_steps: Stop after that many steps.
         on_step: Called after each step.
 
     Returns:
-        The steps performed, in order.
+        The maximal recoding, and the steps that led there.
     """
     search = _Search(table, quasi_identifiers, CRITERIA[criterion])
     steps: list[Step] = []
@@ -66,7 +68,11 @@ def top_down(
         steps.append(search.perform(best, len(steps) + 1))
         if on_step is not None:
             on_step(steps[-1])
-    return tuple(steps)
+
+    def at(step: int) -> tuple[AttributeRecoding, ...]:
+        return tuple(after(attribute, steps[:step]) for attribute in table.attributes)
+
+    return Found(at(len(steps)), tuple(steps), at=at)
 
 
 @dataclass
