@@ -28,6 +28,8 @@ class ClassMeasures:
         k: The crowd they need.
         classes: Number of classes.
         anonymity: Size of the smallest.
+        median_class: Size of the one in the middle (the lower of two).
+        largest_class: Size of the largest.
         discernibility: Sum over records of the size of their class (DM).
         average_class_size: Records per class, over k (C_AVG); 1 is best.
         ncp: Generalized loss per cell, 0 for the original and 1 for a table that says nothing.
@@ -39,6 +41,8 @@ class ClassMeasures:
     k: int
     classes: int
     anonymity: int
+    median_class: int
+    largest_class: int
     discernibility: int
     average_class_size: float
     ncp: float
@@ -117,7 +121,7 @@ def _class_measures(
         attributes,
         k,
         len(sizes),
-        int(sizes.min(initial=released)),
+        *(int(size) for size in np.quantile(sizes, (0, 0.5, 1), method="lower")),
         sum(n * n for n in sizes.tolist()) + suppressed * table.records,  # Python's whole numbers do not overflow
         released / max(1, len(sizes)) / k,
         ncp,

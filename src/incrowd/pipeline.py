@@ -10,14 +10,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from incrowd.engines import arrow
+from incrowd.engines.output import AtomicFiles
 from incrowd.engines.sources import Source, open_source
 from incrowd.errors import InfeasibleError, UnknownNameError
 from incrowd.policy import Policy, QuasiIdentifier, make_policy, quasi_identifiers_of
 from incrowd.recoding import Recoding
-from incrowd.release import Release, recode, recount
+from incrowd.release import Release, check_outputs, recode, recount
 from incrowd.search import method_of
 from incrowd.table import CompressedTable
-from incrowd.witness import Verification
+from incrowd.witness import Verification, Witness
 
 if TYPE_CHECKING:
     from incrowd.steps import Step
@@ -205,6 +206,26 @@ def apply(
     if qids := tuple(require):
         recount(open_source(rows), qids).require()
     return rows
+
+
+def apply_to_file(
+    recoding: Recoding,
+    data: Any,
+    output: str | Path,
+    *,
+    require: Iterable[QuasiIdentifier] = (),
+    overwrite: bool = False,
+    progress: Callable[[int], object] | None = None,
+    **dialect: Any,
+) -> None:
+    """Recode new rows into a file, streaming; see `apply`. Nothing is written if a requirement does not hold."""
+    source = open_source(data, **dialect)
+    check_recodable(recoding, source)
+    check_outputs(output, source, overwrite=overwrite, sidecars=False)
+    witness = Witness(tuple(require))
+    with AtomicFiles() as files:
+        arrow.write(source, recoding, files.open(output), witness.see, progress)
+        witness.verdict().require()
 
 
 def check_recodable(recoding: Recoding, source: Source) -> None:

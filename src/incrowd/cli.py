@@ -1,0 +1,340 @@
+"""The command line. stdout carries data, stderr messages; heavy modules are imported when a command runs."""
+
+from __future__ import annotations
+
+import json
+import signal
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, NoReturn
+
+import typer
+
+from incrowd.errors import IncrowdError, PolicyError
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from incrowd.policy import Policy, QuasiIdentifier
+
+app = typer.Typer(
+    name="incrowd",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    help="Release tables about people so that everyone stands in a crowd of at least k.",
+)
+
+INTERRUPTED = 130
+_TABLE = "CSV or Parquet file."
+_QI = "Columns of a quasi-identifier, separated by commas; several times for several, each with ':k'."
+
+Input = Annotated[Path, typer.Argument(help=_TABLE, show_default=False)]
+Output = Annotated[Path, typer.Option("-o", "--output", help="Where to write (.csv or .parquet).", show_default=False)]
+Overwrite = Annotated[bool, typer.Option("--overwrite", help="Replace existing files.")]
+Json = Annotated[bool, typer.Option("--json", help="Print JSON on stdout instead of tables on stderr.")]
+Qi = Annotated[list[str] | None, typer.Option("--qi", "--quasi-identifiers", help=_QI, show_default=False)]
+K = Annotated[int | None, typer.Option("--k", help="Smallest crowd that anyone may stand in.", show_default=False)]
+PolicyFile = Annotated[Path | None, typer.Option("--policy", help="A release.toml.", show_default=False)]
+Names = Annotated[list[str] | None, typer.Option(show_default=False)]
+Separator = Annotated[str | None, typer.Option(help="Of a CSV file; detected if not given.", rich_help_panel="CSV")]
+Quote = Annotated[str | None, typer.Option(help="Quote character.", rich_help_panel="CSV")]
+Encoding = Annotated[str | None, typer.Option(help="Such as cp1252.", rich_help_panel="CSV")]
+Header = Annotated[
+    bool | None, typer.Option("--header/--no-header", help="First line is names.", rich_help_panel="CSV")
+]
+
+
+@app.command()
+def anonymize(
+    table: Input,
+    output: Output,
+    policy: PolicyFile = None,
+    qi: Qi = None,
+    k: K = None,
+    target: Annotated[str | None, typer.Option(help="Column that models will predict.", show_default=False)] = None,
+    identifiers: Annotated[str | None, typer.Option(help="Columns to drop, by commas.", show_default=False)] = None,
+    sensitive: Annotated[str | None, typer.Option(help="Columns to keep as they are.", show_default=False)] = None,
+    insensitive: Annotated[str | None, typer.Option(help="Columns to keep as they are.", show_default=False)] = None,
+    taxonomies: Annotated[
+        Path | None, typer.Option(help="Folder with a taxonomy file per column.", show_default=False)
+    ] = None,
+    taxonomy: Annotated[
+        list[str] | None,
+        typer.Option(help="column=FILE, zip=prefix:3,2, age=widths:5,10 or age=bounds:18,65.", show_default=False),
+    ] = None,
+    types: Annotated[
+        list[str] | None, typer.Option("--type", help="column=number, date or text.", show_default=False)
+    ] = None,
+    ranges: Annotated[
+        list[str] | None, typer.Option("--range", help="column=low:high, a public range.", show_default=False)
+    ] = None,
+    missing: Annotated[str | None, typer.Option(help="category, drop or error.", show_default=False)] = None,
+    missing_values: Annotated[
+        list[str] | None, typer.Option("--missing-value", help="Text that means missing, such as '?'.")
+    ] = None,
+    method: Annotated[str | None, typer.Option(help="The search; see 'incrowd methods'.", show_default=False)] = None,
+    criterion: Annotated[str | None, typer.Option(help="tds, tdr or gain.", show_default=False)] = None,
+    max_steps: Annotated[int | None, typer.Option(help="Stop after that many steps.", show_default=False)] = None,
+    seed: Annotated[int | None, typer.Option(help="Seed of random methods.", show_default=False)] = None,
+    separator: Separator = None,
+    quote: Quote = None,
+    encoding: Encoding = None,
+    header: Header = None,
+    overwrite: Overwrite = False,
+    preview: Annotated[bool, typer.Option("--preview", help="Show a few rows before and after.")] = False,
+    as_json: Json = False,
+) -> None:
+    """Make a k-anonymous release of a table.
+
+    incrowd anonymize people.csv -o release.csv --qi age,sex,zip --k 10 --target income
+    """
+    with _user_errors():
+        from incrowd.words import given_words
+
+        words = given_words(
+            quasi_identifiers=qi,
+            k=k,
+            target=target,
+            identifiers=identifiers,
+            sensitive=sensitive,
+            insensitive=insensitive,
+            taxonomies=taxonomies,
+            taxonomy=taxonomy,
+            types=types,
+            ranges=ranges,
+            missing=missing,
+            missing_values=missing_values,
+            method=method,
+            seed=seed,
+            options={"criterion": criterion, "max_steps": max_steps},
+        )
+        dialect = {"separator": separator, "quote": quote, "encoding": encoding, "header": header}
+        made, dialect = _policy(policy, words, dialect)
+        _anonymize(table, output, made, dialect, overwrite=overwrite, preview=preview, as_json=as_json)
+
+
+def _policy(file: Path | None, words: dict[str, Any], dialect: dict[str, Any]) -> tuple[Policy, dict[str, Any]]:
+    """The policy of a file and of options; options win."""
+    from incrowd.policy import make_policy
+
+    dialect = {key: value for key, value in dialect.items() if value is not None}
+    if file is not None:
+        from incrowd.config import read_policy
+
+        base, base_dialect = read_policy(file)
+        options = {**base.pop("options", {}), **words.pop("options", {})}
+        words, dialect = {**base, **words, "options": options}, {**base_dialect, **dialect}
+    if "quasi_identifiers" not in words:
+        raise PolicyError("a release needs a quasi-identifier; give --qi with its columns, or a --policy file")
+    return make_policy(**words), dialect
+
+
+def _anonymize(
+    table: Path, output: Path, policy: Policy, dialect: dict[str, Any], *, overwrite: bool, preview: bool, as_json: bool
+) -> None:
+    from incrowd.engines.sources import open_source
+    from incrowd.pipeline import release_of
+    from incrowd.progress import ProgressLine
+    from incrowd.release import check_outputs
+
+    with ProgressLine() as progress:
+        source = open_source(table, **dialect)
+        check_outputs(output, source, overwrite=overwrite, sidecars=True)
+        release = release_of(source, policy, on_rows=progress.stage("reading").rows, on_step=progress.step)
+        certificate = release.write(output, overwrite=overwrite, progress=progress.stage("writing").rows)
+    if as_json:
+        _print_json({**release.to_json(), "certificate": certificate.to_json()})
+        return
+    from incrowd.summary import print_preview, print_release
+
+    if preview:
+        print_preview(_console(), release)
+    print_release(_console(), release, output)
+
+
+@app.command()
+def verify(
+    table: Input,
+    qi: Qi = None,
+    k: K = None,
+    policy: PolicyFile = None,
+    separator: Separator = None,
+    quote: Quote = None,
+    encoding: Encoding = None,
+    header: Header = None,
+    as_json: Json = False,
+) -> None:
+    """Count the crowds in a table, whoever made it; exits with 3 if one is too small."""
+    with _user_errors():
+        from incrowd.engines.sources import open_source
+        from incrowd.policy import Policy
+        from incrowd.progress import ProgressLine
+        from incrowd.release import recount
+
+        qids, dialect = _quasi_identifiers(qi, k, policy)
+        given = {"separator": separator, "quote": quote, "encoding": encoding, "header": header}
+        dialect |= {key: value for key, value in given.items() if value is not None}
+        with ProgressLine() as progress:
+            source = open_source(table, **dialect)
+            Policy(quasi_identifiers=qids).check_columns(source.columns, source.name)
+            verification = recount(source, qids, progress.stage("counting").rows)
+        if as_json:
+            _print_json(verification.to_json())
+        else:
+            from rich.console import Console
+
+            from incrowd.summary import print_verification
+
+            print_verification(Console(), verification)
+        verification.require()
+
+
+def _quasi_identifiers(
+    qi: list[str] | None, k: int | None, policy: Path | None
+) -> tuple[tuple[QuasiIdentifier, ...], dict[str, Any]]:
+    """What must hold, from options or from a policy file, and how that reads CSV files."""
+    from incrowd.policy import quasi_identifiers_of
+    from incrowd.words import quasi_identifiers
+
+    if qi is not None:
+        return quasi_identifiers_of(quasi_identifiers(qi), k), {}
+    if policy is None:
+        raise PolicyError("say what to verify; give --qi with its columns, or a --policy file")
+    made, dialect = _policy(policy, {} if k is None else {"k": k}, {})
+    return made.quasi_identifiers, dialect
+
+
+@app.command()
+def apply(
+    recoding: Annotated[Path, typer.Argument(help="The .recoding.json of a release.", show_default=False)],
+    table: Input,
+    output: Output,
+    qi: Qi = None,
+    k: K = None,
+    separator: Separator = None,
+    quote: Quote = None,
+    encoding: Encoding = None,
+    header: Header = None,
+    overwrite: Overwrite = False,
+) -> None:
+    """Recode new rows the way a release was recoded; with --qi and --k also verify them.
+
+    New rows are not k-anonymous by that alone: nobody counted them when the recoding was made.
+    """
+    with _user_errors():
+        from incrowd.pipeline import apply_to_file
+        from incrowd.policy import quasi_identifiers_of
+        from incrowd.progress import ProgressLine
+        from incrowd.recoding import Recoding
+        from incrowd.words import quasi_identifiers
+
+        dialect = {"separator": separator, "quote": quote, "encoding": encoding, "header": header}
+        require = quasi_identifiers_of(quasi_identifiers(qi), k) if qi else ()
+        with ProgressLine() as progress:
+            rows = progress.stage("writing").rows
+            apply_to_file(
+                Recoding.read(recoding), table, output, require=require, overwrite=overwrite, progress=rows, **dialect
+            )
+        verified = "verified" if require else "not verified: give --qi and --k to count the crowds"
+        _console().print(f"wrote {output} ({verified})", highlight=False, soft_wrap=True)
+
+
+@app.command()
+def taxonomy(
+    file: Annotated[Path, typer.Argument(help="A taxonomy in CSV or TOML.", show_default=False)],
+    most: Annotated[int | None, typer.Option(help="Children shown per node.", show_default=False)] = None,
+) -> None:
+    """Check a taxonomy and print it as a tree."""
+    with _user_errors():
+        from incrowd.taxonomy import Taxonomy
+
+        typer.echo(Taxonomy.read(file).render(most))
+
+
+@app.command()
+def codebook(
+    recoding: Annotated[Path, typer.Argument(help="The .recoding.json of a release.", show_default=False)],
+) -> None:
+    """Print what every released value stands for."""
+    with _user_errors():
+        from incrowd.recoding import Recoding
+
+        typer.echo(Recoding.read(recoding).codebook())
+
+
+@app.command()
+def methods() -> None:
+    """List the searches and their options."""
+    from incrowd.search import METHODS
+
+    for name, method in METHODS.items():
+        typer.echo(f"{name:<10}{method.about}")
+        for option, about in method.options.items():
+            choices = f" ({', '.join(about.choices)})" if about.choices else ""
+            typer.echo(f"{'':<12}{option}: {about.about}{choices}")
+
+
+@app.command()
+def demo(
+    folder: Annotated[Path, typer.Argument(help="Where to put the files.")] = Path("demo"),
+    k: Annotated[int, typer.Option("--k", help="Smallest crowd.")] = 50,
+) -> None:
+    """Anonymize the shipped census data (Adult, 45,222 people) for predicting income."""
+    with _user_errors():
+        import shutil
+
+        from incrowd import datasets
+        from incrowd.policy import make_policy
+
+        taxonomies = datasets.taxonomies("adult")
+        columns = ["age", "workclass", "education", "marital-status", "occupation", "race", "sex", "native-country"]
+        trees = {column: taxonomies[column] for column in columns if column in taxonomies}
+        policy = make_policy(quasi_identifiers=columns, k=k, target="income", taxonomies=trees)
+        folder.mkdir(parents=True, exist_ok=True)
+        table = folder / "adult.csv.gz"
+        shutil.copyfile(datasets.adult(), table)
+        shutil.copytree(next(iter(taxonomies.values())).parent, folder / "taxonomies", dirs_exist_ok=True)
+        console, output = _console(), folder / "release.csv"
+        console.print(
+            f"incrowd anonymize {table} -o {output} --qi {','.join(columns)} --k {k} --target income "
+            f"--taxonomies {folder / 'taxonomies'} --method tdr --preview --overwrite\n",
+            highlight=False,
+            soft_wrap=True,
+        )
+        _anonymize(table, output, policy, {}, overwrite=True, preview=True, as_json=False)
+
+
+def _console() -> Console:
+    from rich.console import Console
+
+    return Console(stderr=True)
+
+
+def _print_json(data: Any) -> None:
+    typer.echo(json.dumps(data, indent=1, ensure_ascii=False))
+
+
+@contextmanager
+def _user_errors() -> Iterator[None]:
+    """One line and the designed exit code for what a user can mend; no traceback."""
+    signal.signal(signal.SIGTERM, _terminated)
+    try:
+        yield
+    except IncrowdError as error:
+        typer.echo(f"error: {error}", err=True)
+        raise typer.Exit(error.exit_code) from None
+    except KeyboardInterrupt:
+        typer.echo("error: interrupted; no file was written", err=True)
+        raise typer.Exit(INTERRUPTED) from None
+
+
+def _terminated(number: int, frame: object) -> NoReturn:
+    sys.exit(128 + number)
+
+
+def main() -> None:
+    """Entry point."""
+    app()
