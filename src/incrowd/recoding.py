@@ -84,24 +84,45 @@ class Recoding:
         shown = pa.array(["" if label is None else label for label in labels], pa.string())
         return pa.DictionaryArray.from_arrays(pa.array(out, mask=mask), shown)
 
-    def batch(self, batch: pa.RecordBatch) -> pa.RecordBatch:
-        """Recode a batch of rows: columns in place, dropped columns and rows left out, all else untouched."""
+    @cached_property
+    def silent(self) -> tuple[str, ...]:
+        """Columns whose released value is the same in every row, so that nobody has to read them."""
+        if self.missing != "category" or self.classes is not None:
+            return ()
+        return tuple(name for name in self.names if len(self.labels(name)) == 1 and self.labels(name)[0] is not None)
+
+    def batch(self, batch: pa.RecordBatch, schema: pa.Schema | None = None) -> pa.RecordBatch:
+        """Recode a batch of rows: columns in place, dropped columns and rows left out, all else untouched.
+
+        Args:
+            batch: The rows; silent columns may be left out.
+            schema: The columns of the table, in order; those of the batch if None.
+        """
+        schema = schema or batch.schema
         recoded, keep = self.recode(batch)
         columns, fields = [], []
-        for field, column in zip(batch.schema, batch.columns, strict=True):
-            if field.name in recoded:
-                column = recoded[field.name]
+        for field in schema:
+            if field.name in self.dropped:
+                continue
+            if field.name in self._by_name:
+                column = recoded[field.name] if field.name in recoded else self._silence(field.name, len(batch))
                 field = field.with_type(column.type).with_nullable(True)
-            if field.name not in self.dropped:
-                columns.append(column)
-                fields.append(field)
-        released = pa.RecordBatch.from_arrays(columns, schema=pa.schema(fields, metadata=batch.schema.metadata))
+            else:
+                column = batch.column(field.name)
+            columns.append(column)
+            fields.append(field)
+        released = pa.RecordBatch.from_arrays(columns, schema=pa.schema(fields, metadata=schema.metadata))
         return released if keep is None else released.filter(pa.array(keep))
+
+    def _silence(self, name: str, rows: int) -> pa.DictionaryArray:
+        zeros = pa.array(np.zeros(rows, np.int32))
+        return pa.DictionaryArray.from_arrays(zeros, pa.array([self.labels(name)[0]], pa.string()))
 
     def recode(self, batch: pa.RecordBatch) -> tuple[dict[str, pa.DictionaryArray], npt.NDArray[np.bool_] | None]:
         """The recoded columns of a batch, for all its rows, and which rows stay (None if all do)."""
         keep = self._complete(batch)
-        columns = {name: self.column(name, batch.column(name), keep) for name in self.names}
+        present = [name for name in self.names if name in batch.schema.names]
+        columns = {name: self.column(name, batch.column(name), keep) for name in present}
         if self.classes is not None:
             cells = [columns[name].indices.fill_null(self[name].missing_cell) for name in self.names]
             released = self._released([column.to_numpy(zero_copy_only=False) for column in cells])

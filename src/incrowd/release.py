@@ -122,7 +122,7 @@ class Release:
         check_outputs(path, self.source, overwrite=overwrite, sidecars=sidecars)
         with AtomicFiles() as files:
             witness = Witness(self.policy.quasi_identifiers)
-            output = arrow.write(self.source, self.recoding, files.open(path), witness.see, progress)
+            output = arrow.write(self.source, self.recoding, files.open(path), witness.see, progress, seen=True)
             certificate = self._certificate(witness.verdict().require(), output)
             if sidecars:
                 contents = (self.recoding.to_json(), [step.to_json() for step in self.steps], certificate.to_json())

@@ -57,10 +57,21 @@ def compress(source: Source, policy: Policy, progress: Progress | None = None) -
     return _table(policy, columns, target, *tuples.collapsed(source.name))
 
 
-def released(source: Source, recoding: Recoding, progress: Progress | None = None) -> Iterator[pa.RecordBatch]:
-    """The rows of a table, recoded batch by batch."""
-    for batch in source.batches(None, encoded=recoding.names):
-        yield recoding.batch(batch)
+def released(
+    source: Source, recoding: Recoding, progress: Progress | None = None, *, seen: bool = False
+) -> Iterator[pa.RecordBatch]:
+    """The rows of a table, recoded batch by batch.
+
+    Args:
+        source: The rows.
+        recoding: The recoding.
+        progress: Called with the number of rows of each batch.
+        seen: Whether the recoding was made from these very rows; then columns that it silences are not even read.
+    """
+    unread = (*recoding.dropped, *recoding.silent) if seen else ()
+    columns = [name for name in source.columns if name not in unread] or list(source.columns)
+    for batch in source.batches(columns, encoded=recoding.names):
+        yield recoding.batch(batch, source.schema)
         if progress is not None:
             progress(len(batch))
     source.check_unchanged()
@@ -72,9 +83,11 @@ def write(
     path: Path,
     see: Callable[[pa.RecordBatch], object],
     progress: Progress | None = None,
+    *,
+    seen: bool = False,
 ) -> str:
     """Write the recoded rows to a file, showing every batch to `see` on the way; gives the file's fingerprint."""
-    batches = released(source, recoding, progress)
+    batches = released(source, recoding, progress, seen=seen)
     first = next(batches)
     with open_writer(path, first.schema, source) as writer:
         for batch in itertools.chain([first], batches):

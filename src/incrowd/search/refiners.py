@@ -54,6 +54,23 @@ class RangeCandidate(Candidate):
         return [self.start, *self.cuts.tolist(), self.stop]
 
 
+@dataclass(frozen=True)
+class Groups:
+    """Groups that a step made.
+
+    Args:
+        rows: The records in them.
+        numbers: The group of each of these records, below `size`.
+        size: How many groups there are.
+        weights: The weight of each of these records, None if all are 1.
+    """
+
+    rows: Rows
+    numbers: Codes
+    size: int
+    weights: npt.NDArray[np.float64] | None
+
+
 class Refiner(Protocol):
     """What the search asks of an attribute."""
 
@@ -66,8 +83,8 @@ class Refiner(Protocol):
     def refine(self, candidate: Candidate) -> tuple[Rows, Codes, int]:
         """Perform a candidate: the records it touches, the child of each, and the number of children."""
 
-    def observe(self, qid: int, rows: Rows, groups: Codes, size: int) -> None:
-        """Lower the minima by the new groups (numbered below `size`) of these records in one quasi-identifier."""
+    def observe(self, qid: int, changed: Groups) -> None:
+        """Lower the minima by the new groups of one quasi-identifier."""
 
     def idle(self) -> bool:
         """Whether no candidate is left."""
@@ -79,7 +96,6 @@ class _Records:
 
     codes: Codes
     size: int
-    weights: npt.NDArray[np.float64] | None
     _order: Codes | None = field(default=None, init=False)
     _starts: Codes | None = field(default=None, init=False)
 
@@ -92,18 +108,13 @@ class _Records:
             self._starts = np.concatenate([[0], np.bincount(self.codes, minlength=self.size).cumsum()])
         return self._order[self._starts[start] : self._starts[stop]]
 
-    def weights_of(self, rows: Rows) -> npt.NDArray[np.float64] | None:
-        return None if self.weights is None else self.weights[rows]
-
 
 class RangeRefiner:
     """Refines ranges of codes: nodes of a taxonomy into their children, intervals into two."""
 
-    def __init__(
-        self, attribute: TaxonomyAttribute | NumberAttribute, codes: Codes, weights: Any, gain: Gain, qids: int
-    ) -> None:
+    def __init__(self, attribute: TaxonomyAttribute | NumberAttribute, codes: Codes, gain: Gain, qids: int) -> None:
         self._attribute = attribute
-        self._records = _Records(codes, attribute.size, weights)
+        self._records = _Records(codes, attribute.size)
         self._gain = gain
         self._qids = qids
         self._live: list[RangeCandidate] = []
@@ -146,13 +157,14 @@ class RangeRefiner:
                 self._add_interval(start, stop)
         return rows, children, len(edges) - 1
 
-    def observe(self, qid: int, rows: Rows, groups: Codes, size: int) -> None:
+    def observe(self, qid: int, changed: Groups) -> None:
         """Count the children of all candidates at once: a record lies under at most one candidate."""
         slots = self._slot_of_code()
         width = int(slots[-1])  # the last slot collects codes under no candidate
-        keys = slots[self._records.codes[rows]]
-        keys += groups * np.int64(width + 1)
-        smallest = smallest_counts(keys, size, width + 1, self._records.weights_of(rows))
+        keys = slots[self._records.codes[changed.rows]]
+        if changed.size > 1:
+            keys += changed.numbers * np.int64(width + 1)
+        smallest = smallest_counts(keys, changed.size, width + 1, changed.weights)
         slot = 0
         for candidate in self._live:
             children = len(candidate.cuts) + 1
@@ -200,8 +212,8 @@ class RangeRefiner:
 class DisclosureRefiner:
     """Shows values one by one out of a suppressed set."""
 
-    def __init__(self, attribute: FlatAttribute, codes: Codes, weights: Any, gain: Gain, qids: int) -> None:
-        self._records = _Records(codes, attribute.size, weights)
+    def __init__(self, attribute: FlatAttribute, codes: Codes, gain: Gain, qids: int) -> None:
+        self._records = _Records(codes, attribute.size)
         self._gain = gain
         self._suppressed = np.ones(attribute.size, bool)
         self._rows: Rows = slice(None)
@@ -233,10 +245,10 @@ class DisclosureRefiner:
         self._update_gains()
         return rows, stays.astype(np.int64), 2
 
-    def observe(self, qid: int, rows: Rows, groups: Codes, size: int) -> None:
+    def observe(self, qid: int, changed: Groups) -> None:
         """A group falls apart into the records with the value and the other suppressed ones."""
-        codes = self._records.codes[rows]
-        weights = self._records.weights_of(rows)
+        codes, groups, size = self._records.codes[changed.rows], changed.numbers, changed.size
+        weights = changed.weights
         inside = self._suppressed[codes]
         if not inside.all():
             codes, groups = codes[inside], groups[inside]

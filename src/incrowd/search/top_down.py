@@ -28,7 +28,7 @@ from incrowd.policy import QuasiIdentifier
 from incrowd.recoding import after, describe
 from incrowd.search import Found
 from incrowd.search.gains import gain_of
-from incrowd.search.refiners import Candidate, DisclosureRefiner, RangeRefiner, Refiner, Rows
+from incrowd.search.refiners import Candidate, DisclosureRefiner, Groups, RangeRefiner, Refiner, Rows
 from incrowd.steps import Step
 from incrowd.table import Codes, CompressedTable, Counts, FlatAttribute, count
 
@@ -85,12 +85,8 @@ class _Grouping:
     anonymity: int
     _weights: Any
 
-    def split(self, rows: Rows, children: Codes, width: int) -> tuple[Rows, Codes, int]:
-        """Split the groups of the rows by child.
-
-        Returns:
-            The rows, the new group of each, numbered from 0, and how many there are.
-        """
+    def split(self, rows: Rows, children: Codes, width: int) -> Groups:
+        """Split the groups of the rows by child; gives the new groups."""
         keys = self.groups[rows] * np.int64(width) + children
         weights = None if self._weights is None else self._weights[rows]
         counts = count(keys, self.size * width, weights).reshape(self.size, width)
@@ -103,7 +99,7 @@ class _Grouping:
         self.groups[rows] = number.ravel()[keys]
         self.size += len(others)
         local = present.ravel().cumsum() - 1
-        return rows, local[keys], int(local[-1]) + 1
+        return Groups(rows, local[keys], int(local[-1]) + 1, weights)
 
 
 class _Search:
@@ -127,17 +123,16 @@ class _Search:
             for qid in quasi_identifiers
         ]
         self._refiners = [self._refiner(i) for i in range(len(table.attributes))]
-        everyone = np.zeros(len(table.counts), np.int32)
+        everyone = Groups(slice(None), np.zeros(len(table.counts), np.int32), 1, table.weights)
         for number, grouping in enumerate(self._groupings):
-            self._observe(number, grouping, slice(None), everyone, 1)
+            self._observe(number, grouping, everyone)
 
     def _refiner(self, index: int) -> Refiner:
         attribute = self._table.attributes[index]
-        codes, weights = self._table.codes[index], self._table.weights
-        gain, qids = gain_of(self._table, index), len(self._groupings)
+        codes, gain, qids = self._table.codes[index], gain_of(self._table, index), len(self._groupings)
         if isinstance(attribute, FlatAttribute):
-            return DisclosureRefiner(attribute, codes, weights, gain, qids)
-        return RangeRefiner(attribute, codes, weights, gain, qids)
+            return DisclosureRefiner(attribute, codes, gain, qids)
+        return RangeRefiner(attribute, codes, gain, qids)
 
     def best(self) -> tuple[int, Candidate, float, float] | None:
         """The attribute, candidate, loss and score of the best valid refinement."""
@@ -170,15 +165,15 @@ class _Search:
         for qid, grouping in enumerate(self._groupings):
             if index in grouping.attributes:
                 grouping.anonymity = min(grouping.anonymity, int(minimum[qid]))
-                self._observe(qid, grouping, *grouping.split(rows, children, width))
+                self._observe(qid, grouping, grouping.split(rows, children, width))
         attribute = self._table.attributes[index]
         value, labels = describe(attribute, candidate.change)
         anonymity = tuple(grouping.anonymity for grouping in self._groupings)
         return Step(number, attribute.name, value, labels, candidate.gain, loss, score, anonymity, candidate.change)
 
-    def _observe(self, number: int, grouping: _Grouping, rows: Rows, groups: Codes, size: int) -> None:
+    def _observe(self, number: int, grouping: _Grouping, changed: Groups) -> None:
         for index in grouping.attributes:
             refiner = self._refiners[index]
             if not refiner.idle():
-                refiner.observe(number, rows, groups, size)
+                refiner.observe(number, changed)
                 refiner.drop_invalid(self._thresholds)
