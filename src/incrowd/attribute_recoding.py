@@ -123,14 +123,14 @@ class Intervals:
             return (ANY,)
         low, high = self.domain if self.domain else (None, None)
         edges = [low, *self.bounds, high]
-        shown = [self._label(a, b, last=b is high) for a, b in pairwise(edges)]
+        shown = [self._label(a, b, last=i == len(self.bounds)) for i, (a, b) in enumerate(pairwise(edges))]
         return (*shown, None) if self.missing == "apart" else tuple(shown)
 
     def _label(self, low: Any, high: Any, *, last: bool) -> str:
         if low is None and high is None:
             return KNOWN if self.missing == "apart" else ANY
         whole = self.scale.kind in ("integer", "date")
-        if whole and low is not None and high is not None and not last and high == low + 1:
+        if whole and low is not None and high is not None and high == low + (0 if last else 1):
             return self.scale.text(low)
         texts = [None if bound is None else self.scale.text(bound) for bound in (low, high)]
         label = interval_label(texts[0], texts[1])

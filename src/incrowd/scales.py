@@ -67,10 +67,9 @@ class Scale:
 
     def text(self, number: Any) -> str:
         """One number as it is shown in a release."""
-        if self.kind == "integer":
-            return str(int(number))
-        if self.kind == "number":
-            return str(int(number)) if float(number).is_integer() and abs(number) < 1e15 else repr(float(number))
+        if self.kind in ("integer", "number"):
+            whole = isinstance(number, int | np.integer) or (abs(number) < 1e15 and number == int(number))
+            return str(int(number)) if whole else repr(float(number))
         if self.kind == "date":
             return str(np.datetime64(int(number), "D"))
         return str(np.array(int(number), f"datetime64[{self.unit}]")).replace("T", " ") + ("Z" if self.timezone else "")

@@ -16,7 +16,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from incrowd.errors import TaxonomyError, did_you_mean, shorten
+from incrowd.errors import DataError, TaxonomyError, did_you_mean, shorten
 from incrowd.scales import Numbers, Scale, scale_of, text_of
 from incrowd.taxonomy import Taxonomy
 
@@ -150,11 +150,20 @@ def encode(
     scale = scale_of(values, name, declared)
     if scale is None:
         texts, codes = _factorize(text_of(values))
+        if "*" in texts:
+            raise DataError(
+                f"column '{name}' holds the value '*', which stands for suppressed values; name it as a missing value"
+            )
         attribute: Attribute = FlatAttribute(name, tuple(texts.tolist()), len(texts) if has_missing else None)
     else:
         numbers, codes = np.unique(scale.numbers(values, name), return_inverse=True)
         if domain is not None:
             domain = (scale.number(domain[0], name), scale.number(domain[1], name))
+            if len(numbers) and not domain[0] <= numbers[0] <= numbers[-1] <= domain[1]:
+                raise DataError(
+                    f"column '{name}' holds values outside its public range, {scale.text(domain[0])} to "
+                    f"{scale.text(domain[1])}; widen the range, or mend the values"
+                )
         attribute = NumberAttribute(name, scale, numbers, len(numbers) if has_missing else None, domain)
     return attribute, np.append(codes, attribute.size - 1) if has_missing else codes
 

@@ -17,6 +17,7 @@ Ties are broken by the name of the attribute, then by the order of its values.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -32,6 +33,7 @@ from incrowd.search.refiners import Candidate, DisclosureRefiner, Groups, RangeR
 from incrowd.steps import Step
 from incrowd.table import Codes, CompressedTable, Counts, FlatAttribute, count
 
+TIE = 1e-9  # scores that differ by less, relatively, are equal but for rounding
 Criterion = Literal["tds", "tdr", "gain"]
 CRITERIA: dict[str, Callable[[float, float], float]] = {
     "tds": lambda gain, loss: gain / loss if loss else gain,
@@ -136,17 +138,16 @@ class _Search:
 
     def best(self) -> tuple[int, Candidate, float, float] | None:
         """The attribute, candidate, loss and score of the best valid refinement."""
-        chosen: tuple[int, Candidate, float, float] | None = None
-        best_key: tuple[float, str, int] | None = None
+        scored = []
         for index, refiner in enumerate(self._refiners):
-            name = self._table.attributes[index].name
             for candidate in refiner.candidates():
                 loss = self._loss(index, candidate.minimum)
-                score = self._score(candidate.gain, loss)
-                key = (-score, name, candidate.order)
-                if best_key is None or key < best_key:
-                    best_key, chosen = key, (index, candidate, loss, score)
-        return chosen
+                scored.append((index, candidate, loss, self._score(candidate.gain, loss)))
+        if not scored:
+            return None
+        highest = max(score for *_, score in scored)
+        equals = [entry for entry in scored if math.isclose(entry[3], highest, rel_tol=TIE, abs_tol=TIE * TIE)]
+        return min(equals, key=lambda entry: (self._table.attributes[entry[0]].name, entry[1].order))
 
     def _loss(self, index: int, minimum: Counts) -> float:
         """Anonymity lost by a refinement, averaged over the quasi-identifiers with its attribute."""
