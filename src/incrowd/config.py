@@ -81,31 +81,8 @@ def _taxonomies(given: Any, path: Path) -> Any:
         return path.parent / given
     if not isinstance(given, Mapping):
         raise PolicyError(f"The 'taxonomies' key of {path} must be a folder or a table. Got {type(given).__name__}.")
+    from incrowd.taxonomy_rules import rule_of
+
     return {
         column: path.parent / item if isinstance(item, str) else rule_of(column, item) for column, item in given.items()
     }
-
-
-def rule_of(column: str, words: Mapping[str, Any]) -> Any:
-    """A rule that builds a taxonomy, from its words: one of prefix, widths (with origin), bounds, flat."""
-    from incrowd.taxonomy_rules import Bounds, Flat, Intervals, Prefix
-
-    kinds = ("prefix", "widths", "bounds", "flat", "origin")
-    for key in words if isinstance(words, Mapping) else ():
-        if key not in kinds:
-            raise UnknownNameError("rule", key, kinds, f"the taxonomy of '{column}'")
-    try:
-        if "prefix" in words:
-            return Prefix(tuple(words["prefix"]))
-        if "widths" in words:
-            return Intervals(tuple(words["widths"]), words.get("origin", 0))
-        if "bounds" in words:
-            return Bounds(tuple(words["bounds"]))
-        if "flat" in words:
-            return Flat()
-    except TypeError:
-        pass
-    raise PolicyError(
-        f"The taxonomy of '{column}' must be a file, or one of prefix = [3, 2], widths = [5, 10], bounds = [18, 65], "
-        "flat = true."
-    )

@@ -14,13 +14,18 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from incrowd.attribute_recoding import AttributeRecoding, Cut, Disclosure, Intervals
+from incrowd.attribute_recoding import AttributeRecoding, Cut, Disclosure, Intervals, RuleCut, cut_of
 from incrowd.errors import DataError
 from incrowd.steps import Disclose, RefineNode, SplitInterval, Step
 from incrowd.table import Attribute, NumberAttribute, TaxonomyAttribute
 
 FORMAT = 1
-_KINDS: dict[str, type[AttributeRecoding]] = {"cut": Cut, "intervals": Intervals, "disclosure": Disclosure}
+_KINDS: dict[str, type[AttributeRecoding]] = {
+    "cut": Cut,
+    "rule": RuleCut,
+    "intervals": Intervals,
+    "disclosure": Disclosure,
+}
 
 
 @dataclass(frozen=True)
@@ -277,7 +282,7 @@ def after(attribute: Attribute, steps: Sequence[Step]) -> AttributeRecoding:
             assert isinstance(change, RefineNode)
             nodes.remove(change.node)
             nodes.update(taxonomy.children[change.node])
-        return Cut(attribute.name, taxonomy, tuple(sorted(nodes)))  # preorder is the order of the leaves
+        return cut_of(attribute, sorted(nodes))  # preorder is the order of the leaves
     if isinstance(attribute, NumberAttribute):
         cuts = sorted(change.at for change in changes if isinstance(change, SplitInterval))
         apart = attribute.missing is not None and (attribute.missing in cuts or not len(attribute.numbers))

@@ -80,7 +80,7 @@ def _measures(release: Release) -> Table:
     parts = release.measures.quasi_identifiers
     if len(parts) > 1:
         parts = (*parts, release.measures.total)
-    columns = ("classes", "smallest", "median", "largest", "C_AVG", "discernibility", "loss (NCP)", "CM")
+    columns = ("classes", "smallest", "median", "largest", "C_AVG", "DM", "NCP", "CM")
     if len(parts) > 1:
         table.add_column("quasi-identifier", overflow="fold")
     for column in columns:
@@ -98,7 +98,7 @@ def _measures(release: Release) -> Table:
 def print_verification(console: Console, verification: Verification) -> None:
     """Print what the witness found."""
     table = Table()
-    for column in ("quasi-identifier", "k", "smallest crowd", "classes", "too small", "records in them", "verdict"):
+    for column in ("quasi-identifier", "k", "smallest", "classes", "too small", "records", "verdict"):
         table.add_column(column, justify="left" if column in ("quasi-identifier", "verdict") else "right")
     for finding in verification.findings:
         qid = finding.quasi_identifier

@@ -19,6 +19,7 @@ import pyarrow.compute as pc
 from incrowd.errors import DataError, TaxonomyError, did_you_mean, shorten
 from incrowd.scales import Numbers, Scale, scale_of, text_of
 from incrowd.taxonomy import Taxonomy
+from incrowd.taxonomy_rules import Rule
 
 Codes = npt.NDArray[Any]
 Counts = npt.NDArray[np.int64]
@@ -31,6 +32,7 @@ class TaxonomyAttribute:
 
     name: str
     taxonomy: Taxonomy
+    rule: Rule | None = None  # what built the taxonomy out of the values, if a rule did
 
     @property
     def size(self) -> int:
@@ -128,7 +130,7 @@ def encode(
     values: pa.Array,
     *,
     has_missing: bool,
-    taxonomy: Taxonomy | None = None,
+    taxonomy: Taxonomy | Rule | None = None,
     declared: str | None = None,
     domain: tuple[Any, Any] | None = None,
 ) -> tuple[Attribute, Codes]:
@@ -138,7 +140,7 @@ def encode(
         name: Column name.
         values: Its distinct values in any order, without nulls.
         has_missing: Whether missing values occur.
-        taxonomy: Its taxonomy, if it has one.
+        taxonomy: Its taxonomy, or a rule that builds one out of the values, if it has one.
         declared: The declared type, if there is one.
         domain: The public range of a number or date, if there is one.
 
@@ -146,7 +148,7 @@ def encode(
         The attribute, and the code of each of the values, followed by the code of missing values if they occur.
     """
     if taxonomy is not None:
-        return _encode_taxonomy(name, values, taxonomy.with_missing() if has_missing else taxonomy)
+        return _encode_taxonomy(name, values, taxonomy, has_missing)
     scale = scale_of(values, name, declared)
     if scale is None:
         texts, codes = _factorize(text_of(values))
@@ -168,8 +170,11 @@ def encode(
     return attribute, np.append(codes, attribute.size - 1) if has_missing else codes
 
 
-def _encode_taxonomy(name: str, values: pa.Array, taxonomy: Taxonomy) -> tuple[Attribute, Codes]:
-    attribute = TaxonomyAttribute(name, taxonomy)
+def _encode_taxonomy(name: str, values: pa.Array, given: Taxonomy | Rule, has_missing: bool) -> tuple[Attribute, Codes]:
+    rule = None if isinstance(given, Taxonomy) else given
+    taxonomy = given if isinstance(given, Taxonomy) else given.build(text_of(values).to_pylist())
+    taxonomy = taxonomy.with_missing() if has_missing else taxonomy
+    attribute = TaxonomyAttribute(name, taxonomy, rule)
     codes = pc.index_in(text_of(values), attribute.values()).to_numpy(zero_copy_only=False)
     if len(unknown := text_of(values).filter(pa.array(np.isnan(codes)))):
         raise unknown_values_error(name, unknown.to_pylist(), taxonomy)

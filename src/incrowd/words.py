@@ -88,12 +88,8 @@ def _names(qid: Any) -> list[str]:
 def _taxonomy(text: str) -> tuple[str, Any]:
     column, value = _pair(text, "--taxonomy", "education=education.csv or zip=prefix:3,2")
     kind, colon, numbers = value.partition(":")
-    if kind in ("prefix", "widths", "bounds") and colon:
-        from incrowd.config import rule_of
+    if value != "flat" and not (kind in ("prefix", "widths", "bounds") and colon):
+        return column, Path(value)
+    from incrowd.taxonomy_rules import rule_of
 
-        return column, rule_of(column, {kind: [_number(number) for number in numbers.split(",")]})
-    if value == "flat":
-        from incrowd.config import rule_of
-
-        return column, rule_of(column, {"flat": True})
-    return column, Path(value)
+    return column, rule_of(column, {kind: [_number(number) for number in numbers.split(",")] if colon else True})

@@ -227,14 +227,11 @@ def _used(column: _Column, numbers: Codes) -> tuple[pa.Array, bool, Any]:
 
 
 def _encode(policy: Policy, name: str, values: pa.Array, has_missing: bool, number_of: Any) -> tuple[Attribute, Any]:
-    taxonomy = policy.taxonomies.get(name)
-    if taxonomy is not None and not isinstance(taxonomy, Taxonomy):
-        taxonomy = taxonomy.build(text_of(values).to_pylist())
     attribute, codes = encode(
         name,
         values,
         has_missing=has_missing,
-        taxonomy=taxonomy,
+        taxonomy=policy.taxonomies.get(name),
         declared=policy.types.get(name),
         domain=policy.ranges.get(name),
     )
