@@ -310,7 +310,7 @@ def demo(
 def _console() -> Console:
     from rich.console import Console
 
-    return Console(stderr=True)
+    return Console(stderr=True, markup=False)  # brackets in names and values are no markup
 
 
 def _print_json(data: Any) -> None:
@@ -324,8 +324,11 @@ def _user_errors() -> Iterator[None]:
     try:
         yield
     except IncrowdError as error:
-        typer.echo(f"error: {error}", err=True)
+        typer.echo(f"error: {' '.join(str(error).splitlines())}", err=True)  # a column name may hold a line end
         raise typer.Exit(error.exit_code) from None
+    except OSError as error:
+        typer.echo(f"error: {error.filename}: {error.strerror}", err=True)
+        raise typer.Exit(1) from None
     except KeyboardInterrupt:
         typer.echo("error: interrupted; no file was written", err=True)
         raise typer.Exit(INTERRUPTED) from None
