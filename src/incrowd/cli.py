@@ -31,13 +31,21 @@ INTERRUPTED = 130
 _TABLE = "CSV or Parquet file."
 _QI = "Columns of a quasi-identifier, separated by commas; several times for several, each with ':k'."
 
-Input = Annotated[Path, typer.Argument(help=_TABLE, show_default=False)]
-Output = Annotated[Path, typer.Option("-o", "--output", help="Where to write (.csv or .parquet).", show_default=False)]
+# Paths are not checked for being readable here: typer would answer with a box, and incrowd does with one line.
+Input = Annotated[Path, typer.Argument(help=_TABLE, show_default=False, readable=False)]
+Output = Annotated[
+    Path, typer.Option("-o", "--output", help="Where to write (.csv or .parquet).", show_default=False, readable=False)
+]
+RecodingFile = Annotated[
+    Path, typer.Argument(help="The .recoding.json of a release.", show_default=False, readable=False)
+]
 Overwrite = Annotated[bool, typer.Option("--overwrite", help="Replace existing files.")]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON on stdout instead of tables on stderr.")]
 Qi = Annotated[list[str] | None, typer.Option("--qi", "--quasi-identifiers", help=_QI, show_default=False)]
 K = Annotated[int | None, typer.Option("--k", help="Smallest crowd that anyone may stand in.", show_default=False)]
-PolicyFile = Annotated[Path | None, typer.Option("--policy", help="A release.toml.", show_default=False)]
+PolicyFile = Annotated[
+    Path | None, typer.Option("--policy", help="A release.toml.", show_default=False, readable=False)
+]
 Names = Annotated[list[str] | None, typer.Option(show_default=False)]
 Separator = Annotated[str | None, typer.Option(help="Of a CSV file; detected if not given.", rich_help_panel="CSV")]
 Quote = Annotated[str | None, typer.Option(help="Quote character.", rich_help_panel="CSV")]
@@ -59,7 +67,7 @@ def anonymize(
     sensitive: Annotated[str | None, typer.Option(help="Columns to keep as they are.", show_default=False)] = None,
     insensitive: Annotated[str | None, typer.Option(help="Columns to keep as they are.", show_default=False)] = None,
     taxonomies: Annotated[
-        Path | None, typer.Option(help="Folder with a taxonomy file per column.", show_default=False)
+        Path | None, typer.Option(help="Folder with a taxonomy file per column.", show_default=False, readable=False)
     ] = None,
     taxonomy: Annotated[
         list[str] | None,
@@ -125,11 +133,19 @@ def _policy(file: Path | None, words: dict[str, Any], dialect: dict[str, Any]) -
         from incrowd.config import read_policy
 
         base, base_dialect = read_policy(file)
+        if "k" in words and "quasi_identifiers" not in words and _says_k(base.get("quasi_identifiers")):
+            raise PolicyError(f"a quasi-identifier in {file} has a k of its own; change it there, or give --qi as well")
         options = {**base.pop("options", {}), **words.pop("options", {})}
         words, dialect = {**base, **words, "options": options}, {**base_dialect, **dialect}
     if "quasi_identifiers" not in words:
         raise PolicyError("a release needs a quasi-identifier; give --qi with its columns, or a --policy file")
     return make_policy(**words), dialect
+
+
+def _says_k(quasi_identifiers: Any) -> bool:
+    """Whether a quasi-identifier of a policy file has its own k, which a common k would not change."""
+    items = quasi_identifiers if isinstance(quasi_identifiers, list) else []
+    return any(isinstance(item, dict) and "k" in item for item in items)
 
 
 def _anonymize(
@@ -209,7 +225,7 @@ def _quasi_identifiers(
 
 @app.command()
 def apply(
-    recoding: Annotated[Path, typer.Argument(help="The .recoding.json of a release.", show_default=False)],
+    recoding: RecodingFile,
     table: Input,
     output: Output,
     qi: Qi = None,
@@ -244,7 +260,7 @@ def apply(
 
 @app.command()
 def taxonomy(
-    file: Annotated[Path, typer.Argument(help="A taxonomy in CSV or TOML.", show_default=False)],
+    file: Annotated[Path, typer.Argument(help="A taxonomy in CSV or TOML.", show_default=False, readable=False)],
     most: Annotated[int | None, typer.Option(help="Children shown per node.", show_default=False)] = None,
 ) -> None:
     """Check a taxonomy and print it as a tree."""
@@ -256,7 +272,7 @@ def taxonomy(
 
 @app.command()
 def codebook(
-    recoding: Annotated[Path, typer.Argument(help="The .recoding.json of a release.", show_default=False)],
+    recoding: RecodingFile,
 ) -> None:
     """Print what every released value stands for."""
     with _user_errors():
@@ -279,7 +295,7 @@ def methods() -> None:
 
 @app.command()
 def demo(
-    folder: Annotated[Path, typer.Argument(help="Where to put the files.")] = Path("demo"),
+    folder: Annotated[Path, typer.Argument(help="Where to put the files.", readable=False)] = Path("demo"),
     k: Annotated[int, typer.Option("--k", help="Smallest crowd.")] = 50,
 ) -> None:
     """Anonymize the shipped census data (Adult, 45,222 people) for predicting income."""

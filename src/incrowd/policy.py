@@ -95,6 +95,8 @@ class Policy:
         for column, bounds in self.ranges.items():
             if not _ascend(bounds):
                 raise PolicyError(f"The range of '{column}' must be a lower and a higher value. Got {bounds!r}.")
+        if isinstance(self.seed, bool) or not isinstance(self.seed, int):
+            raise PolicyError(f"The 'seed' parameter must be an int. Got {self.seed!r}.")
         self._check_roles()
         for word in ("taxonomies", "types", "ranges"):
             for column in getattr(self, word):
@@ -186,6 +188,8 @@ def _taxonomies_of(given: Any, columns: Sequence[str]) -> dict[str, Taxonomy | R
     """Taxonomies by column; a folder serves the columns that it has a file for."""
     from incrowd.taxonomy import Taxonomy
 
+    if isinstance(given, tuple):  # the later ones win
+        return {column: item for part in given for column, item in _taxonomies_of(part, columns).items()}
     if isinstance(given, str | Path):
         folder = Path(given)
         if not folder.is_dir():
