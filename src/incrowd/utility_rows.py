@@ -89,8 +89,8 @@ def drawn_parts(classes: Rows, split: float | None, folds: int | None, seed: int
     sizes = np.bincount(classes)
     if sizes.min() < (folds or 2) or (folds is None and min(share, 1 - share) * len(classes) < len(sizes)):
         raise DataError(
-            f"cannot draw test rows by class: the target has {len(sizes)} classes, the smallest of {sizes.min()} records; "
-            "merge rare classes, or give test rows"
+            f"cannot draw test rows by class: the target has {len(sizes)} classes, the smallest of {sizes.min()} "
+            "records; merge rare classes, or give test rows"
         )
     if folds is None:
         draw, design = StratifiedShuffleSplit(1, test_size=share, random_state=seed), f"{share:.0%} of rows drawn"
