@@ -47,6 +47,17 @@ Output = Annotated[Path, typer.Option("-o", "--output", help="Where to write (.c
 Overwrite = Annotated[bool, typer.Option("--overwrite", help="Replace existing files.")]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON on stdout instead of tables on stderr.")]
 
+_TRIAL: Any = {"rich_help_panel": "Evaluation", "show_default": False}
+_PROTOCOL = "apply: release the training rows, recode test rows alike (default); together: release both."
+_CLASSIFIER = "tree, bayes, or any of scikit-learn, such as RandomForestClassifier; by commas (default: tree,bayes)."
+TestFile = Annotated[Path | None, typer.Option(help="A file with the test rows.", readable=False, **_TRIAL)]
+Split = Annotated[float | None, typer.Option(help="Share of rows to test on (default: a third).", **_TRIAL)]
+Folds = Annotated[int | None, typer.Option(help="Cross-validate in that many folds.", **_TRIAL)]
+Protocol = Annotated[str, typer.Option(help=_PROTOCOL, **_TRIAL)]
+Classifier = Annotated[str, typer.Option(help=_CLASSIFIER, **_TRIAL)]
+Columns = Annotated[str | None, typer.Option(help="Columns that classifiers may use (default: all).", **_TRIAL)]
+IntervalsAs = Annotated[str, typer.Option(help="Released intervals as midpoints (default) or categories.", **_TRIAL)]
+
 
 @app.command()
 @with_policy_options
@@ -95,19 +106,13 @@ def _anonymize(
 def evaluate(
     table: Input,
     options: PolicyOptions,
-    test: Annotated[Path | None, typer.Option(help="A file with the test rows.", show_default=False)] = None,
-    split: Annotated[float | None, typer.Option(help="Share of rows to test on.", show_default="a third")] = None,
-    folds: Annotated[int | None, typer.Option(help="Cross-validate in that many folds.", show_default=False)] = None,
-    protocol: Annotated[
-        str, typer.Option(help="apply: release the training rows, recode test rows alike; together: release both.")
-    ] = "apply",
-    classifier: Annotated[
-        str, typer.Option(help="tree, bayes, or any of scikit-learn, such as RandomForestClassifier; by commas.")
-    ] = "tree,bayes",
-    features: Annotated[
-        str | None, typer.Option(help="Columns that classifiers may use, by commas.", show_default="all")
-    ] = None,
-    intervals: Annotated[str, typer.Option(help="Released intervals are midpoints or categories.")] = "midpoints",
+    test: TestFile = None,
+    split: Split = None,
+    folds: Folds = None,
+    protocol: Protocol = "apply",
+    classifier: Classifier = "tree,bayes",
+    features: Columns = None,
+    intervals: IntervalsAs = "midpoints",
     as_json: Json = False,
 ) -> None:
     """Measure what a release costs a classifier: error on the original, on the release, without quasi-identifiers.

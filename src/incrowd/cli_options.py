@@ -21,7 +21,9 @@ _RULES = "column=FILE, zip=prefix:3,2, age=widths:5,10 or age=bounds:18,65."
 
 Qi = Annotated[list[str] | None, typer.Option("--qi", "--quasi-identifiers", help=_QI, show_default=False)]
 K = Annotated[int | None, typer.Option("--k", help="Smallest crowd that anyone may stand in.", show_default=False)]
-PolicyFile = Annotated[Path | None, typer.Option("--policy", help="A release.toml.", show_default=False)]
+PolicyFile = Annotated[
+    Path | None, typer.Option("--policy", help="A release.toml.", show_default=False, readable=False)
+]
 Separator = Annotated[str | None, typer.Option(help="Of a CSV file; detected if not given.", rich_help_panel="CSV")]
 Quote = Annotated[str | None, typer.Option(help="Quote character.", rich_help_panel="CSV")]
 Encoding = Annotated[str | None, typer.Option(help="Such as cp1252.", rich_help_panel="CSV")]
@@ -42,7 +44,7 @@ class PolicyOptions:
     sensitive: Annotated[str | None, typer.Option(help="Columns to keep as they are.", show_default=False)] = None
     insensitive: Annotated[str | None, typer.Option(help="Columns to keep as they are.", show_default=False)] = None
     taxonomies: Annotated[
-        Path | None, typer.Option(help="Folder with a taxonomy file per column.", show_default=False)
+        Path | None, typer.Option(help="Folder with a taxonomy file per column.", show_default=False, readable=False)
     ] = None
     taxonomy: Annotated[list[str] | None, typer.Option(help=_RULES, show_default=False)] = None
     types: Annotated[
@@ -84,11 +86,19 @@ def policy_of(file: Path | None, words: dict[str, Any], dialect: dict[str, Any])
         from incrowd.config import read_policy
 
         base, base_dialect = read_policy(file)
+        if "k" in words and "quasi_identifiers" not in words and _says_k(base.get("quasi_identifiers")):
+            raise PolicyError(f"a quasi-identifier in {file} has a k of its own; change it there, or give --qi as well")
         options = {**base.pop("options", {}), **words.pop("options", {})}
         words, dialect = {**base, **words, "options": options}, {**base_dialect, **dialect}
     if "quasi_identifiers" not in words:
         raise PolicyError("a release needs a quasi-identifier; give --qi with its columns, or a --policy file")
     return make_policy(**words), dialect
+
+
+def _says_k(quasi_identifiers: Any) -> bool:
+    """Whether a quasi-identifier of a policy file has its own k, which a common k would not change."""
+    items = quasi_identifiers if isinstance(quasi_identifiers, list) else []
+    return any(isinstance(item, dict) and "k" in item for item in items)
 
 
 def with_policy_options(command: Callable[..., None]) -> Callable[..., None]:
