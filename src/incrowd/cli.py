@@ -42,8 +42,14 @@ app = typer.Typer(
 INTERRUPTED = 130
 _TABLE = "CSV or Parquet file."
 
-Input = Annotated[Path, typer.Argument(help=_TABLE, show_default=False)]
-Output = Annotated[Path, typer.Option("-o", "--output", help="Where to write (.csv or .parquet).", show_default=False)]
+# Paths are not checked for being readable here: typer would answer with a box, and incrowd does with one line.
+Input = Annotated[Path, typer.Argument(help=_TABLE, show_default=False, readable=False)]
+Output = Annotated[
+    Path, typer.Option("-o", "--output", help="Where to write (.csv or .parquet).", show_default=False, readable=False)
+]
+RecodingFile = Annotated[
+    Path, typer.Argument(help="The .recoding.json of a release.", show_default=False, readable=False)
+]
 Overwrite = Annotated[bool, typer.Option("--overwrite", help="Replace existing files.")]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON on stdout instead of tables on stderr.")]
 
@@ -76,6 +82,12 @@ def anonymize(
     with _user_errors():
         policy, dialect = options.read()
         _anonymize(table, output, policy, dialect, overwrite=overwrite, preview=preview, as_json=as_json)
+
+
+def _says_k(quasi_identifiers: Any) -> bool:
+    """Whether a quasi-identifier of a policy file has its own k, which a common k would not change."""
+    items = quasi_identifiers if isinstance(quasi_identifiers, list) else []
+    return any(isinstance(item, dict) and "k" in item for item in items)
 
 
 def _anonymize(
@@ -204,7 +216,7 @@ def _quasi_identifiers(
 
 @app.command()
 def apply(
-    recoding: Annotated[Path, typer.Argument(help="The .recoding.json of a release.", show_default=False)],
+    recoding: RecodingFile,
     table: Input,
     output: Output,
     qi: Qi = None,
@@ -239,7 +251,7 @@ def apply(
 
 @app.command()
 def taxonomy(
-    file: Annotated[Path, typer.Argument(help="A taxonomy in CSV or TOML.", show_default=False)],
+    file: Annotated[Path, typer.Argument(help="A taxonomy in CSV or TOML.", show_default=False, readable=False)],
     most: Annotated[int | None, typer.Option(help="Children shown per node.", show_default=False)] = None,
 ) -> None:
     """Check a taxonomy and print it as a tree."""
@@ -251,7 +263,7 @@ def taxonomy(
 
 @app.command()
 def codebook(
-    recoding: Annotated[Path, typer.Argument(help="The .recoding.json of a release.", show_default=False)],
+    recoding: RecodingFile,
 ) -> None:
     """Print what every released value stands for."""
     with _user_errors():
@@ -274,7 +286,7 @@ def methods() -> None:
 
 @app.command()
 def demo(
-    folder: Annotated[Path, typer.Argument(help="Where to put the files.")] = Path("demo"),
+    folder: Annotated[Path, typer.Argument(help="Where to put the files.", readable=False)] = Path("demo"),
     k: Annotated[int, typer.Option("--k", help="Smallest crowd.")] = 50,
 ) -> None:
     """Anonymize the shipped census data (Adult, 45,222 people) for predicting income."""
@@ -305,7 +317,7 @@ def demo(
 def _console() -> Console:
     from rich.console import Console
 
-    return Console(stderr=True)
+    return Console(stderr=True, markup=False)  # brackets in names and values are no markup
 
 
 def _print_json(data: Any) -> None:
@@ -319,8 +331,11 @@ def _user_errors() -> Iterator[None]:
     try:
         yield
     except IncrowdError as error:
-        typer.echo(f"error: {error}", err=True)
+        typer.echo(f"error: {' '.join(str(error).splitlines())}", err=True)  # a column name may hold a line end
         raise typer.Exit(error.exit_code) from None
+    except OSError as error:
+        typer.echo(f"error: {error.filename}: {error.strerror}", err=True)
+        raise typer.Exit(1) from None
     except KeyboardInterrupt:
         typer.echo("error: interrupted; no file was written", err=True)
         raise typer.Exit(INTERRUPTED) from None

@@ -16,6 +16,7 @@ import pyarrow.compute as pc
 
 from incrowd.attribute_recoding import AttributeRecoding, Cut, Disclosure, Intervals, RuleCut, cut_of
 from incrowd.errors import DataError
+from incrowd.scales import text_of
 from incrowd.steps import Disclose, RefineNode, SplitInterval, Step
 from incrowd.table import Attribute, NumberAttribute, TaxonomyAttribute
 
@@ -73,7 +74,7 @@ class Recoding:
             TaxonomyError: A value is not in the column's taxonomy.
             DataError: A value is missing, or no number, where none was when the recoding was made.
         """
-        column = encoded(values)
+        column = encoded(values, name)
         cells = self.cells(name, column.dictionary)
         indices = pc.fill_null(column.indices, len(cells)).to_numpy(zero_copy_only=False)
         cells = np.append(cells, self[name].missing_cell)
@@ -140,7 +141,7 @@ class Recoding:
             return None
         keep = np.ones(len(batch), bool)
         for name in self.names:
-            column = encoded(batch.column(name))
+            column = encoded(batch.column(name), name)
             tokens = [text for text in self.missing_values if not self[name].is_value(text)]
             missing = np.append(is_missing(column.dictionary, tokens), True)
             keep &= ~missing[pc.fill_null(column.indices, len(missing) - 1).to_numpy(zero_copy_only=False)]
@@ -254,16 +255,20 @@ class Recoding:
             raise DataError(f"{path} is no recoding that incrowd wrote; give the .recoding.json of a release") from None
 
 
-def encoded(column: pa.Array) -> pa.DictionaryArray:
+def encoded(column: pa.Array, name: str) -> pa.DictionaryArray:
     """A column as distinct values and indices; nulls are null indices."""
+    if pa.types.is_nested(column.type):
+        raise DataError(f"column '{name}' has type {column.type}, which has no single values; turn it into text first")
     return column if pa.types.is_dictionary(column.type) else column.dictionary_encode()
 
 
 def is_missing(values: pa.Array, tokens: Sequence[str]) -> Any:
     """Which values are missing: nulls, not-a-numbers, and texts that stand for a missing value."""
     missing = pc.is_null(values, nan_is_null=True)
-    if tokens and (pa.types.is_string(values.type) or pa.types.is_large_string(values.type)):
-        missing = pc.or_(missing, pc.is_in(values, pa.array(tokens, values.type)))
+    kind = values.type
+    numeric = pa.types.is_integer(kind) or pa.types.is_floating(kind)  # -9 means the same in a CSV file and in a frame
+    if tokens and (numeric or pa.types.is_string(kind) or pa.types.is_large_string(kind)):
+        missing = pc.or_(missing, pc.is_in(text_of(values), pa.array(tokens, pa.string())))
     return missing.to_numpy(zero_copy_only=False)
 
 

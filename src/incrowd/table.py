@@ -151,6 +151,8 @@ def encode(
         return _encode_taxonomy(name, values, taxonomy, has_missing)
     scale = scale_of(values, name, declared)
     if scale is None:
+        if domain is not None:
+            raise DataError(f"column '{name}' has a public range but holds text; leave the range out")
         texts, codes = _factorize(text_of(values))
         if "*" in texts:
             raise DataError(

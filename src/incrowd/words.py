@@ -70,20 +70,8 @@ def _number(text: str) -> Any:
 def _add_taxonomies(words: dict[str, Any]) -> None:
     """Join the folder of --taxonomies with the single ones of --taxonomy; the single ones win."""
     single = dict(_taxonomy(text) for text in words.pop("taxonomy", ()))
-    if not single:
-        return
-    if "taxonomies" in words:
-        folder = Path(words["taxonomies"])
-        if not folder.is_dir():
-            raise PolicyError(f"no folder {folder} with taxonomies; give a folder with a file per column")
-        columns = {name for qid in words.get("quasi_identifiers", ()) for name in _names(qid)}
-        files = {path.name.split(".")[0]: path for path in sorted(folder.iterdir())}
-        single = {column: path for column, path in files.items() if column in columns} | single
-    words["taxonomies"] = single
-
-
-def _names(qid: Any) -> list[str]:
-    return list(qid["attributes"] if isinstance(qid, dict) else qid)
+    if single:
+        words["taxonomies"] = (words["taxonomies"], single) if "taxonomies" in words else single
 
 
 def _taxonomy(text: str) -> tuple[str, Any]:

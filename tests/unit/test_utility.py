@@ -146,7 +146,7 @@ def test_the_same_seed_draws_the_same_test_rows(people):
 
 def test_apply_knows_nothing_of_test_rows_and_together_does():
     table = join([pa.table({"age": [*range(20, 40), *range(60, 80)], "income": (["low"] * 10 + ["high"] * 10) * 2})])
-    policy = make_policy(quasi_identifiers=["age"], k=10, target="income", options={"max_steps": 1})
+    policy = make_policy(quasi_identifiers=["age"], k=10, target="income")
     train, test = np.arange(20), np.arange(20, 40)
     alone = released_rows(table, policy, train, test, "apply")
     assert len(set(alone["age"].to_pylist()[:20])) == 2

@@ -140,7 +140,7 @@ class _Column:
         self.values: pa.Array | None = None
 
     def codes(self, column: pa.Array) -> Codes:
-        column = encoded(column)
+        column = encoded(column, self.name)
         present = ~is_missing(column.dictionary, self._missing)
         code_of = np.full(len(present) + 1, -1, np.int32)  # the last one for null
         code_of[:-1][present] = self._number(column.dictionary.filter(pa.array(present)))

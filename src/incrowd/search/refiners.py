@@ -7,7 +7,6 @@ would become. It sees the records as groups (current classes of one quasi-identi
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any, Protocol
@@ -15,7 +14,7 @@ from typing import Any, Protocol
 import numpy as np
 import numpy.typing as npt
 
-from incrowd.search.gains import Gain
+from incrowd.search.gains import Floats, Gain
 from incrowd.steps import Change, Disclose, RefineNode, SplitInterval
 from incrowd.table import Codes, Counts, FlatAttribute, NumberAttribute, TaxonomyAttribute, count
 
@@ -71,11 +70,29 @@ class Groups:
     weights: npt.NDArray[np.float64] | None
 
 
+@dataclass(frozen=True)
+class Standing:
+    """How the candidates of an attribute stand, side by side.
+
+    Args:
+        gains: What each gains.
+        minimum: The smallest class that each would make: quasi-identifiers x candidates.
+        orders: Rank of each, for ties.
+    """
+
+    gains: Floats
+    minimum: Counts
+    orders: Codes
+
+
 class Refiner(Protocol):
     """What the search asks of an attribute."""
 
-    def candidates(self) -> Iterator[Candidate]:
-        """Refinements that are beneficial and not known to be invalid."""
+    def standing(self) -> Standing:
+        """The refinements that are beneficial and not known to be invalid."""
+
+    def candidate(self, place: int) -> Candidate:
+        """The candidate at a place of the standing."""
 
     def drop_invalid(self, thresholds: Counts) -> None:
         """Forget candidates that would make a class smaller than a threshold: they can never become valid again."""
@@ -128,9 +145,17 @@ class RangeRefiner:
         else:
             self._add_interval(0, attribute.size)
 
-    def candidates(self) -> Iterator[Candidate]:
+    def standing(self) -> Standing:
         """Nodes or intervals on the current cut."""
-        return iter(self._live)
+        return Standing(
+            np.array([candidate.gain for candidate in self._live]),
+            np.stack([candidate.minimum for candidate in self._live], axis=1),
+            np.array([candidate.order for candidate in self._live]),
+        )
+
+    def candidate(self, place: int) -> Candidate:
+        """The candidate at a place of the standing."""
+        return self._live[place]
 
     def idle(self) -> bool:
         """Whether no candidate is left."""
@@ -222,10 +247,15 @@ class DisclosureRefiner:
         self._gains = np.zeros(attribute.size)
         self._update_gains()
 
-    def candidates(self) -> Iterator[Candidate]:
+    def standing(self) -> Standing:
         """Suppressed values."""
-        for code in np.flatnonzero(self._live).tolist():
-            yield Candidate(Disclose(code), code, float(self._gains[code]), self._minimum[:, code])
+        codes = np.flatnonzero(self._live)
+        return Standing(self._gains[codes], self._minimum[:, codes], codes)
+
+    def candidate(self, place: int) -> Candidate:
+        """The candidate at a place of the standing."""
+        code = int(np.flatnonzero(self._live)[place])
+        return Candidate(Disclose(code), code, float(self._gains[code]), self._minimum[:, code].copy())
 
     def idle(self) -> bool:
         """Whether no candidate is left."""
