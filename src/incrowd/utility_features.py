@@ -43,7 +43,7 @@ def scales_of(
     """The scale of every column that holds numbers or dates."""
     scales = {}
     for name in names:
-        values = encoded(as_array(table.column(name))).dictionary
+        values = encoded(as_array(table.column(name)), name).dictionary
         values = values.filter(pa.array(~is_missing(values, missing_values)))
         try:
             scale = scale_of(values, name, types.get(name))
@@ -68,7 +68,7 @@ def features_of(
     matrix = np.empty((len(table), len(names)))
     numeric = np.zeros(len(names), bool)
     for place, name in enumerate(names):
-        column = encoded(as_array(table.column(name)))
+        column = encoded(as_array(table.column(name)), name)
         values = column.dictionary
         numbers = _numbers(name, values, missing_values, scales[name]) if name in scales else None
         numeric[place] = numbers is not None

@@ -40,7 +40,7 @@ def read_rows(source: Source, policy: Policy, like: Source | None = None) -> pa.
         if name not in source.columns:
             raise UnknownNameError("column", name, source.columns, source.name)
     table = pa.Table.from_batches(list(source.batches(columns, encoded=columns)))
-    classes = encoded(as_array(table.column(policy.target)))
+    classes = encoded(as_array(table.column(policy.target)), str(policy.target))
     absent = np.append(is_missing(classes.dictionary, missing_values(source, policy)), True)
     table = table.filter(pa.array(~absent[_indices(classes)]))
     if not len(table):
@@ -62,7 +62,7 @@ def join(tables: Sequence[pa.Table]) -> pa.Table:
 
 def classes_of(table: pa.Table, target: str) -> Rows:
     """The class of each row, as a number."""
-    return np.unique(encoded(as_array(table.column(target))).indices.to_numpy(), return_inverse=True)[1]
+    return np.unique(encoded(as_array(table.column(target)), target).indices.to_numpy(), return_inverse=True)[1]
 
 
 def given_parts(train: int, test: int) -> tuple[Parts, str]:
@@ -122,7 +122,7 @@ def _recodable(table: pa.Table, recoding: Recoding) -> npt.NDArray[np.bool_]:
     """Which rows a recoding that was made from others has a value for."""
     known = np.ones(len(table), bool)
     for name in recoding.names:
-        column = encoded(as_array(table.column(name)))
+        column = encoded(as_array(table.column(name)), name)
         cells = np.append(recoding.cells(name, column.dictionary), recoding[name].missing_cell)
         known &= cells[_indices(column)] >= 0
     return known
