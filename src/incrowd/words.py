@@ -14,7 +14,7 @@ def given_words(**typed: Any) -> dict[str, Any]:
     words = {key: value for key, value in typed.items() if value is not None and value != []}
     for key in ("identifiers", "sensitive", "insensitive"):
         if key in words:
-            words[key] = _columns(words[key])
+            words[key] = columns_of(words[key])
     if "quasi_identifiers" in words:
         words["quasi_identifiers"] = quasi_identifiers(words["quasi_identifiers"])
     if "types" in words:
@@ -34,11 +34,12 @@ def quasi_identifiers(typed: Sequence[str]) -> list[Any]:
 def _quasi_identifier(text: str) -> Any:
     columns, colon, k = text.rpartition(":")
     if not colon or not k.strip().isdigit():
-        return _columns(text)  # a column may have a colon in its name
-    return {"attributes": _columns(columns), "k": int(k)}
+        return columns_of(text)  # a column may have a colon in its name
+    return {"attributes": columns_of(columns), "k": int(k)}
 
 
-def _columns(text: str) -> list[str]:
+def columns_of(text: str) -> list[str]:
+    """Names separated by commas."""
     return [name.strip() for name in text.split(",") if name.strip()]
 
 
