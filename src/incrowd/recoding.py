@@ -343,8 +343,9 @@ def _interval(attribute: NumberAttribute, start: int, stop: int, *, exact: bool 
         return ANY
     if exact:
         return attribute.scale.text(attribute.numbers[start])
-    edges = [rank for rank in (start, stop) if 0 < rank < ranks]
-    bounds = tuple(attribute.numbers[rank].item() for rank in edges)
+    lowest, highest = attribute.domain or (None, None)
+    low = lowest if start == 0 else attribute.numbers[start].item()
+    high = highest if stop == ranks else attribute.numbers[stop].item()
     missing = "none" if attribute.missing is None else "apart"
-    labels = Intervals(attribute.name, attribute.scale, bounds, attribute.domain, missing).labels
-    return labels[1 if start > 0 else 0]
+    intervals = Intervals(attribute.name, attribute.scale, (), attribute.domain, missing)
+    return intervals.label(low, high, last=stop == ranks)
