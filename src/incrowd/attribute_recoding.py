@@ -126,7 +126,7 @@ class Intervals:
             return (ANY,)
         low, high = self.domain if self.domain else (None, None)
         edges = [low, *self.bounds, high]
-        shown = [self.label(a, b, last=b is high) for a, b in pairwise(edges)]
+        shown = [self.label(a, b, last=place == len(self.bounds)) for place, (a, b) in enumerate(pairwise(edges))]
         for cell, number in zip(self._exact_cells, self.exact, strict=True):
             shown[cell] = self.scale.text(number)
         return (*shown, None) if self.missing == "apart" else tuple(shown)

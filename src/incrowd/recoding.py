@@ -26,6 +26,7 @@ from incrowd.steps import (
     SplitInterval,
     Step,
     Suppress,
+    TakeBack,
 )
 from incrowd.table import Attribute, FlatAttribute, NumberAttribute, TaxonomyAttribute
 
@@ -280,7 +281,13 @@ def after(attribute: Attribute, steps: Sequence[Step]) -> AttributeRecoding:
 
 def generalized(attribute: Attribute, steps: Sequence[Step]) -> AttributeRecoding:
     """The recoding of an attribute after steps that generalize it, starting with every value as itself."""
-    changes = [step.change for step in steps if step.attribute == attribute.name]
+    changes: list[Change] = []
+    for step in steps:
+        if step.attribute == attribute.name:
+            if isinstance(step.change, TakeBack):
+                changes.remove(step.change.generalization)
+            else:
+                changes.append(step.change)
     if isinstance(attribute, TaxonomyAttribute):
         taxonomy = attribute.taxonomy
         nodes = set(taxonomy.leaves)
@@ -314,6 +321,8 @@ def _merged(attribute: NumberAttribute, changes: Sequence[MergeIntervals]) -> In
 
 def describe(attribute: Attribute, change: Change) -> tuple[str | None, tuple[str | None, ...]]:
     """The more general released value of a change, and the more specific ones."""
+    if isinstance(change, TakeBack):
+        change = change.generalization
     if isinstance(change, RefineNode | GeneralizeNode):
         assert isinstance(attribute, TaxonomyAttribute)
         labels = attribute.taxonomy.labels

@@ -64,9 +64,17 @@ class Suppress:
     more: bool
 
 
-Refinement = RefineNode | SplitInterval | Disclose
 Generalization = GeneralizeNode | MergeIntervals | Suppress
-Change = Refinement | Generalization
+
+
+@dataclass(frozen=True)
+class TakeBack:
+    """Undo a generalization that was performed before."""
+
+    generalization: Generalization
+
+
+Change = RefineNode | SplitInterval | Disclose | Generalization | TakeBack
 
 
 @dataclass(frozen=True)
@@ -80,7 +88,7 @@ class Step:
         children: The more specific released values.
         gain: What the step gained: information top-down, anonymity (summed over quasi-identifiers) bottom-up.
         loss: What it cost: anonymity (averaged over the quasi-identifiers with this attribute) top-down, information
-            bottom-up.
+            bottom-up; negative where a generalization is taken back.
         score: What the search compared.
         anonymity: Size of the smallest class after the step, per quasi-identifier.
         change: The same in codes.

@@ -15,8 +15,9 @@ from tests.strategies import problems
 from incrowd import anonymize, apply, verify
 from incrowd.attribute_recoding import Cut, Disclosure
 from incrowd.measures import measure
-from incrowd.recoding import Recoding
+from incrowd.recoding import Recoding, generalized
 from incrowd.search.bottom_up import bottom_up
+from incrowd.steps import GeneralizeNode, MergeIntervals, TakeBack
 
 modest = settings(max_examples=100, deadline=None)
 MEASURES = st.sampled_from(["entropy", "weighted", "loss"])
@@ -161,7 +162,11 @@ def test_the_order_of_rows_and_columns_changes_no_step(problem, information, dat
     rows = data.draw(st.permutations(range(len(problem.rows))))
     columns = data.draw(st.permutations(range(len(problem.columns))))
     moved = problem.permuted(rows, columns)
-    options = {"suppress": data.draw(SHARES), "restarts": data.draw(st.integers(0, 2))}
+    options = {
+        "suppress": data.draw(SHARES),
+        "restarts": data.draw(st.integers(0, 2)),
+        "tighten": data.draw(st.booleans()),
+    }
     assert search(moved, information, **options).steps == search(problem, information, **options).steps
 
 
@@ -205,9 +210,9 @@ def test_the_budget_ends_the_search_as_soon_as_few_enough_records_are_left_out(p
 
 
 @modest
-@given(problems(), MEASURES, SHARES, st.integers(0, 2))
+@given(problems(), MEASURES, SHARES, st.integers(0, 2), st.booleans())
 def test_the_release_holds_and_applying_its_recoding_to_its_own_rows_gives_it_again(
-    problem, information, share, restarts
+    problem, information, share, restarts, tighten
 ):
     rows = pa.table({column.name: column.array(column.values) for column in problem.columns})
     if problem.classes is not None:
@@ -222,6 +227,7 @@ def test_the_release_holds_and_applying_its_recoding_to_its_own_rows_gives_it_ag
         information=measure_of(problem, information),
         suppress=share,
         restarts=restarts,
+        tighten=tighten,
     )
     assert verify(release.data, quasi_identifiers=problem.quasi_identifiers).holds
     assert apply(release.recoding, rows).equals(release.data)
@@ -236,3 +242,56 @@ def test_restarts_never_lose_more(problem, information, seed):
     plain, restarted = search(problem, information), search(problem, information, restarts=3, seed=seed)
     assert restarted.facts["information_lost"] <= plain.facts["information_lost"]
     assert search(problem, information, restarts=3, seed=seed).steps == restarted.steps
+
+
+@modest
+@given(problems(), MEASURES)
+def test_tightening_goes_on_from_the_plain_search_and_every_step_holds(problem, information):
+    plain, tight = search(problem, information), search(problem, information, tighten=True)
+    assert tight.steps[: len(plain.steps)] == plain.steps
+    assert tight.facts["information_lost"] <= plain.facts["information_lost"]
+    for number in range(len(plain.steps), len(tight.steps) + 1):
+        release = problem.release(Recoding(tight.at(number)))
+        for index, qid in enumerate(problem.quasi_identifiers):
+            counted = Counter(zip(*(release[name] for name in qid.attributes), strict=True))
+            assert min(counted.values()) >= qid.k
+            assert number == 0 or min(counted.values()) == tight.steps[number - 1].anonymity[index]
+
+
+@modest
+@given(problems(), MEASURES)
+def test_after_tightening_no_generalization_can_be_taken_back(problem, information):
+    found = search(problem, information, tighten=True)
+    changes = []
+    for step in found.steps:
+        if isinstance(step.change, TakeBack):
+            changes = [
+                other
+                for other in changes
+                if other.change != step.change.generalization or other.attribute != step.attribute
+            ]
+        else:
+            changes.append(step)
+    for step in changes:
+        if not any(covers(other, step, problem) for other in changes):
+            fewer = [other for other in changes if other is not step]
+            release = problem.release(Recoding(tuple(generalized(a, fewer) for a in problem.table().attributes)))
+            counted = [
+                Counter(zip(*(release[name] for name in qid.attributes), strict=True))
+                for qid in problem.quasi_identifiers
+            ]
+            smallest = [min(counter.values()) for counter in counted]
+            assert any(size < qid.k for size, qid in zip(smallest, problem.quasi_identifiers, strict=True))
+
+
+def covers(other, step, problem):
+    """Whether a generalization was built on another one."""
+    if other is step or other.attribute != step.attribute:
+        return False
+    if isinstance(step.change, GeneralizeNode):
+        column = next(column for column in problem.columns if column.name == step.attribute)
+        taxonomy = column.taxonomy.with_missing() if None in column.values else column.taxonomy
+        return other.change.node in taxonomy.ancestors(step.change.node)
+    if isinstance(step.change, MergeIntervals):
+        return other.change.edges[0] <= step.change.edges[0] and step.change.edges[-1] <= other.change.edges[-1]
+    return other.number > step.number  # the suppressed values grow step by step

@@ -10,12 +10,15 @@ import pytest
 from tests.reference.problem import Column, Problem
 
 from incrowd import QuasiIdentifier, anonymize
+from incrowd.attribute_recoding import Intervals
 from incrowd.datasets import adult, taxonomies
 from incrowd.errors import NotAnonymousError, PolicyError
 from incrowd.recoding import Recoding
+from incrowd.scales import Scale
 from incrowd.search.bottom_up import bottom_up
 from incrowd.search.crowds import Crowds
 from incrowd.search.ladders import ATOMS, ladder_of
+from incrowd.steps import TakeBack
 from incrowd.taxonomy import Taxonomy
 
 SEVEN = ("occupation", "education", "native-country", "marital-status", "sex", "race", "workclass")
@@ -87,6 +90,11 @@ def test_missing_numbers_stay_apart_until_the_last():
     assert [step.value for step in found.steps] == [">=2", "known", "*"]
     assert found.at(0)[0].labels == ("1", "2", "5", None)
     assert found.recoding[0].labels == ("*",)
+
+
+def test_only_the_last_interval_includes_the_end_of_the_public_range():
+    intervals = Intervals("age", Scale("integer"), (3, 6), (0, 6))
+    assert intervals.labels == ("[0-3)", "[3-6)", "[6-6]")
 
 
 # Categories without a taxonomy
@@ -228,6 +236,18 @@ def test_restarts_escape_a_local_optimum_on_adult():
     assert restarted.found.facts["information_lost"] < 0.85 * plain.found.facts["information_lost"]
     assert restarted.measures.total.classification_metric < plain.measures.total.classification_metric - 0.05
     assert restarted.measures.total.anonymity >= 150
+
+
+def test_tightening_takes_back_what_later_steps_made_needless():
+    """One c must go up to the root of job. Before that is valid, town is generalized: it is cheap, and gains nothing."""
+    rows = [("b", "h")] * 20 + [("b", "a")] * 3 + [("b", "b")] * 3 + [("c", "a")]
+    problem = people(3, rows, job="tree", town="tree")
+    plain, tight = search(problem), search(problem, tighten=True)
+    assert [recoding.labels for recoding in plain.recoding] == [("*",), ("ab", "cd", "e", "f", "gh")]
+    assert [recoding.labels for recoding in tight.recoding] == [("*",), tuple("abcdefgh")]
+    back = [(step.value, step.loss) for step in tight.steps if isinstance(step.change, TakeBack)]
+    assert back == [("gh", pytest.approx(-20 / 27 / 7)), ("ab", pytest.approx(-7 / 27 / 7)), ("cd", 0)]
+    assert sum(step.loss for step in tight.steps) == pytest.approx(tight.facts["information_lost"])
 
 
 def test_steps_are_reported_as_they_happen_and_with_restarts_at_the_end():
