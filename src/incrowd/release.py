@@ -131,7 +131,8 @@ class Release:
             output = arrow.write(self.source, self.recoding, files.open(path), witness.see, progress)
             certificate = self._certificate(witness.verdict().require(), output)
             if sidecars:
-                contents = (self.recoding.to_json(), [step.to_json() for step in self.steps], certificate.to_json())
+                steps = [step.to_json(self.recoding[step.attribute].labels) for step in self.steps]
+                contents = (self.recoding.to_json(), steps, certificate.to_json())
                 for target, content in zip(sidecar_paths(path), contents, strict=True):
                     text = json.dumps(content, indent=1, ensure_ascii=False) + "\n"
                     files.open(target).write_text(text, encoding="utf-8")

@@ -202,6 +202,28 @@ def test_a_release_with_a_budget_leaves_the_records_out(tmp_path):
     assert release.at(0).data.equals(release.data)
 
 
+def test_a_recoding_does_not_tell_values_that_only_left_out_records_have(tmp_path):
+    rows = pa.table({"age": [40] * 50 + [45] * 48 + [71, 90], "job": ["a"] * 50 + ["b"] * 48 + ["rare", "rarer"]})
+    release = anonymize(rows, quasi_identifiers=["age", "job"], k=5, method="bug", suppress=0.02)
+    assert len(release.data) == 98
+    assert release.recoding.labels("age") == ("40", "45", ">=46")
+    assert release.recoding.labels("job") == ("a", "b", "*")
+    release.write(tmp_path / "release.csv")
+    files = ("release.csv", "release.recoding.json", "release.steps.json")
+    written = "".join((tmp_path / name).read_text() for name in files)
+    assert not any(secret in written for secret in ("71", "90", "rare"))
+
+
+def test_the_steps_that_are_written_do_not_tell_values_that_the_release_does_not_have(tmp_path):
+    rows = pa.table({"age": [40] * 5 + [45] * 4 + [71, 90], "job": ["a"] * 9 + ["rare", "rarer"]})
+    release = anonymize(rows, quasi_identifiers=[["age"], ["job"]], k=2, method="bug")
+    assert [step.children for step in release.steps if step.attribute == "job"] == [("rare", "rarer")]
+    release.write(tmp_path / "release.csv")
+    steps = (tmp_path / "release.steps.json").read_text()
+    assert "(not told)" in steps
+    assert not any(secret in steps for secret in ('"90"', "rare"))
+
+
 # States on the way
 
 
@@ -239,7 +261,7 @@ def test_restarts_escape_a_local_optimum_on_adult():
 
 
 def test_tightening_takes_back_what_later_steps_made_needless():
-    """One c must go up to the root of job. Before that is valid, town is generalized: it is cheap, and gains nothing."""
+    """One c must go up to the root of job. Before that is valid, town is generalized: it is cheap and gains nothing."""
     rows = [("b", "h")] * 20 + [("b", "a")] * 3 + [("b", "b")] * 3 + [("c", "a")]
     problem = people(3, rows, job="tree", town="tree")
     plain, tight = search(problem), search(problem, tighten=True)

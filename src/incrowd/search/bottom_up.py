@@ -33,16 +33,16 @@ from itertools import chain
 from typing import Literal
 
 import numpy as np
-import numpy.typing as npt
 
 from incrowd.attribute_recoding import AttributeRecoding
 from incrowd.errors import PolicyError
 from incrowd.policy import QuasiIdentifier
-from incrowd.recoding import Recoding, describe, generalized
+from incrowd.recoding import describe, generalized
 from incrowd.search import Found
 from incrowd.search.crowds import Crowds, Merge, suppressed
 from incrowd.search.ladders import Ladder, Losses, ladder_of, losses
 from incrowd.search.tighten import Grouping, Tightening
+from incrowd.search.withhold import withhold
 from incrowd.steps import Change, Step, TakeBack
 from incrowd.table import Codes, CompressedTable, Floats, sort_tuples
 
@@ -102,29 +102,14 @@ def bottom_up(
     def at(step: int) -> tuple[AttributeRecoding, ...]:
         return tuple(generalized(attribute, steps[:step]) for attribute in table.attributes)
 
-    recoding = at(len(steps))
+    recoding, classes, left_out = withhold(table, at(len(steps)), best.suppressed)
     facts = {
         "information": information,
         "information_lost": best.lost,
-        "suppressed_records": int(table.counts[best.suppressed].sum()),
+        "suppressed_records": left_out,
         "generalizations_tried": tried,
     }
-    return Found(recoding, steps, _released(table, recoding, best.suppressed), facts, at)
-
-
-def _released(
-    table: CompressedTable, recoding: tuple[AttributeRecoding, ...], out: npt.NDArray[np.bool_]
-) -> tuple[tuple[int, ...], ...] | None:
-    """The classes of the tuples that are not left out; None if none is."""
-    if not out.any():
-        return None
-    cells_of = Recoding(recoding)
-    columns = [
-        cells_of.cells(attribute.name, attribute.values())[codes[~out]]
-        for attribute, codes in zip(table.attributes, table.codes, strict=True)
-    ]
-    order, starts = sort_tuples(columns, [len(attribute.labels) for attribute in recoding])
-    return tuple(zip(*(column[order[starts]].tolist() for column in columns), strict=True))
+    return Found(recoding, steps, classes, facts, at)
 
 
 @dataclass(frozen=True)
