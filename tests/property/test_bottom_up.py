@@ -3,6 +3,7 @@
 import json
 from collections import Counter
 from dataclasses import replace
+from unittest.mock import patch
 
 import pyarrow as pa
 import pytest
@@ -109,6 +110,26 @@ def test_the_anonymity_of_every_step_is_that_of_its_release(problem, information
         for index, qid in enumerate(problem.quasi_identifiers):
             counted = Counter(zip(*(release[name] for name in qid.attributes), strict=True))
             assert min(counted.values()) == found.steps[number - 1].anonymity[index]
+
+
+@modest
+@given(problems(), MEASURES, st.integers(1, 3), st.booleans())
+def test_many_values_generalize_in_atoms(problem, information, atoms, tighten):
+    with patch("incrowd.search.ladders.ATOMS", atoms):
+        found = search(problem, information, tighten=tighten)
+        assert search(problem, information, tighten=tighten, pruning=False).steps == found.steps
+    for number in range(1, len(found.steps) + 1):
+        release = problem.release(Recoding(found.at(number)))
+        for index, qid in enumerate(problem.quasi_identifiers):
+            counted = Counter(zip(*(release[name] for name in qid.attributes), strict=True))
+            assert min(counted.values()) == found.steps[number - 1].anonymity[index]
+    assert all(a >= qid.k for a, qid in zip(anonymity(problem, found), problem.quasi_identifiers, strict=True))
+
+
+def anonymity(problem, found):
+    release = problem.release(Recoding(found.recoding))
+    for qid in problem.quasi_identifiers:
+        yield min(Counter(zip(*(release[name] for name in qid.attributes), strict=True)).values())
 
 
 @modest

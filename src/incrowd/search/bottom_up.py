@@ -87,7 +87,8 @@ def bottom_up(
         information = "entropy" if table.has_target else "loss"
     if information != "loss" and not table.has_target:
         raise PolicyError(f"The 'information' parameter must be loss where there is no target. Got {information!r}.")
-    problem = _Problem.of(table, quasi_identifiers, information, int(suppress * table.records + 1e-9))
+    budget = min(int(suppress * table.records + 1e-9), table.records - 1)  # 0.07 x 100 is a little less than 7
+    problem = _Problem.of(table, quasi_identifiers, information, budget)
     best = _Search(problem).run(pruning, tighten, None if restarts else on_step)
     tried = best.tried
     for restart in range(1, restarts + 1):

@@ -30,7 +30,6 @@ from incrowd.steps import Generalization, GeneralizeNode, MergeIntervals, Suppre
 from incrowd.table import Codes, CompressedTable, Counts, FlatAttribute, Floats, NumberAttribute, TaxonomyAttribute
 
 ATOMS = 1024  # an atom of values that generalize together has at least this fraction of the records
-INFORMATION = ("entropy", "weighted", "loss")
 
 Ints = npt.NDArray[np.int64]
 Mass = Callable[[Ints, Ints], Floats]  # what the records with the codes [start, stop) lose if these are one value

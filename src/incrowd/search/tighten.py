@@ -35,23 +35,24 @@ class Grouping:
         self._k = k
         self._groups: Ints = np.unique(groups, return_inverse=True)[1]
         self._counts = counts
+        self._size = int(self._groups.max()) + 1
+        self.anonymity = int(np.bincount(self._groups, counts).min())
 
-    @property
-    def anonymity(self) -> int:
-        """Size of the smallest class."""
-        sizes = np.bincount(self._groups, self._counts)
-        return int(sizes[sizes > 0].min())
+    def split(self, rows: Ints, values: Ints) -> tuple[Ints, int] | None:
+        """The new groups of some tuples that take different values from now on, and the size of the smallest.
 
-    def split(self, rows: Ints, values: Ints) -> Ints | None:
-        """The new groups of some tuples that take different values from now on; None if one would be too small."""
+        None if that is too small.
+        """
         keys = self._groups[rows] * (int(values.max(initial=0)) + 1) + values
         groups = np.unique(keys, return_inverse=True)[1]
-        return None if np.bincount(groups, self._counts[rows]).min(initial=self._k) < self._k else groups
+        smallest = int(np.bincount(groups, self._counts[rows]).min(initial=self.anonymity))
+        return None if smallest < self._k else (groups, smallest)
 
-    def regroup(self, rows: Ints, groups: Ints) -> None:
+    def regroup(self, rows: Ints, groups: Ints, smallest: int) -> None:
         """Put tuples, whole groups of them, in new groups."""
-        self._groups[rows] = groups + int(self._groups.max()) + 1
-        self._groups = np.unique(self._groups, return_inverse=True)[1]
+        self._groups[rows] = groups + self._size
+        self._size += int(groups.max(initial=-1)) + 1
+        self.anonymity = smallest
 
 
 class Tightening:
@@ -101,12 +102,12 @@ class Tightening:
             rows = np.flatnonzero(self._values[attribute] == node)
             values = self._ladders[attribute].below(node, self._codes[attribute][rows])
             touched = [grouping for grouping in self._groupings if attribute in grouping.attributes]
-            groups = [grouping.split(rows, values) for grouping in touched]
-            if any(new is None for new in groups):
+            splits = [grouping.split(rows, values) for grouping in touched]
+            if any(new is None for new in splits):
                 continue
-            for grouping, new in zip(touched, groups, strict=True):
+            for grouping, new in zip(touched, splits, strict=True):
                 assert new is not None
-                grouping.regroup(rows, new)
+                grouping.regroup(rows, *new)
             self._values[attribute][rows] = values
             self._performed[attribute][node] = False
             self._offer(attribute, self._ladders[attribute].children[node])
