@@ -116,6 +116,10 @@ class _Records:
     _order: Codes | None = field(default=None, init=False)
     _starts: Codes | None = field(default=None, init=False)
 
+    def of(self, rows: Rows) -> Codes:
+        """The codes of some records."""
+        return take(self.codes, rows)
+
     def under(self, start: int, stop: int) -> Rows:
         """The records with a code in [start, stop)."""
         if start == 0 and stop == self.size:
@@ -171,7 +175,7 @@ class RangeRefiner:
         rows = self._records.under(candidate.start, candidate.stop)
         edges = candidate.edges
         child_of_code = np.repeat(np.arange(len(edges) - 1), np.diff(edges))
-        children = child_of_code[self._records.codes[rows] - self._records.codes.dtype.type(candidate.start)]
+        children = child_of_code.take(self._records.of(rows) - self._records.codes.dtype.type(candidate.start))
         self._keep([other for other in self._live if other is not candidate])
         if isinstance(candidate.change, RefineNode):
             assert isinstance(self._attribute, TaxonomyAttribute)
@@ -186,7 +190,7 @@ class RangeRefiner:
         """Count the children of all candidates at once: a record lies under at most one candidate."""
         slots = self._slot_of_code()
         width = int(slots[-1])  # the last slot collects codes under no candidate
-        keys = slots[self._records.codes[changed.rows]]
+        keys = slots.take(self._records.of(changed.rows))
         if changed.size > 1:
             keys += changed.numbers * np.int64(width + 1)
         smallest = smallest_counts(keys, changed.size, width + 1, changed.weights)
@@ -269,7 +273,7 @@ class DisclosureRefiner:
         """Show one value; it is child 0, what stays suppressed is child 1."""
         assert isinstance(candidate.change, Disclose)
         rows, code = self._rows, candidate.change.code
-        stays = self._records.codes[rows] != code
+        stays = self._records.of(rows) != code
         self._suppressed[code] = self._live[code] = False
         self._rows = np.flatnonzero(stays) if isinstance(rows, slice) else rows[stays]
         self._update_gains()
@@ -277,7 +281,7 @@ class DisclosureRefiner:
 
     def observe(self, qid: int, changed: Groups) -> None:
         """A group falls apart into the records with the value and the other suppressed ones."""
-        codes, groups, size = self._records.codes[changed.rows], changed.numbers, changed.size
+        codes, groups, size = self._records.of(changed.rows), changed.numbers, changed.size
         weights = changed.weights
         inside = self._suppressed[codes]
         if not inside.all():
@@ -294,6 +298,11 @@ class DisclosureRefiner:
             self._gains = self._gain.disclosures(self._suppressed)
         else:
             self._live[:] = False
+
+
+def take(values: npt.NDArray[Any], rows: Rows) -> npt.NDArray[Any]:
+    """The values of some records; np.take needs half the time of values[rows], and this is what a step mostly does."""
+    return values[rows] if isinstance(rows, slice) else values.take(rows)
 
 
 def present_counts(keys: Codes, size: int, weights: Any) -> tuple[Codes, Counts]:

@@ -29,7 +29,7 @@ from incrowd.policy import QuasiIdentifier
 from incrowd.recoding import after, describe
 from incrowd.search import Found
 from incrowd.search.gains import Floats, gain_of
-from incrowd.search.refiners import Candidate, DisclosureRefiner, Groups, RangeRefiner, Refiner, Rows
+from incrowd.search.refiners import Candidate, DisclosureRefiner, Groups, RangeRefiner, Refiner, Rows, take
 from incrowd.steps import Step
 from incrowd.table import Codes, CompressedTable, Counts, FlatAttribute, count
 
@@ -95,19 +95,19 @@ class _Grouping:
             The groups that the rows are in now, and those of them that were really split off: the other attributes
             have seen the rest before.
         """
-        keys = self.groups[rows] * np.int64(width) + children
-        weights = None if self._weights is None else self._weights[rows]
+        keys = take(self.groups, rows) * np.int64(width) + children
+        weights = None if self._weights is None else take(self._weights, rows)
         present = count(keys, self.size * width, weights).reshape(self.size, width) > 0
         # The first child of a group keeps its number, the others get new ones.
         first = present & (present.cumsum(axis=1) == 1)
         number = np.where(first, np.arange(self.size)[:, None], 0).ravel()
         others = np.flatnonzero(present & ~first)
         number[others] = np.arange(self.size, self.size + len(others))
-        self.groups[rows] = number[keys]
+        self.groups[rows] = number.take(keys)
         self.size += len(others)
         touched = _numbered(present, rows, keys, weights)
         split = present.sum(axis=1, keepdims=True) > 1
-        inside = (split & present).ravel()[keys]
+        inside = (split & present).ravel().take(keys)
         if inside.mean() > WORTHWHILE:
             return touched, touched
         some = np.flatnonzero(inside) if isinstance(rows, slice) else rows[inside]
@@ -117,7 +117,7 @@ class _Grouping:
 def _numbered(present: npt.NDArray[np.bool_], rows: Rows, keys: Codes, weights: Any) -> Groups:
     """The present groups numbered from 0."""
     numbers = present.ravel().cumsum() - 1
-    return Groups(rows, numbers[keys], int(numbers[-1]) + 1, weights)
+    return Groups(rows, numbers.take(keys), int(numbers[-1]) + 1, weights)
 
 
 @dataclass(frozen=True)
