@@ -22,6 +22,7 @@ from incrowd.engines.frames import FrameSource
 from incrowd.engines.output import AtomicFiles, check_output
 from incrowd.engines.sources import Source, WatchedFile, open_source
 from incrowd.errors import PolicyError
+from incrowd.local_recoding import AnyRecoding
 from incrowd.measures import Measures, measure
 from incrowd.policy import Policy, QuasiIdentifier
 from incrowd.recoding import Recoding
@@ -64,7 +65,7 @@ class Release:
     policy: Policy
     source: Source = field(repr=False)
     table: CompressedTable = field(repr=False)
-    recoding: Recoding = field(repr=False)
+    recoding: AnyRecoding = field(repr=False)
     found: Found = field(repr=False)
     notes: tuple[str, ...] = ()
 
@@ -93,7 +94,7 @@ class Release:
 
     def at(self, step: int) -> Release:
         """The release after that many steps of a greedy method, 0 for where the search began."""
-        if self.found.at is None:
+        if self.found.at is None or not isinstance(self.recoding, Recoding):
             raise PolicyError(
                 f"The method '{self.policy.method}' keeps no steps; a release at a step needs a greedy one."
             )
@@ -149,7 +150,7 @@ class Release:
         }
 
 
-def recode(source: Source, recoding: Recoding) -> Any:
+def recode(source: Source, recoding: AnyRecoding) -> Any:
     """The rows of a source, recoded: the same kind of frame, or an Arrow table for a file."""
     if isinstance(source, FrameSource):
         return arrow.frame(source, recoding)

@@ -16,8 +16,9 @@ from incrowd.engines.frames import FrameSource, rebuild
 from incrowd.engines.output import open_writer
 from incrowd.engines.sources import Source
 from incrowd.errors import DataError
+from incrowd.local_recoding import AnyRecoding
 from incrowd.policy import Policy
-from incrowd.recoding import Recoding, encoded, is_missing
+from incrowd.recoding import encoded, is_missing
 from incrowd.scales import text_of
 from incrowd.table import Attribute, CompressedTable, encode, sort_tuples
 from incrowd.taxonomy import Taxonomy
@@ -57,10 +58,11 @@ def compress(source: Source, policy: Policy, progress: Progress | None = None) -
     return _table(policy, columns, target, *tuples.collapsed(source.name))
 
 
-def released(source: Source, recoding: Recoding, progress: Progress | None = None) -> Iterator[pa.RecordBatch]:
+def released(source: Source, recoding: AnyRecoding, progress: Progress | None = None) -> Iterator[pa.RecordBatch]:
     """The rows of a table, recoded batch by batch."""
+    session = recoding.session(lambda: source.batches(None, encoded=recoding.names))
     for batch in source.batches(None, encoded=recoding.names):
-        yield recoding.batch(batch)
+        yield session.batch(batch)
         if progress is not None:
             progress(len(batch))
     source.check_unchanged()
@@ -68,7 +70,7 @@ def released(source: Source, recoding: Recoding, progress: Progress | None = Non
 
 def write(
     source: Source,
-    recoding: Recoding,
+    recoding: AnyRecoding,
     path: Path,
     see: Callable[[pa.RecordBatch], object],
     progress: Progress | None = None,
@@ -83,12 +85,13 @@ def write(
     return writer.fingerprint
 
 
-def frame(source: FrameSource, recoding: Recoding) -> Any:
+def frame(source: FrameSource, recoding: AnyRecoding) -> Any:
     """A frame recoded, as the same kind of frame."""
     columns: dict[str, list[pa.Array]] = {name: [] for name in recoding.names}
     keeps = []
-    for batch in source.batches(recoding.names, encoded=recoding.names):
-        recoded, keep = recoding.recode(batch)
+    session = recoding.session(lambda: source.batches(None, encoded=recoding.names))
+    for batch in source.batches(recoding.reads, encoded=recoding.names):
+        recoded, keep = session.recode(batch)
         keeps.append(np.ones(len(batch), bool) if keep is None else keep)
         for name, column in recoded.items():
             columns[name].append(column)

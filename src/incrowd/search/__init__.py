@@ -11,6 +11,7 @@ from incrowd.errors import PolicyError, UnknownNameError
 
 if TYPE_CHECKING:
     from incrowd.attribute_recoding import AttributeRecoding
+    from incrowd.local_mapping import LocalMapping
     from incrowd.policy import QuasiIdentifier
     from incrowd.steps import Step
     from incrowd.table import CompressedTable
@@ -26,6 +27,7 @@ class Found:
         classes: The classes that are released (tuples of cells) where records are suppressed, None where none are.
         facts: What the method says of its result, such as its cost and how that is proven; JSON-able.
         at: The recoding after a number of steps, of a greedy search.
+        local: What a local search found; `recoding` is empty then.
     """
 
     recoding: tuple[AttributeRecoding, ...]
@@ -33,15 +35,24 @@ class Found:
     classes: tuple[tuple[int, ...], ...] | None = None
     facts: Mapping[str, Any] = field(default_factory=dict)
     at: Callable[[int], tuple[AttributeRecoding, ...]] | None = None
+    local: LocalMapping | None = None
 
 
 @dataclass(frozen=True)
 class Option:
-    """An option of a method: what it means, and what it may be."""
+    """An option of a method: what it means, and what it may be.
+
+    Args:
+        about: One line for people.
+        choices: The words it may be.
+        minimum: The smallest whole number it may be.
+        between: The lowest and the highest number it may be.
+    """
 
     about: str
     choices: tuple[str, ...] = ()
     minimum: int | None = None
+    between: tuple[float, float] | None = None
 
     def check(self, name: str, value: Any) -> None:
         """Raise PolicyError unless the value is allowed."""
@@ -49,6 +60,10 @@ class Option:
             raise PolicyError(f"The '{name}' parameter must be one of {', '.join(self.choices)}. Got {value!r}.")
         if self.minimum is not None and (isinstance(value, bool) or not isinstance(value, int) or value < self.minimum):
             raise PolicyError(f"The '{name}' parameter must be an int of at least {self.minimum}. Got {value!r}.")
+        if self.between is not None:
+            low, high = self.between
+            if isinstance(value, bool) or not isinstance(value, int | float) or not low <= value <= high:
+                raise PolicyError(f"The '{name}' parameter must be a number from {low} to {high}. Got {value!r}.")
 
 
 @dataclass(frozen=True)
@@ -60,12 +75,16 @@ class Method:
         function: Where it lives, as "module:function".
         options: The options it takes.
         fixed: Options that make it this method.
+        seeded: Whether it draws random numbers.
+        several: Whether it can satisfy several quasi-identifiers.
     """
 
     about: str
     function: str
     options: Mapping[str, Option] = field(default_factory=dict)
     fixed: Mapping[str, Any] = field(default_factory=dict)
+    seeded: bool = False
+    several: bool = True
 
     def __call__(
         self,
@@ -73,17 +92,30 @@ class Method:
         quasi_identifiers: Sequence[QuasiIdentifier],
         options: Mapping[str, Any],
         on_step: Callable[[Step], object] | None = None,
+        seed: int = 0,
     ) -> Found:
         """Search."""
+        if len(quasi_identifiers) > 1 and not self.several:
+            able = ", ".join(name for name, method in METHODS.items() if method.several)
+            raise PolicyError(
+                f"This method takes one quasi-identifier. Got {len(quasi_identifiers)}; methods for several: {able}."
+            )
         module, name = self.function.split(":")
         search = getattr(import_module(module), name)
-        found: Found = search(table, quasi_identifiers, **{**self.fixed, **options}, on_step=on_step)
+        drawn = {"seed": seed} if self.seeded else {}
+        found: Found = search(table, quasi_identifiers, **{**self.fixed, **options, **drawn}, on_step=on_step)
         return found
 
 
 _TOP_DOWN = {
     "criterion": Option("what the next refinement is chosen by", choices=("tds", "tdr", "gain")),
     "max_steps": Option("stop after that many steps", minimum=0),
+}
+
+_DISTANCE = {
+    "distance": Option("how far a value is from a more general one", choices=("height", "uniform", "ncp")),
+    "beta": Option("how much more the steps near the root weigh, with height weights", between=(0, 100)),
+    "priorities": Option("weight of an attribute by name, 1 if not named; low ones are generalized first"),
 }
 
 METHODS: dict[str, Method] = {
@@ -98,6 +130,20 @@ METHODS: dict[str, Method] = {
         "incrowd.search.top_down:top_down",
         _TOP_DOWN,
         {"criterion": "tds"},
+    ),
+    "kaca": Method(
+        "local recoding by clustering: small classes join their nearest, or a stub of it",
+        "incrowd.search.kaca:kaca",
+        _DISTANCE,
+        seeded=True,
+        several=False,
+    ),
+    "kaca2": Method(
+        "local recoding by clustering, each attribute kept mostly at one level of its hierarchy",
+        "incrowd.search.kaca:kaca2",
+        {**_DISTANCE, "max_inconsistency": Option("share of values off the main level", between=(0, 1))},
+        seeded=True,
+        several=False,
     ),
 }
 
