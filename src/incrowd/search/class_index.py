@@ -263,26 +263,16 @@ def _aim(query: Query, forest: Forest, nodes: Array) -> None:
 
 
 @njit(cache=True, inline="always")
-def _term(query: Query, forest: Forest, a: int, node: int, own: int, others: int, exact: bool) -> int:
+def _term(
+    low: Array, high: Array, known: Array, detail: Array, a: int, node: int, own: int, others: int, exact: bool
+) -> int:
     """What generalizing attribute a to the common ancestor costs `own` records here and `others` at or below node."""
     level = 0
-    while not query.low[a, level] <= node < query.high[a, level]:
+    while not low[a, level] <= node < high[a, level]:
         level += 1
-    if not exact and query.low[a, level] == node:
-        return 0  # below the node may lie the value itself
-    common = query.detail[a, level]
-    return own * (query.detail[a, 0] - common) + others * (forest.detail[node] - common)
-
-
-@njit(cache=True)
-def _distance(query: Query, forest: Forest, nodes: Array, own: int, others: int, most: int) -> int:
-    total = 0
-    for a in range(len(nodes)):
-        if nodes[a] != query.low[a, 0]:
-            total += _term(query, forest, a, nodes[a], own, others, True)
-            if total > most:
-                break
-    return total
+    common = known[a, level]
+    cost = own * (known[a, 0] - common) + others * (detail[node] - common)
+    return cost if exact or low[a, level] != node else 0  # below the node may lie the value itself
 
 
 @njit(cache=True)
@@ -293,47 +283,56 @@ def nearest(tree: Tree, forest: Forest, classes: Classes, query: Query, number: 
     """
     own = classes.size[number]
     _aim(query, forest, classes.nodes[number])
+    low, high, known, detail = query.low, query.high, query.detail, forest.detail
+    nodes, sizes, keys, stack, bounds = classes.nodes, classes.size, classes.key, query.stack, query.bounds
+    attributes, head, after = tree.attribute, tree.head, tree.after
     best, chosen = FARTHEST, -1
-    query.stack[0], query.bounds[0], height = 0, 0, 1
+    stack[0], bounds[0], height = 0, 0, 1
     while height:
         height -= 1
-        place, bound = query.stack[height], query.bounds[height]
+        place, bound = stack[height], bounds[height]
         if bound > best:
             continue
-        if tree.attribute[place] >= 0:
-            height = _descend(tree, forest, query, place, bound, best, own, height)
+        if attributes[place] >= 0:
+            height = _descend(tree, query, detail, place, bound, best, own, height)
             continue
-        other = tree.head[place]
+        other = head[place]
         while other >= 0:
             if other != number:
-                size = classes.size[other]
-                taking_part = size if own + size < 2 * k else k - own
-                distance = _distance(query, forest, classes.nodes[other], own, taking_part, best)
-                if distance < best or (distance == best and classes.key[other] < classes.key[chosen]):
+                others = sizes[other] if own + sizes[other] < 2 * k else k - own
+                distance = 0
+                for a in range(nodes.shape[1]):
+                    if nodes[other, a] != low[a, 0]:
+                        distance += _term(low, high, known, detail, a, nodes[other, a], own, others, True)
+                        if distance > best:
+                            break
+                if distance < best or (distance == best and keys[other] < keys[chosen]):
                     best, chosen = distance, other
-            other = tree.after[other]
+            other = after[other]
     return chosen
 
 
-@njit(cache=True)
+@njit(cache=True, inline="always")
 def _descend(
-    tree: Tree, forest: Forest, query: Query, place: int, bound: int, best: int, own: int, height: int
+    tree: Tree, query: Query, detail: Array, place: int, bound: int, best: int, own: int, height: int
 ) -> int:
     """Push the children of a split that may hold the nearest, the one around the class itself on top."""
+    low, high, known = query.low, query.high, query.detail
+    box, kind, count, sibling = tree.box, tree.kind, tree.count, tree.sibling
     a, around = tree.attribute[place], -1
-    rest = bound - _term(query, forest, a, tree.box[place, a], own, 1, False)
+    rest = bound - _term(low, high, known, detail, a, box[place, a], own, 1, False)
     child = tree.first[place]
     while child >= 0:
-        if tree.count[child]:
+        if count[child]:
             below = bound
-            if tree.kind[child] != OTHER:
-                below = rest + _term(query, forest, a, tree.box[child, a], own, 1, tree.kind[child] == AT)
-            if below == rest and tree.kind[child] != OTHER:
+            if kind[child] != OTHER:
+                below = rest + _term(low, high, known, detail, a, box[child, a], own, 1, kind[child] == AT)
+            if below == rest and kind[child] != OTHER:
                 around = child
             elif below <= best:
                 query.stack[height], query.bounds[height] = child, below
                 height += 1
-        child = tree.sibling[child]
+        child = sibling[child]
     if around >= 0:
         query.stack[height], query.bounds[height] = around, rest
         height += 1
