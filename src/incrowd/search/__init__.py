@@ -145,6 +145,16 @@ METHODS: dict[str, Method] = {
         seeded=True,
         several=False,
     ),
+    "cover": Method(
+        "local recoding with the least loss: many small rounds from specific to general, clustering, exchange",
+        "incrowd.search.cover:cover",
+        {
+            "objective": Option("what the exchange improves", choices=("ncp", "dm", "mix")),
+            "rounds": Option("how many rounds there may be", minimum=1),
+        },
+        seeded=True,
+        several=False,
+    ),
 }
 
 

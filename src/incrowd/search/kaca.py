@@ -102,7 +102,7 @@ def kaca2(
     merged, number = distinct(start)
     counts = np.bincount(number, table.counts).astype(np.int64)
     groups, members, records = cluster(merged, counts)
-    parts = _trace(number, table.counts, groups, members, records)
+    parts = trace(number, table.counts, groups, members, records)
     part_tuples, part_groups, part_records = parts
     _, part_groups = np.unique(part_groups, return_inverse=True)
     levels = {}
@@ -182,7 +182,7 @@ def _make_consistent(hierarchy: Hierarchy, nodes: Nodes, records: Numbers, most:
     return nodes, found
 
 
-def _trace(
+def trace(
     number: Numbers, counts: Numbers, tuples: Numbers, groups: Numbers, records: Numbers
 ) -> tuple[Numbers, Numbers, Numbers]:
     """Parts of the original tuples from parts of the tuples that they were generalized to.
