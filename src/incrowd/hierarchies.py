@@ -181,7 +181,7 @@ def _tree(kind: Kind, texts: Sequence[str], widths: tuple[float, ...], missing: 
 
 
 def _widths(attribute: NumberAttribute) -> tuple[float, ...]:
-    """Widths from the smallest of 1, 2, 5, 10, 20, ... that is at least a part of the range, doubled up to the range."""
+    """Widths from the first of 1, 2, 5, 10, 20, ... that is at least a part of the range, doubled up to the range."""
     low, high = attribute.extent
     span = float(high) - float(low)
     finest = span / FINEST

@@ -129,7 +129,7 @@ def mapping_of(
 
 
 def nodes_of(table: CompressedTable, hierarchies: Sequence[Hierarchy]) -> Nodes:
-    """The tuples of a table as nodes: tuples x attributes; leaves keep their order, so the order stays lexicographic."""
+    """The tuples of a table as nodes, tuples x attributes; they stay in lexicographic order, as leaves keep theirs."""
     columns = [hierarchy.leaves[codes] for hierarchy, codes in zip(hierarchies, table.codes, strict=True)]
     return np.stack(columns, axis=1).astype(np.int32)
 

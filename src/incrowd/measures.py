@@ -2,8 +2,8 @@
 
 A suppressed record has lost everything: its loss is 1, its class is wrong, and it cannot be told from any other record,
 so it counts as large as the whole table towards discernibility. Measures are computed from the compressed table and the
-recoding, for every attribute alone, for every quasi-identifier, and in total. Where a local recoding splits a tuple, its
-records have several classes and losses; the classification metric then depends on the rows and is left out.
+recoding, for every attribute alone, for every quasi-identifier, and in total. Where a local recoding splits a tuple,
+the classification metric depends on which of its rows go where; of local recodings it is left out.
 """
 
 from __future__ import annotations
@@ -91,7 +91,7 @@ Cells = tuple[dict[str, Codes], dict[str, int], dict[str, float], Kept]
 
 
 def _cells(table: CompressedTable, recoding: Recoding) -> Cells:
-    """By attribute: the cell of each tuple, how many cells there are, the loss per record; and which tuples are kept."""
+    """By attribute the cell of each tuple, how many cells there are, the loss per record; and which tuples are kept."""
     cells: dict[str, Codes] = {}
     lost: dict[str, Floats] = {}
     for index, attribute in enumerate(table.attributes):

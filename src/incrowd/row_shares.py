@@ -146,7 +146,7 @@ def _collapsed(rows: Iterable[tuple[Numbers, Hashes]]) -> tuple[Numbers, Hashes,
 
 
 def _deal(mapping: LocalMapping, tuples: Numbers, drawn: Hashes) -> Numbers:
-    """The class of each record: by the order of their draws, the parts of its tuple in turn; any surplus to the first."""
+    """The class of each record: in the order of their draws, the parts of its tuple in turn, any surplus the first."""
     order = np.lexsort((drawn, tuples))
     ordered = tuples[order]
     first = np.flatnonzero(np.diff(ordered, prepend=-1))

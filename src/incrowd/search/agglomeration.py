@@ -29,7 +29,7 @@ class Members(NamedTuple):
 
 
 @njit(cache=True)
-def draw(state: Array) -> np.uint64:
+def draw(state: Array) -> Any:
     """The next number of SplitMix64."""
     state[0] += np.uint64(0x9E3779B97F4A7C15)
     z = state[0]

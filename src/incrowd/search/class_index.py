@@ -21,7 +21,7 @@ from numba import njit
 Array = npt.NDArray[Any]
 
 BELOW, AT, OTHER = 0, 1, 2  # which classes a child of a split holds
-FARTHEST = np.int64(2**62)
+FARTHEST = 2**62
 
 
 class Forest(NamedTuple):
@@ -51,7 +51,7 @@ class Tree(NamedTuple):
     parent: Array
     first: Array  # first child
     sibling: Array
-    count: Array  # classes in the subtree
+    filled: Array  # classes in the subtree
     room: Array  # classes that a bucket may hold
     head: Array  # first class of a bucket
     after: Array  # per class: the next one of its bucket
@@ -122,7 +122,7 @@ def _clear(tree: Tree, place: int, parent: int, bucket: int) -> None:
     tree.parent[place] = parent
     tree.first[place] = -1
     tree.sibling[place] = -1
-    tree.count[place] = 0
+    tree.filled[place] = 0
     tree.room[place] = bucket
     tree.head[place] = -1
 
@@ -141,7 +141,7 @@ def _child(tree: Tree, forest: Forest, place: int, value: int, bucket: int) -> i
         if tree.kind[child] == kind:
             below = tree.box[child, tree.attribute[place]]
             if kind != BELOW or below <= value < forest.end[below]:
-                return child
+                return int(child)
         child = tree.sibling[child]
     if kind == BELOW:
         box = value
@@ -155,19 +155,19 @@ def _child(tree: Tree, forest: Forest, place: int, value: int, bucket: int) -> i
     tree.box[child, tree.attribute[place]] = box
     tree.sibling[child] = tree.first[place]
     tree.first[place] = child
-    return child
+    return int(child)
 
 
 @njit(cache=True)
 def insert(tree: Tree, forest: Forest, classes: Classes, number: int, bucket: int) -> None:
     """Put a class into the tree."""
     place = 0
-    tree.count[0] += 1
+    tree.filled[0] += 1
     while tree.attribute[place] >= 0:
         place = _child(tree, forest, place, classes.nodes[number, tree.attribute[place]], bucket)
-        tree.count[place] += 1
+        tree.filled[place] += 1
     _put(tree, place, number)
-    if tree.count[place] > tree.room[place]:
+    if tree.filled[place] > tree.room[place]:
         _split(tree, forest, classes, place, bucket)
 
 
@@ -191,7 +191,7 @@ def remove(tree: Tree, number: int) -> None:
     if after >= 0:
         tree.before[after] = before
     while place >= 0:
-        tree.count[place] -= 1
+        tree.filled[place] -= 1
         place = tree.parent[place]
 
 
@@ -213,7 +213,7 @@ def _split(tree: Tree, forest: Forest, classes: Classes, place: int, bucket: int
         after = tree.after[member]
         child = _child(tree, forest, place, classes.nodes[member, attribute], bucket)
         _put(tree, child, member)
-        tree.count[child] += 1
+        tree.filled[child] += 1
         member = after
 
 
@@ -227,7 +227,7 @@ def _common(tree: Tree, forest: Forest, classes: Classes, place: int, attribute:
         while not node <= value < forest.end[node]:
             node = forest.parent[node]
         member = tree.after[member]
-    return node
+    return int(node)
 
 
 @njit(cache=True)
@@ -313,17 +313,15 @@ def nearest(tree: Tree, forest: Forest, classes: Classes, query: Query, number: 
 
 
 @njit(cache=True, inline="always")
-def _descend(
-    tree: Tree, query: Query, detail: Array, place: int, bound: int, best: int, own: int, height: int
-) -> int:
+def _descend(tree: Tree, query: Query, detail: Array, place: int, bound: int, best: int, own: int, height: int) -> int:
     """Push the children of a split that may hold the nearest, the one around the class itself on top."""
     low, high, known = query.low, query.high, query.detail
-    box, kind, count, sibling = tree.box, tree.kind, tree.count, tree.sibling
+    box, kind, filled, sibling = tree.box, tree.kind, tree.filled, tree.sibling
     a, around = tree.attribute[place], -1
     rest = bound - _term(low, high, known, detail, a, box[place, a], own, 1, False)
     child = tree.first[place]
     while child >= 0:
-        if count[child]:
+        if filled[child]:
             below = bound
             if kind[child] != OTHER:
                 below = rest + _term(low, high, known, detail, a, box[child, a], own, 1, kind[child] == AT)

@@ -18,8 +18,8 @@ Invariant: after each of the four, every record is in one class, and every class
 are finite, KACA1 ends, and each move of the exchange improves an objective that cannot improve forever; classes that
 became equal count as one from then on, so there is a limit of 20 sweeps.
 
-Ties: rounds of equal loss go by their levels in the order of the attributes; of equally good moves the first found in the
-index is made. Random numbers are drawn in step 2 only.
+Ties: rounds of equal loss go by their levels in the order of the attributes; of equally good moves the first found in
+the index is made. Random numbers are drawn in step 2 only.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from incrowd.distortion import Weights
+from incrowd.hierarchical_distance import Weights
 from incrowd.hierarchies import Hierarchy, Nodes, hierarchy_of
 from incrowd.local_mapping import common, distinct, mapping_of, nodes_of
 from incrowd.policy import QuasiIdentifier

@@ -15,9 +15,7 @@ _MULTIPLIER = np.uint64(0x9E3779B97F4A7C15)
 
 
 @njit(cache=True)
-def cover_rounds(
-    above: Array, first: Array, codes: Array, counts: Array, rounds: Array, k: int
-) -> tuple[Array, int]:
+def cover_rounds(above: Array, first: Array, codes: Array, counts: Array, rounds: Array, k: int) -> tuple[Array, int]:
     """Go through levels in the given order; whatever then forms groups of at least k leaves as these groups.
 
     Args:
@@ -140,7 +138,7 @@ def _best(
     crowding: int,
     stack: Array,
 ) -> int:
-    """The class with all of a tuple's values that most improves the objective if records move there, -1 if none does."""
+    """The class with all of a tuple's values that records should move to, -1 if no move improves the objective."""
     end, nodes, size = forest.end, classes.nodes, classes.size
     best, chosen = 0, -1
     stack[0], height = 0, 1
@@ -152,7 +150,7 @@ def _best(
             child = tree.first[place]
             while child >= 0:
                 box, kind = tree.box[child, a], tree.kind[child]
-                if tree.count[child] and ((kind != BELOW and kind != AT) or box <= values[a] < end[box]):
+                if tree.filled[child] and ((kind != BELOW and kind != AT) or box <= values[a] < end[box]):
                     stack[height], height = child, height + 1
                 child = tree.sibling[child]
             continue

@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from incrowd.distortion import Weights
 from incrowd.errors import PolicyError, UnknownNameError
+from incrowd.hierarchical_distance import Weights
 from incrowd.hierarchies import Hierarchy
 from incrowd.table import Attribute, NumberAttribute
 

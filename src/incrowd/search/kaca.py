@@ -11,9 +11,9 @@ released as the closest common generalization of its members, which is never mor
 
 KACA2 bounds inconsistency, the share of an attribute's values that are not on its most frequent level. It first
 generalizes attributes as a whole, level by level, until their values that occur less than k times are a share below the
-bound (a lower bound of what will be generalized), then runs KACA1, then generalizes attributes whose inconsistency is not
-below the bound as a whole again, from the most specific level up. k still holds: generalizing a whole attribute never
-splits a class. It ends at the latest with one value in every attribute, which is consistent.
+bound (a lower bound of what will be generalized), then runs KACA1, then generalizes attributes whose inconsistency is
+not below the bound as a whole again, from the most specific level up. k still holds: generalizing a whole attribute
+never splits a class. It ends at the latest with one value in every attribute, which is consistent.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from incrowd.distortion import inconsistency
+from incrowd.hierarchical_distance import inconsistency
 from incrowd.hierarchies import Hierarchy, Nodes, hierarchy_of
 from incrowd.local_mapping import LocalMapping, common, distinct, mapping_of, nodes_of
 from incrowd.policy import QuasiIdentifier
@@ -147,9 +147,13 @@ def forest_of(hierarchies: Sequence[Hierarchy], detail: Sequence[npt.NDArray[np.
 
     sizes = [len(hierarchy.taxonomy.labels) for hierarchy in hierarchies]
     roots = np.concatenate([[0], np.cumsum(sizes)[:-1]]).astype(np.int32)
-    parents = [np.where(h.taxonomy.parent < 0, -1, h.taxonomy.parent + r) for h, r in zip(hierarchies, roots, strict=True)]
+    parents = [
+        np.where(h.taxonomy.parent < 0, -1, h.taxonomy.parent + r) for h, r in zip(hierarchies, roots, strict=True)
+    ]
     ends = [hierarchy.end + root for hierarchy, root in zip(hierarchies, roots, strict=True)]
-    forest = Forest(np.concatenate(parents).astype(np.int32), np.concatenate(ends).astype(np.int32), np.concatenate(detail))
+    forest = Forest(
+        np.concatenate(parents).astype(np.int32), np.concatenate(ends).astype(np.int32), np.concatenate(detail)
+    )
     return forest, roots
 
 
@@ -187,8 +191,8 @@ def trace(
 ) -> tuple[Numbers, Numbers, Numbers]:
     """Parts of the original tuples from parts of the tuples that they were generalized to.
 
-    The records of a generalized tuple are laid in a row twice: by original tuple, and by part. Every stretch between two
-    borders of either belongs to one original tuple and one part.
+    The records of a generalized tuple are laid in a row twice: by original tuple, and by part. Every stretch between
+    two borders of either belongs to one original tuple and one part.
 
     Args:
         number: The generalized tuple of each original one.

@@ -58,8 +58,9 @@ def _details(scheme: Scheme, beta: float, height: int) -> tuple[Fraction, ...]:
         return Fraction(1, step ** int(beta)) if whole else Fraction(1 / step**beta).limit_denominator(10**6)
 
     steps = [weight(level - 1) for level in range(2, height + 1)]
-    return tuple(sum(steps[:count], Fraction(0)) / sum(steps, Fraction(0)) if count else Fraction(0) for count in
-                 range(height))
+    return tuple(
+        sum(steps[:count], Fraction(0)) / sum(steps, Fraction(0)) if count else Fraction(0) for count in range(height)
+    )
 
 
 UNIFORM = Weights("uniform")
@@ -134,7 +135,7 @@ def level_shares(taxonomy: Taxonomy, nodes: npt.NDArray[Any], records: Counts) -
     leaf &= np.isin(nodes, taxonomy.leaves)
     for level in range(taxonomy.height + 1):
         shares[level] += records[leaf & (depth < level)].sum()
-    return shares / records.sum()
+    return np.asarray(shares / records.sum())
 
 
 def inconsistency(taxonomy: Taxonomy, nodes: npt.NDArray[Any], records: Counts) -> float:
