@@ -19,7 +19,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from incrowd.errors import DataError
+from incrowd.errors import DataError, TaxonomyError, shorten
 from incrowd.scales import Scale, text_of
 from incrowd.table import (
     Attribute,
@@ -29,6 +29,7 @@ from incrowd.table import (
     unknown_values_error,
 )
 from incrowd.taxonomy import Taxonomy, interval_label
+from incrowd.taxonomy_rules import Rule, rule_of, words_of
 
 ANY = "*"  # a suppressed value, or a number that could be any
 KNOWN = "known"  # any number, but not missing
@@ -99,6 +100,66 @@ class Cut:
 
 
 @dataclass(frozen=True)
+class RuleCut:
+    """Values replaced by nodes of a taxonomy that a rule built out of them.
+
+    The rule finds the node of any value, seen or not, so the taxonomy itself, which lists the values that occur, is
+    not part of the recoding.
+    """
+
+    name: str
+    rule: Rule
+    labels: tuple[str | None, ...]
+    missing_cell: int = -1  # the cell of missing values, -1 where the recoding knows none
+
+    def is_value(self, text: str) -> bool:
+        """A missing value is never a value of its own."""
+        return False
+
+    def cells(self, values: pa.Array) -> Cells:
+        """The cell of each value, -1 for a value that lies under no released one."""
+        cell_of = {label: cell for cell, label in enumerate(self.labels)}
+        found = []
+        for text in text_of(values).to_pylist():
+            path = (text, *self.rule.ancestors(text))
+            found.append(next((cell_of[label] for label in path if label in cell_of), -1))
+        return np.array(found, np.int64)
+
+    def unknown(self, values: Sequence[Any]) -> Exception:
+        """The error for values that have no cell."""
+        return TaxonomyError(
+            f"{len(values)} value(s) of column '{self.name}' lie under no released value: "
+            f"{shorten(sorted(map(str, values)))}; leave those rows out"
+        )
+
+    def losses(self, attribute: Attribute) -> Floats:
+        """Generalized loss of each cell."""
+        assert isinstance(attribute, TaxonomyAttribute)
+        nodes = [attribute.taxonomy.labels.index(label) for label in self.labels]
+        return attribute.loss(attribute.taxonomy.start[nodes], attribute.taxonomy.stop[nodes])
+
+    def meanings(self) -> Iterable[str]:
+        """What each released value stands for."""
+        for label in self.labels:
+            yield "missing" if label is None else "any value" if label == ANY else label
+
+    def to_json(self) -> dict[str, Any]:
+        """As JSON."""
+        return {"cut": list(self.labels), "rule": words_of(self.rule), "missing_cell": self.missing_cell}
+
+    @classmethod
+    def from_json(cls, name: str, data: Mapping[str, Any]) -> RuleCut:
+        """From JSON."""
+        return cls(name, rule_of(name, data["rule"]), tuple(data["cut"]), data["missing_cell"])
+
+
+def cut_of(attribute: TaxonomyAttribute, nodes: Sequence[int]) -> Cut | RuleCut:
+    """The recoding of an attribute to a cut of its taxonomy, given by its nodes in the order of their leaves."""
+    cut = Cut(attribute.name, attribute.taxonomy, tuple(nodes))
+    return cut if attribute.rule is None else RuleCut(attribute.name, attribute.rule, cut.labels, cut.missing_cell)
+
+
+@dataclass(frozen=True)
 class Intervals:
     """Numbers or dates replaced by intervals.
 
@@ -123,14 +184,14 @@ class Intervals:
             return (ANY,)
         low, high = self.domain if self.domain else (None, None)
         edges = [low, *self.bounds, high]
-        shown = [self._label(a, b, last=b is high) for a, b in pairwise(edges)]
+        shown = [self._label(a, b, last=i == len(self.bounds)) for i, (a, b) in enumerate(pairwise(edges))]
         return (*shown, None) if self.missing == "apart" else tuple(shown)
 
     def _label(self, low: Any, high: Any, *, last: bool) -> str:
         if low is None and high is None:
             return KNOWN if self.missing == "apart" else ANY
         whole = self.scale.kind in ("integer", "date")
-        if whole and low is not None and high is not None and not last and high == low + 1:
+        if whole and low is not None and high is not None and high == low + (0 if last else 1):
             return self.scale.text(low)
         texts = [None if bound is None else self.scale.text(bound) for bound in (low, high)]
         label = interval_label(texts[0], texts[1])
@@ -171,7 +232,7 @@ class Intervals:
             if label in (ANY, KNOWN):
                 yield f"all {noun}" + (", and missing" if self.missing == "merged" else "")
             else:
-                yield "missing" if label is None else noun
+                yield "missing" if label is None else label
 
     def to_json(self) -> dict[str, Any]:
         """As JSON."""
@@ -243,4 +304,4 @@ class Disclosure:
         return cls(name, tuple(data["shown"]), data["missing_shown"])
 
 
-AttributeRecoding = Cut | Intervals | Disclosure
+AttributeRecoding = Cut | RuleCut | Intervals | Disclosure

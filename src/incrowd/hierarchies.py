@@ -62,7 +62,7 @@ class Hierarchy:
         return np.array(self.taxonomy.leaves, np.int32)
 
     @property
-    def missing_node(self) -> int:
+    def missing_cell(self) -> int:
         """The node of missing values, -1 where there is none."""
         return -1 if self.taxonomy.missing is None else int(self.leaves[self.taxonomy.missing])
 

@@ -14,8 +14,9 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from incrowd.attribute_recoding import AttributeRecoding, Cut, Disclosure, Intervals
+from incrowd.attribute_recoding import AttributeRecoding, Cut, Disclosure, Intervals, RuleCut, cut_of
 from incrowd.errors import DataError
+from incrowd.scales import text_of
 from incrowd.steps import Disclose, RefineNode, SplitInterval, Step
 from incrowd.table import Attribute, NumberAttribute, TaxonomyAttribute
 
@@ -23,7 +24,12 @@ if TYPE_CHECKING:
     from incrowd.local_recoding import LocalRecoding
 
 FORMAT = 1
-_KINDS: dict[str, type[AttributeRecoding]] = {"cut": Cut, "intervals": Intervals, "disclosure": Disclosure}
+_KINDS: dict[str, type[AttributeRecoding]] = {
+    "cut": Cut,
+    "rule": RuleCut,
+    "intervals": Intervals,
+    "disclosure": Disclosure,
+}
 
 
 @dataclass(frozen=True)
@@ -71,7 +77,7 @@ class Recoding:
             TaxonomyError: A value is not in the column's taxonomy.
             DataError: A value is missing, or no number, where none was when the recoding was made.
         """
-        column = encoded(values)
+        column = encoded(values, name)
         cells = self.cells(name, column.dictionary)
         indices = pc.fill_null(column.indices, len(cells)).to_numpy(zero_copy_only=False)
         cells = np.append(cells, self[name].missing_cell)
@@ -87,9 +93,23 @@ class Recoding:
         shown = pa.array(["" if label is None else label for label in labels], pa.string())
         return pa.DictionaryArray.from_arrays(pa.array(out, mask=mask), shown)
 
-    def batch(self, batch: pa.RecordBatch) -> pa.RecordBatch:
-        """Recode a batch of rows: columns in place, dropped columns and rows left out, all else untouched."""
-        return with_columns(batch, *self.recode(batch), self.dropped)
+    @cached_property
+    def silent(self) -> tuple[str, ...]:
+        """Columns whose released value is the same in every row, so that nobody has to read them."""
+        if self.missing != "category" or self.classes is not None:
+            return ()
+        return tuple(name for name in self.names if len(self.labels(name)) == 1 and self.labels(name)[0] is not None)
+
+    def batch(self, batch: pa.RecordBatch, schema: pa.Schema | None = None) -> pa.RecordBatch:
+        """Recode a batch of rows: columns in place, dropped columns and rows left out, all else untouched.
+
+        Args:
+            batch: The rows; silent columns may be left out.
+            schema: The columns of the table, in order; those of the batch if None.
+        """
+        recoded, keep = self.recode(batch)
+        silent = {name: self._silence(name, len(batch)) for name in self.names if name not in recoded}
+        return with_columns(batch, {**recoded, **silent}, keep, self.dropped, schema or batch.schema)
 
     @property
     def reads(self) -> tuple[str, ...] | None:
@@ -100,10 +120,15 @@ class Recoding:
         """What recodes the rows of one table, batch by batch: itself, since no row depends on another."""
         return self
 
+    def _silence(self, name: str, rows: int) -> pa.DictionaryArray:
+        zeros = pa.array(np.zeros(rows, np.int32))
+        return pa.DictionaryArray.from_arrays(zeros, pa.array([self.labels(name)[0]], pa.string()))
+
     def recode(self, batch: pa.RecordBatch) -> tuple[dict[str, pa.DictionaryArray], npt.NDArray[np.bool_] | None]:
         """The recoded columns of a batch, for all its rows, and which rows stay (None if all do)."""
         keep = complete_rows(batch, self.names, self.missing, self.missing_values, self._by_name)
-        columns = {name: self.column(name, batch.column(name), keep) for name in self.names}
+        present = [name for name in self.names if name in batch.schema.names]
+        columns = {name: self.column(name, batch.column(name), keep) for name in present}
         if self.classes is not None:
             cells = [columns[name].indices.fill_null(self[name].missing_cell) for name in self.names]
             released = self._released([column.to_numpy(zero_copy_only=False) for column in cells])
@@ -234,7 +259,7 @@ def complete_rows(
         return None
     keep = np.ones(len(batch), bool)
     for name in names:
-        column = encoded(batch.column(name))
+        column = encoded(batch.column(name), name)
         tokens = [text for text in missing_values if not attributes[name].is_value(text)]
         absent = np.append(is_missing(column.dictionary, tokens), True)
         keep &= ~absent[pc.fill_null(column.indices, len(absent) - 1).to_numpy(zero_copy_only=False)]
@@ -248,30 +273,36 @@ def with_columns(
     recoded: Mapping[str, pa.DictionaryArray],
     keep: npt.NDArray[np.bool_] | None,
     dropped: Sequence[str],
+    schema: pa.Schema,
 ) -> pa.RecordBatch:
-    """A batch with recoded columns in place, dropped columns and rows left out, all else untouched."""
+    """The columns of a schema, recoded ones in place, dropped columns and rows left out, all else untouched."""
     columns, fields = [], []
-    for field, column in zip(batch.schema, batch.columns, strict=True):
+    for field in schema:
+        if field.name in dropped:
+            continue
+        column = recoded[field.name] if field.name in recoded else batch.column(field.name)
         if field.name in recoded:
-            column = recoded[field.name]
             field = field.with_type(column.type).with_nullable(True)
-        if field.name not in dropped:
-            columns.append(column)
-            fields.append(field)
-    released = pa.RecordBatch.from_arrays(columns, schema=pa.schema(fields, metadata=batch.schema.metadata))
+        columns.append(column)
+        fields.append(field)
+    released = pa.RecordBatch.from_arrays(columns, schema=pa.schema(fields, metadata=schema.metadata))
     return released if keep is None else released.filter(pa.array(keep))
 
 
-def encoded(column: pa.Array) -> pa.DictionaryArray:
+def encoded(column: pa.Array, name: str) -> pa.DictionaryArray:
     """A column as distinct values and indices; nulls are null indices."""
+    if pa.types.is_nested(column.type):
+        raise DataError(f"column '{name}' has type {column.type}, which has no single values; turn it into text first")
     return column if pa.types.is_dictionary(column.type) else column.dictionary_encode()
 
 
 def is_missing(values: pa.Array, tokens: Sequence[str]) -> Any:
     """Which values are missing: nulls, not-a-numbers, and texts that stand for a missing value."""
     missing = pc.is_null(values, nan_is_null=True)
-    if tokens and (pa.types.is_string(values.type) or pa.types.is_large_string(values.type)):
-        missing = pc.or_(missing, pc.is_in(values, pa.array(tokens, values.type)))
+    kind = values.type
+    numeric = pa.types.is_integer(kind) or pa.types.is_floating(kind)  # -9 means the same in a CSV file and in a frame
+    if tokens and (numeric or pa.types.is_string(kind) or pa.types.is_large_string(kind)):
+        missing = pc.or_(missing, pc.is_in(text_of(values), pa.array(tokens, pa.string())))
     return missing.to_numpy(zero_copy_only=False)
 
 
@@ -290,7 +321,7 @@ def after(attribute: Attribute, steps: Sequence[Step]) -> AttributeRecoding:
             assert isinstance(change, RefineNode)
             nodes.remove(change.node)
             nodes.update(taxonomy.children[change.node])
-        return Cut(attribute.name, taxonomy, tuple(sorted(nodes)))  # preorder is the order of the leaves
+        return cut_of(attribute, sorted(nodes))  # preorder is the order of the leaves
     if isinstance(attribute, NumberAttribute):
         cuts = sorted(change.at for change in changes if isinstance(change, SplitInterval))
         apart = attribute.missing is not None and (attribute.missing in cuts or not len(attribute.numbers))

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import platform
 from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from importlib.metadata import version
@@ -131,9 +132,11 @@ class Release:
             NotAnonymousError: The rows failed the recount; nothing was written.
         """
         check_outputs(path, self.source, overwrite=overwrite, sidecars=sidecars)
-        with AtomicFiles() as files:
+        with AtomicFiles() as files, ThreadPoolExecutor(1) as pool:
+            fingerprint = pool.submit(self.source.fingerprint)  # while the rows are written
             witness = Witness(self.policy.quasi_identifiers)
-            output = arrow.write(self.source, self.recoding, files.open(path), witness.see, progress)
+            output = arrow.write(self.source, self.recoding, files.open(path), witness.see, progress, seen=True)
+            fingerprint.result()  # the source remembers it
             certificate = self._certificate(witness.verdict().require(), output)
             if sidecars:
                 contents = (self.recoding.to_json(), [step.to_json() for step in self.steps], certificate.to_json())
