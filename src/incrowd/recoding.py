@@ -14,13 +14,18 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from incrowd.attribute_recoding import AttributeRecoding, Cut, Disclosure, Intervals
+from incrowd.attribute_recoding import AttributeRecoding, Cut, Disclosure, Intervals, Partition
 from incrowd.errors import DataError
 from incrowd.steps import Disclose, RefineNode, SplitInterval, Step
 from incrowd.table import Attribute, NumberAttribute, TaxonomyAttribute
 
 FORMAT = 1
-_KINDS: dict[str, type[AttributeRecoding]] = {"cut": Cut, "intervals": Intervals, "disclosure": Disclosure}
+_KINDS: dict[str, type[AttributeRecoding]] = {
+    "cut": Cut,
+    "intervals": Intervals,
+    "disclosure": Disclosure,
+    "partition": Partition,
+}
 
 
 @dataclass(frozen=True)

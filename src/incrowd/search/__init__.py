@@ -86,6 +86,18 @@ _TOP_DOWN = {
     "max_steps": Option("stop after that many steps", minimum=0),
 }
 
+_OPTIMAL = {
+    "scheme": Option("bhs, ghs, ops, sps, gsps or gops for all columns, or by column"),
+    "cost": Option("what is to be low", choices=("dm", "hdm", "lm", "cm")),
+    "suppress": Option("share of the records that may be left out, 0 to 1"),
+    "direction": Option("where the search starts", choices=("auto", "bottom-up", "top-down")),
+    "prunings": Option("all, or the names of those to use"),
+    "order": Option("the order of a column's values, for ops and gops"),
+    "time_limit": Option("stop after that many seconds with the best found"),
+    "gap": Option("stop when the cost is within this share of the optimum, 0 to 1"),
+    "memory": Option("megabytes that waiting nodes may take"),
+}
+
 METHODS: dict[str, Method] = {
     "tdr": Method(
         "top-down refinement: best information gain per anonymity lost, plus one",
@@ -98,6 +110,11 @@ METHODS: dict[str, Method] = {
         "incrowd.search.top_down:top_down",
         _TOP_DOWN,
         {"criterion": "tds"},
+    ),
+    "optimal": Method(
+        "branch and bound: the lowest cost that a generalization scheme allows, with proof",
+        "incrowd.search.optimal:optimal",
+        _OPTIMAL,
     ),
 }
 

@@ -115,7 +115,7 @@ class State(NamedTuple):
     """A place in an enumeration tree.
 
     Bottom-up: the blocks of two or more so far, the node and the number of the child that were joined last, and the
-    first position of the last block. Top-down: the blocks that are fixed, in order; what is left is as coarse as can be.
+    first position of the last block. Top-down: the blocks that are fixed, in order; the rest is as coarse as can be.
     """
 
     blocks: Blocks
@@ -222,7 +222,7 @@ class TreeSpace:
     def _pairs(self, allowed: int) -> tuple[tuple[int, int, int], ...]:
         """The smallest blocks within some positions: mask, node, number of the last child."""
         if allowed not in self._moves:
-            if len(self._moves) > 100_000:
+            if len(self._moves) > 1_000_000 // self.size**2:
                 self._moves.clear()
             self._moves[allowed] = tuple(self._find_pairs(allowed))
         return self._moves[allowed]
@@ -355,6 +355,10 @@ class LevelSpace:
             return Reach(labels[0], labels[top], labels[state], (state - 1,) if state else ())
         above = (state + 1,) if state < last and top > state else ()
         return Reach(labels[state], labels[max(top, state)], labels[state], above)
+
+    def level(self, blocks: Sequence[int]) -> int:
+        """The level with these blocks."""
+        return next(number for number, level in enumerate(self._blocks) if set(level) == set(blocks))
 
     def valid(self, blocks: Sequence[int]) -> bool:
         """Whether blocks are one of the levels."""
