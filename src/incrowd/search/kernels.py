@@ -166,3 +166,68 @@ def merge_costs(labels: Any, others: Any, buckets: int, sizes: Any, sure: Any, k
             other = following[other]
         following[index] = heads[others[index]]
         heads[others[index]] = index
+
+
+@compiled
+def roll_up(rows: Any, weights: Any, labels: Any, firsts: Any, sizes: Any, keys: Any, slots: Any) -> int:
+    """The classes of rows, as `group`, where the sum of a row's labels tells its class.
+
+    Args:
+        rows: Rows x attributes.
+        weights: Records of each row.
+        labels: Attributes x positions.
+        firsts: Takes the first row of each class.
+        sizes: Takes the records of each class.
+        keys: Takes the key of each class.
+        slots: A power of two of -1, at least twice as many as rows; left as it was.
+
+    Returns:
+        The number of classes.
+    """
+    classes = 0
+    last = len(slots) - 1
+    for row in range(len(rows)):
+        key = np.int64(0)
+        for attribute in range(rows.shape[1]):
+            key += labels[attribute, rows[row, attribute]]
+        slot = np.int64((np.uint64(key) * np.uint64(0x9E3779B97F4A7C15)) >> np.uint64(32)) & last
+        while True:
+            found = slots[slot]
+            if found < 0:
+                slots[slot] = classes
+                keys[classes] = key
+                firsts[classes] = row
+                sizes[classes] = weights[row]
+                classes += 1
+                break
+            if keys[found] == key:
+                sizes[found] += weights[row]
+                break
+            slot = (slot + 1) & last
+    slots[:] = -1
+    return classes
+
+
+@compiled
+def base_and_extra(sizes: Any, k: int, records: int) -> tuple[float, float, int]:
+    """DM: what the classes cost if each record counts k at least, what suppression adds, and the suppressed records."""
+    base, suppressed = 0.0, 0
+    for size in sizes:
+        base += float(size) * max(size, k)
+        if size < k:
+            suppressed += size
+    return base, float(suppressed) * (records - k), suppressed
+
+
+@compiled
+def extra_cells(rows: Any, sizes: Any, k: int, penalties: Any) -> tuple[float, int]:
+    """LM: what suppressing the small classes adds to what their cells cost, and the suppressed records."""
+    extra, suppressed = 0.0, 0
+    for row in range(len(rows)):
+        if sizes[row] < k:
+            kept = 1.0
+            for attribute in range(rows.shape[1]):
+                kept -= penalties[attribute, rows[row, attribute]]
+            extra += sizes[row] * kept
+            suppressed += sizes[row]
+    return extra, suppressed

@@ -15,9 +15,10 @@ import numpy as np
 from incrowd.attribute_recoding import AttributeRecoding
 from incrowd.errors import InfeasibleError, PolicyError, UnknownNameError
 from incrowd.policy import QuasiIdentifier
-from incrowd.search import Found
+from incrowd.search import Found, full_domain
 from incrowd.search.branch_and_bound import PRUNINGS, Progress, Search
 from incrowd.search.costs import Costs
+from incrowd.search.full_domain import FullDomain
 from incrowd.search.partitions import Labels, TreeSpace, blocks_of
 from incrowd.search.schemes import Domain, Order, domain_of, explain, schemes_of
 from incrowd.search.seeds import Seeds, cells_of, from_top_down
@@ -81,20 +82,24 @@ def optimal(
             raise UnknownNameError("quasi-identifier column", name, [a.name for a in table.attributes], "'order'")
     costs = Costs(table, domains, cost, quasi_identifiers[0].k)
     limit = int(suppress * table.records + 1e-9)
-    starts = [[np.zeros(domain.space.size, np.int64) for domain in domains]]
-    seed = None
-    if table.records >= costs.k and "seeding" in chosen:
-        starts.append(from_top_down(table, quasi_identifiers[0], costs))
-        seed = Seeds(costs, limit).best(starts)
-    up = _goes_up(domains, direction, seed[1] if seed else None)
-    search = Search(costs, limit, up, chosen, time_limit, gap, memory, on_progress)
-    if seed is not None:
-        search.offer(*seed)
+    search: Search | FullDomain
+    if direction == "auto" and chosen == PRUNINGS and full_domain.fits(costs):
+        direction, search = "lattice", FullDomain(costs, limit, time_limit, gap, memory, on_progress)
+    else:
+        seed = None
+        if table.records >= costs.k and "seeding" in chosen:
+            top = [np.zeros(domain.space.size, np.int64) for domain in domains]
+            seed = Seeds(costs, limit).best([top, from_top_down(table, quasi_identifiers[0], costs)])
+        up = _goes_up(domains, direction, seed[1] if seed else None)
+        direction = "bottom-up" if up else "top-down"
+        search = Search(costs, limit, up, chosen, time_limit, gap, memory, on_progress)
+        if seed is not None:
+            search.offer(*seed)
     search.run()
-    if search.partitions is None:
+    if (partitions := search.partitions) is None:
         raise _infeasible(search, table, costs.k, suppress)
-    facts = {"direction": "bottom-up" if up else "top-down", **_proof(search, costs), "spaces": explain(domains)}
-    return _found(table, costs, search.partitions, facts)
+    facts = {"direction": direction, **_proof(search, costs), "spaces": explain(domains)}
+    return _found(table, costs, partitions, facts)
 
 
 def check_options(
@@ -141,7 +146,7 @@ def _goes_up(domains: Sequence[Domain], direction: str, seed: list[Labels] | Non
     return 2 * merges <= sum(len(labels) - 1 for labels in seed)
 
 
-def _infeasible(search: Search, table: CompressedTable, k: int, suppress: float) -> Exception:
+def _infeasible(search: Search | FullDomain, table: CompressedTable, k: int, suppress: float) -> Exception:
     if search.stopped:
         return InfeasibleError(
             f"no release with k={k} was found before the search stopped ({search.stopped}); allow more time"
@@ -152,7 +157,7 @@ def _infeasible(search: Search, table: CompressedTable, k: int, suppress: float)
     )
 
 
-def _proof(search: Search, costs: Costs) -> dict[str, Any]:
+def _proof(search: Search | FullDomain, costs: Costs) -> dict[str, Any]:
     """What the search can say of its result."""
     bound = search.bound
     return {
