@@ -29,6 +29,7 @@ from incrowd.search.partitions import Labels, LevelSpace, blocks_of, labels_of
 from incrowd.table import Floats
 
 LARGEST = 5_000_000  # nodes of a lattice; beyond, branch and bound needs less memory
+HUB = 1_000  # classes beyond which a roll-up goes over a node half way
 Levels = tuple[int, ...]
 
 
@@ -74,8 +75,9 @@ class FullDomain:
         self._loss = self._mean_loss()
         slots = 1 << (2 * len(costs.rows)).bit_length()
         self._slots = np.full(slots, -1, np.int32)
-        self._kept = [(np.zeros(len(self._shape), np.int64), np.ascontiguousarray(costs.rows.astype(np.int16)))]
-        self._kept_sizes = [costs.weights]
+        self._kept = [((0,) * len(self._shape), np.ascontiguousarray(costs.rows.astype(np.int16)), costs.weights)]
+        self._source = np.zeros(self._shape, np.int32)  # the smallest of these to roll a node up from
+        self._source_size = np.full(self._shape, len(costs.rows))
         self._evaluated: dict[Levels, tuple[float, float, int]] = {}
         self.best = np.inf
         self._best_levels: Levels | None = None
@@ -200,11 +202,11 @@ class FullDomain:
             node = min(above, key=lambda other: (self._loss[other], other))
             path.append(node)
 
-    def _evaluate(self, node: Levels) -> tuple[float, float, int]:
+    def _evaluate(self, node: Levels, direct: bool = False) -> tuple[float, float, int]:
         """Base, extra and suppressed records of a node, and what follows for others."""
         if node in self._evaluated:
             return self._evaluated[node]
-        rows, sizes = self._roll_up(node)
+        rows, sizes = self._roll_up(node, direct)
         costs = self._costs
         if costs.cost == "dm":
             base, extra, suppressed = kernels.base_and_extra(sizes, costs.k, costs.records)
@@ -224,19 +226,27 @@ class FullDomain:
             self.best, self._best_levels = base + extra, node
         return self._evaluated[node]
 
-    def _roll_up(self, node: Levels) -> tuple[Any, Any]:
-        """The classes of a node: one row and the size of each."""
-        levels = np.array(node)
-        below = [place for place, (other, _) in enumerate(self._kept) if (other <= levels).all()]
-        source = min(below, key=lambda place: len(self._kept_sizes[place]))
-        rows, weights = self._kept[source][1], self._kept_sizes[source]
-        labels = self._labels[np.arange(len(node)), levels]
+    def _roll_up(self, node: Levels, direct: bool) -> tuple[Any, Any]:
+        """The classes of a node: one row and the size of each.
+
+        From many classes it goes over the node half way, which others can then be rolled up from too.
+        """
+        levels, rows, weights = self._kept[self._source[node]]
+        if len(rows) > HUB and not direct:
+            half = tuple((low + high) // 2 for low, high in zip(levels, node, strict=True))
+            if half != levels:
+                self._evaluate(half, direct=True)
+                _, rows, weights = self._kept[self._source[node]]
+        labels = self._labels[np.arange(len(node)), node]
         slots = self._slots[: 1 << (2 * len(rows)).bit_length()]
         firsts, sizes, keys = (np.empty(len(rows), np.int64) for _ in range(3))
         count = kernels.roll_up(rows, weights, labels, firsts, sizes, keys, slots)
         made, sizes = rows[firsts[:count]], sizes[:count].copy()
         if made.nbytes + sizes.nbytes <= self._room and 10 * count < 9 * len(rows):
             self._room -= made.nbytes + sizes.nbytes
-            self._kept.append((levels, made))
-            self._kept_sizes.append(sizes)
+            above = tuple(slice(level, None) for level in node)
+            better = self._source_size[above] > count
+            self._source[above][better] = len(self._kept)
+            self._source_size[above][better] = count
+            self._kept.append((node, made, sizes))
         return made, sizes
