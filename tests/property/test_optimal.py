@@ -166,9 +166,9 @@ def test_a_cost_satisfies_what_pruning_relies_on(problem, cost, data):
     assert known.bound <= value + 1e-9
     assert known.sure <= suppressed
     for index, domain in enumerate(domains):
-        increase = costs.increases(labelled(fine), known, index)
+        shares = costs.shares(labelled(fine), known, index)
         for a, b in combinations(range(domain.space.size), 2):
             together = any(block >> a & 1 and block >> b & 1 for block in middle[index])
-            first_a, first_b = (labelled(fine)[index][i] for i in (a, b))
-            if increase is not None and together and first_a != first_b:
-                assert known.bound + increase[first_a, first_b] <= value + 1e-9
+            x, y = (labelled(fine)[index][i] for i in (a, b))
+            if shares is not None and together and x != y:
+                assert known.bound + shares[x, y] + shares[y, x] <= value + 1e-9

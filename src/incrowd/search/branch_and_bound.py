@@ -33,6 +33,7 @@ import numpy as np
 
 from incrowd.search.costs import Bound, Costs
 from incrowd.search.partitions import Apart, Labels, Reach
+from incrowd.table import Floats
 
 PRUNINGS = ("bound", "applicators", "useful", "seeding", "requeue", "node-order", "applicator-order")
 NODE_BYTES = 2_000  # about, with its states
@@ -220,7 +221,11 @@ class Search:
             if "useful" in self._on and known.sure > self._limit:
                 return False
             node.bound = max(node.bound, known.bound)
-            if self._hopeless(node.bound) or "applicators" not in self._on or not self._forbid(node, fine, known):
+            if (
+                self._hopeless(node.bound)
+                or "applicators" not in self._on
+                or not self._forbid(node, fine, coarse, known)
+            ):
                 return True
 
     def _offer_visited(self, reaches: list[Reach], known: Bound) -> None:
@@ -229,22 +234,49 @@ class Search:
         if suppressed <= self._limit:
             self.offer(cost, visited)
 
-    def _forbid(self, node: Node, fine: list[Labels], known: Bound) -> bool:
-        """Forbid to join values where that alone is too much; whether there are new ones."""
-        apart, changed = list(node.apart), False
-        for index in node.active:
-            increase = self._costs.increases(fine, known, index)
-            if increase is None:
+    def _forbid(self, node: Node, fine: list[Labels], coarse: list[Labels], known: Bound) -> bool:
+        """Raise the bound by what small classes cost, and forbid to join values where that is too much.
+
+        Returns:
+            Whether anything was forbidden that was not before.
+        """
+        shares, prices = {}, []
+        for index, labels in enumerate(fine):
+            share = self._costs.shares(fine, known, index) if index in node.active else None
+            if share is None:
+                prices.append(np.full(len(labels), 0.0 if index in node.active else np.inf))
                 continue
-            too_much = known.bound + increase >= self._costs.below(self.best)
-            bad = too_much[fine[index]][:, fine[index]]
-            bad &= fine[index][:, None] != fine[index]
-            if bad.any():
-                masks = tuple(
-                    old | int.from_bytes(row.tobytes(), "little")
-                    for old, row in zip(apart[index], np.packbits(bad, axis=1, bitorder="little"), strict=True)
-                )
-                changed |= masks != apart[index]
-                apart[index] = masks
+            shares[index] = share
+            prices.append(_prices(share, labels, coarse[index], node.apart[index]))
+        charged, used = self._costs.charges(fine, known, prices, self._limit)
+        node.bound = max(node.bound, known.bound + charged)
+        if self._hopeless(node.bound):
+            return False
+        apart, below = list(node.apart), self._costs.below(self.best)
+        for index, share in shares.items():
+            labels = fine[index]
+            left = share - used[index, : len(labels), None]
+            too_much = known.bound + charged + left + left.T >= below
+            bad = too_much[labels][:, labels] & (labels[:, None] != labels)
+            apart[index] = tuple(old | new for old, new in zip(apart[index], _masks(bad), strict=True))
+        changed = tuple(apart) != node.apart
         node.apart = tuple(apart)
         return changed and "useful" in self._on
+
+
+def _masks(matrix: Any) -> list[int]:
+    """The rows of a matrix of truth values as bit masks."""
+    return [int.from_bytes(row.tobytes(), "little") for row in np.packbits(matrix, axis=1, bitorder="little")]
+
+
+def _prices(share: Floats, labels: Labels, coarse: Labels, apart: Apart) -> Floats:
+    """What merging each block costs at least, given whom it may be merged with; infinite if with none."""
+    size = len(labels)
+    width = (size + 7) // 8
+    rows = np.frombuffer(b"".join(mask.to_bytes(width, "little") for mask in apart), np.uint8).reshape(size, width)
+    free = np.unpackbits(rows, axis=1, count=size, bitorder="little") == 0
+    free &= coarse[:, None] == coarse
+    free &= labels[:, None] != labels
+    firsts = labels == np.arange(size)
+    cheapest = np.where(free & firsts, share, np.inf).min(axis=1)
+    return np.where(firsts, cheapest, np.inf)

@@ -191,11 +191,14 @@ class Costs:
         together = np.bincount(labels, counts, len(labels))[labels]
         return (together - counts) / np.maximum(1, self.records - counts)
 
-    def increases(self, fine: Partitions, bound: Bound, index: int) -> Floats | None:
-        """What joining two values of an attribute adds to a bound, at least: values x values, by label; None if 0."""
+    def shares(self, fine: Partitions, bound: Bound, index: int) -> Floats | None:
+        """What a value pays for being joined with another, at least: values x values, by label; None if unknown.
+
+        Joining a and b adds at least the shares of both to the bound, and several joins add at least their sum.
+        """
         size = len(fine[index])
         if self.cost == "dm":
-            return self._increases_of_classes(fine, bound, index)
+            return self._shares_of_classes(fine, bound, index)
         if self.cost == "cm":
             return None
         kept = np.where(bound.is_sure[bound.classes.of_row], 0, self.weights)
@@ -205,24 +208,54 @@ class Costs:
             rate = paying / np.maximum(1, self.records - self.value_counts[index]) / len(self.domains)
             rates = np.bincount(labels, rate, size)
             counts = np.bincount(labels, self.value_counts[index], size)
-            return np.asarray(rates[:, None] * counts + rates * counts[:, None])
-        return self._increases_of_loss(labels, np.bincount(labels, paying, size).astype(np.float64), index)
+            return np.asarray(rates[:, None] * counts)
+        return self._shares_of_loss(labels, np.bincount(labels, paying, size).astype(np.float64), index)
 
-    def _increases_of_loss(self, labels: Labels, paying: Floats, index: int) -> Floats | None:
+    def charges(self, fine: Partitions, bound: Bound, prices: Sequence[Floats], limit: int) -> tuple[float, Floats]:
+        """What must be paid on top of a bound because small classes are suppressed or some value of theirs is merged.
+
+        Args:
+            fine: The finest partitions.
+            bound: What is known of all that is coarser.
+            prices: Per attribute, what merging a value costs at least, by label.
+            limit: Records that may be suppressed.
+
+        Returns:
+            What must be paid, and how much of each price it holds: merging a and b costs what their shares are more
+            than that.
+        """
+        classes = bound.classes
+        small = (classes.sizes < self.k) & ~bound.is_sure
+        if limit == 0:
+            penalties = np.where(small, np.inf, 0.0)
+        elif self.cost == "dm":
+            penalties = np.where(small, classes.sizes * float(self.records - self.k), 0.0)
+        else:
+            lost = self._all_penalties(fine)[np.arange(len(fine)), self.rows].sum(axis=1)
+            kept = np.bincount(classes.of_row, self.weights * (1 - lost), len(classes.sizes))
+            penalties = np.where(small, kept, 0.0)
+        padded = np.full((len(prices), self._width), np.inf)
+        for index, price in enumerate(prices):
+            padded[index, : len(price)] = price
+        used = np.zeros(padded.shape)
+        open_to = np.empty(len(penalties), np.int64)
+        rows = self.rows[classes.firsts]
+        return kernels.pack(rows, self._padded(fine), open_to, penalties, padded, used), used
+
+    def _shares_of_loss(self, labels: Labels, paying: Floats, index: int) -> Floats | None:
         domain = self.domains[index]
         if domain.cuts:
             return None
-        increase = np.zeros((len(labels), len(labels)))
+        shares = np.zeros((len(labels), len(labels)))
         blocks = {(block & -block).bit_length() - 1: block for block in blocks_of(labels.tolist())}
         for left, block in blocks.items():
             for right, other in blocks.items():
-                if left < right:
-                    loss = domain.loss(block | other)
-                    more = paying[left] * (loss - domain.loss(block)) + paying[right] * (loss - domain.loss(other))
-                    increase[left, right] = increase[right, left] = more / len(self.domains)
-        return increase
+                if left != right:
+                    more = domain.loss(block | other) - domain.loss(block)
+                    shares[left, right] = paying[left] * more / len(self.domains)
+        return shares
 
-    def _increases_of_classes(self, fine: Partitions, bound: Bound, index: int) -> Floats:
+    def _shares_of_classes(self, fine: Partitions, bound: Bound, index: int) -> Floats:
         classes = bound.classes
         labels = self._padded(fine)
         of_class = labels[index, self.rows[classes.firsts, index]]
@@ -230,6 +263,6 @@ class Costs:
         others, firsts, sizes = (np.empty(len(classes.firsts), np.int64) for _ in range(3))
         rows = self.rows[classes.firsts]
         buckets = kernels.group(rows, classes.sizes, labels, others, firsts, sizes, self._slots(len(rows)))
-        increase = np.zeros((len(fine[index]), len(fine[index])))
-        kernels.merge_costs(of_class, others, buckets, classes.sizes, bound.is_sure, self.k, increase)
-        return increase
+        shares = np.zeros((len(fine[index]), len(fine[index])))
+        kernels.merge_costs(of_class, others, buckets, classes.sizes, bound.is_sure, self.k, shares)
+        return shares

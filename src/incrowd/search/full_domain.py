@@ -187,7 +187,7 @@ class FullDomain:
                 high = middle
 
     def _path(self, node: Levels) -> list[Levels]:
-        """From a node upwards through nodes that are not ruled out, the least general first."""
+        """From a node upwards through nodes that are not ruled out, those with the highest bound first."""
         candidates = self._candidates()
         path = [node]
         while True:
@@ -199,7 +199,7 @@ class FullDomain:
             above = [other for other in above if candidates[other]]
             if not above:
                 return path
-            node = min(above, key=lambda other: (self._loss[other], other))
+            node = max(above, key=lambda other: (self._base[other] + self._extra[other], self._loss[other], other))
             path.append(node)
 
     def _evaluate(self, node: Levels, direct: bool = False) -> tuple[float, float, int]:

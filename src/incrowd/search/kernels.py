@@ -139,7 +139,7 @@ def cost_labels(entries: Any, of_entry: Any, counts: Any, large: Any, sizes: Any
 
 @compiled
 def merge_costs(labels: Any, others: Any, buckets: int, sizes: Any, sure: Any, k: int, increase: Any) -> None:
-    """DM: what joining two values of one attribute adds to the bound.
+    """DM: half of what joining two values of one attribute adds to the bound.
 
     Args:
         labels: The value of each class.
@@ -158,9 +158,8 @@ def merge_costs(labels: Any, others: Any, buckets: int, sizes: Any, sure: Any, k
         while other >= 0:
             if not (sure[index] or sure[other]):
                 both = size + sizes[other]
-                more = (
-                    float(both) * max(both, k) - float(size) * max(size, k) - float(sizes[other]) * max(sizes[other], k)
-                )
+                alone = float(size) * max(size, k) + float(sizes[other]) * max(sizes[other], k)
+                more = (float(both) * max(both, k) - alone) / 2
                 increase[labels[index], labels[other]] += more
                 increase[labels[other], labels[index]] += more
             other = following[other]
@@ -231,3 +230,41 @@ def extra_cells(rows: Any, sizes: Any, k: int, penalties: Any) -> tuple[float, i
             extra += sizes[row] * kept
             suppressed += sizes[row]
     return extra, suppressed
+
+
+@compiled
+def pack(rows: Any, labels: Any, open_to: Any, penalties: Any, prices: Any, used: Any) -> float:
+    """Charge classes for being suppressed unless a value of theirs is merged, by what merging the value costs at least.
+
+    Args:
+        rows: One row of each class.
+        labels: Attributes x positions.
+        open_to: Takes how many values of each class can be merged at all.
+        penalties: What suppressing each class adds; 0 for classes that are large enough.
+        prices: Attributes x labels, what merging a value costs at least; infinite where it cannot be.
+        used: Attributes x labels, takes what was charged of each price.
+
+    Returns:
+        The sum of the charges: classes that stay suppressed and values that are merged cost that much more.
+    """
+    total = 0.0
+    attributes = rows.shape[1]
+    for index in range(len(rows)):
+        open_to[index] = 0
+        if penalties[index] > 0:
+            for attribute in range(attributes):
+                if prices[attribute, labels[attribute, rows[index, attribute]]] < np.inf:
+                    open_to[index] += 1
+    for turn in range(1, attributes + 1):
+        for index in range(len(rows)):
+            if open_to[index] != turn:
+                continue
+            charge = penalties[index]
+            for attribute in range(attributes):
+                label = labels[attribute, rows[index, attribute]]
+                charge = min(charge, prices[attribute, label] - used[attribute, label])
+            if charge > 0:
+                total += charge
+                for attribute in range(attributes):
+                    used[attribute, labels[attribute, rows[index, attribute]]] += charge
+    return total
