@@ -33,7 +33,6 @@ import numpy as np
 
 from incrowd.search.costs import Bound, Costs
 from incrowd.search.partitions import Apart, Labels, Reach
-from incrowd.table import Floats
 
 PRUNINGS = ("bound", "applicators", "useful", "seeding", "requeue", "node-order", "applicator-order")
 NODE_BYTES = 2_000  # about, with its states
@@ -240,19 +239,22 @@ class Search:
         Returns:
             Whether anything was forbidden that was not before.
         """
-        shares, prices = {}, []
-        for index, labels in enumerate(fine):
-            share = self._costs.shares(fine, known, index) if index in node.active else None
+        costs, shares = self._costs, {}
+        joint = np.full((len(fine), costs.width, costs.width), np.inf)
+        for index in node.active:
+            share = costs.shares(fine, known, index)
+            size = len(fine[index])
             if share is None:
-                prices.append(np.full(len(labels), 0.0 if index in node.active else np.inf))
+                joint[index, :size, :size] = 0.0
                 continue
             shares[index] = share
-            prices.append(_prices(share, labels, coarse[index], node.apart[index]))
-        charged, used = self._costs.charges(fine, known, prices, self._limit)
+            price = share if costs.cost == "lm" else share + share.T
+            joint[index, :size, :size] = np.where(_free(fine[index], coarse[index], node.apart[index]), price, np.inf)
+        charged, used = costs.charges(fine, coarse, known, joint, self._limit)
         node.bound = max(node.bound, known.bound + charged)
         if self._hopeless(node.bound):
             return False
-        apart, below = list(node.apart), self._costs.below(self.best)
+        apart, below = list(node.apart), costs.below(self.best)
         for index, share in shares.items():
             labels = fine[index]
             left = share - used[index, : len(labels), None]
@@ -269,14 +271,14 @@ def _masks(matrix: Any) -> list[int]:
     return [int.from_bytes(row.tobytes(), "little") for row in np.packbits(matrix, axis=1, bitorder="little")]
 
 
-def _prices(share: Floats, labels: Labels, coarse: Labels, apart: Apart) -> Floats:
-    """What merging each block costs at least, given whom it may be merged with; infinite if with none."""
+def _free(labels: Labels, coarse: Labels, apart: Apart) -> Any:
+    """Which labels (rows and columns) stand for blocks that may be merged."""
     size = len(labels)
     width = (size + 7) // 8
     rows = np.frombuffer(b"".join(mask.to_bytes(width, "little") for mask in apart), np.uint8).reshape(size, width)
     free = np.unpackbits(rows, axis=1, count=size, bitorder="little") == 0
     free &= coarse[:, None] == coarse
-    free &= labels[:, None] != labels
     firsts = labels == np.arange(size)
-    cheapest = np.where(free & firsts, share, np.inf).min(axis=1)
-    return np.where(firsts, cheapest, np.inf)
+    free &= firsts[:, None] & firsts
+    np.fill_diagonal(free, False)
+    return free

@@ -97,7 +97,7 @@ class Costs:
             np.bincount(column, self.weights, len(domain.codes))
             for column, domain in zip(columns, domains, strict=True)
         ]
-        self._width = max(len(domain.codes) for domain in domains)
+        self.width = max(len(domain.codes) for domain in domains)
         self._all_slots = np.full(1 << (2 * len(self.rows)).bit_length(), -1, np.int64)
         self._penalties: dict[tuple[int, bytes], Floats] = {}
         self._everything = [np.zeros(len(domain.codes), np.int64) for domain in domains]
@@ -129,7 +129,7 @@ class Costs:
         return Classes(of_row, firsts, sizes[:count])
 
     def _padded(self, partitions: Partitions) -> Labels:
-        labels = np.zeros((len(partitions), self._width), np.int64)
+        labels = np.zeros((len(partitions), self.width), np.int64)
         for index, partition in enumerate(partitions):
             labels[index, : len(partition)] = partition
         return labels
@@ -168,7 +168,7 @@ class Costs:
         )
 
     def _all_penalties(self, partitions: Partitions) -> Floats:
-        penalties = np.zeros((len(partitions), self._width))
+        penalties = np.zeros((len(partitions), self.width))
         for index, labels in enumerate(partitions):
             penalties[index, : len(labels)] = self.penalties(index, labels)
         return penalties
@@ -211,36 +211,50 @@ class Costs:
             return np.asarray(rates[:, None] * counts)
         return self._shares_of_loss(labels, np.bincount(labels, paying, size).astype(np.float64), index)
 
-    def charges(self, fine: Partitions, bound: Bound, prices: Sequence[Floats], limit: int) -> tuple[float, Floats]:
-        """What must be paid on top of a bound because small classes are suppressed or some value of theirs is merged.
+    def charges(
+        self, fine: Partitions, coarse: Partitions, bound: Bound, joint: Floats, limit: int
+    ) -> tuple[float, Floats]:
+        """What must be paid on top of a bound because small classes are suppressed or values of theirs are merged.
+
+        A class that is too small is suppressed, or one of its values is merged; two of them, unless merging values of
+        one attribute is enough to make it large. This is a covering problem; a packing of charges that stays below
+        the costs of merging and suppressing is a lower bound of it.
 
         Args:
             fine: The finest partitions.
-            bound: What is known of all that is coarser.
-            prices: Per attribute, what merging a value costs at least, by label.
+            coarse: The coarsest partitions.
+            bound: What is known of all between them.
+            joint: Attributes x labels x labels, what merging two values costs at least, infinite if they stay apart.
             limit: Records that may be suppressed.
 
         Returns:
-            What must be paid, and how much of each price it holds: merging a and b costs what their shares are more
-            than that.
+            What must be paid, and what of it was charged to each value: merging a and b costs what their shares are
+            more than that.
         """
+        classes = bound.classes
+        labels = self._padded(fine)[np.arange(len(fine)), self.rows[classes.firsts]]
+        enough = np.stack([self._grown(fine, coarse, classes, index) >= self.k for index in range(len(fine))], axis=1)
+        used = np.zeros(joint.shape[:2])
+        penalties = self._suppression(fine, bound, limit)
+        return kernels.pack(labels, penalties, joint, enough, self.cost != "lm", used), used
+
+    def _grown(self, fine: Partitions, coarse: Partitions, classes: Classes, index: int) -> Counts:
+        """How large each class can get by merging values of one attribute."""
+        partitions = [*fine[:index], coarse[index], *fine[index + 1 :]]
+        grown = self.classes(partitions, classes)
+        return grown.sizes[grown.of_row]
+
+    def _suppression(self, fine: Partitions, bound: Bound, limit: int) -> Floats:
+        """What suppressing each class adds to a bound; 0 for classes that are large, or surely suppressed."""
         classes = bound.classes
         small = (classes.sizes < self.k) & ~bound.is_sure
         if limit == 0:
-            penalties = np.where(small, np.inf, 0.0)
-        elif self.cost == "dm":
-            penalties = np.where(small, classes.sizes * float(self.records - self.k), 0.0)
-        else:
-            lost = self._all_penalties(fine)[np.arange(len(fine)), self.rows].sum(axis=1)
-            kept = np.bincount(classes.of_row, self.weights * (1 - lost), len(classes.sizes))
-            penalties = np.where(small, kept, 0.0)
-        padded = np.full((len(prices), self._width), np.inf)
-        for index, price in enumerate(prices):
-            padded[index, : len(price)] = price
-        used = np.zeros(padded.shape)
-        open_to = np.empty(len(penalties), np.int64)
-        rows = self.rows[classes.firsts]
-        return kernels.pack(rows, self._padded(fine), open_to, penalties, padded, used), used
+            return np.where(small, np.inf, 0.0)
+        if self.cost == "dm":
+            return np.where(small, classes.sizes * float(self.records - self.k), 0.0)
+        lost = self._all_penalties(fine)[np.arange(len(fine)), self.rows].sum(axis=1)
+        kept = np.bincount(classes.of_row, self.weights * (1 - lost), len(classes.sizes))
+        return np.where(small, kept, 0.0)
 
     def _shares_of_loss(self, labels: Labels, paying: Floats, index: int) -> Floats | None:
         domain = self.domains[index]

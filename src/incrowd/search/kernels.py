@@ -233,38 +233,47 @@ def extra_cells(rows: Any, sizes: Any, k: int, penalties: Any) -> tuple[float, i
 
 
 @compiled
-def pack(rows: Any, labels: Any, open_to: Any, penalties: Any, prices: Any, used: Any) -> float:
-    """Charge classes for being suppressed unless a value of theirs is merged, by what merging the value costs at least.
+def pack(labels: Any, penalties: Any, joint: Any, enough: Any, shared: bool, used: Any) -> float:
+    """Charge small classes for being suppressed unless values of theirs are merged, by what merging costs at least.
 
     Args:
-        rows: One row of each class.
-        labels: Attributes x positions.
-        open_to: Takes how many values of each class can be merged at all.
+        labels: Classes x attributes.
         penalties: What suppressing each class adds; 0 for classes that are large enough.
-        prices: Attributes x labels, what merging a value costs at least; infinite where it cannot be.
-        used: Attributes x labels, takes what was charged of each price.
+        joint: Attributes x labels x labels, what merging two values costs at least; infinite where they cannot be.
+        enough: Classes x attributes, whether merging values of this attribute alone can make the class large.
+        shared: Whether what two values are charged must not exceed what merging them costs, else it is one by one.
+        used: Attributes x labels, takes what was charged to each value.
 
     Returns:
         The sum of the charges: classes that stay suppressed and values that are merged cost that much more.
     """
     total = 0.0
-    attributes = rows.shape[1]
-    for index in range(len(rows)):
-        open_to[index] = 0
-        if penalties[index] > 0:
-            for attribute in range(attributes):
-                if prices[attribute, labels[attribute, rows[index, attribute]]] < np.inf:
-                    open_to[index] += 1
+    attributes = labels.shape[1]
+    size = joint.shape[1]
+    slack = np.empty(attributes)
     for turn in range(1, attributes + 1):
-        for index in range(len(rows)):
-            if open_to[index] != turn:
+        for index in range(len(labels)):
+            if penalties[index] <= 0:
                 continue
-            charge = penalties[index]
+            can = 0
+            charge = penalties[index] / 2
             for attribute in range(attributes):
-                label = labels[attribute, rows[index, attribute]]
-                charge = min(charge, prices[attribute, label] - used[attribute, label])
-            if charge > 0:
-                total += charge
-                for attribute in range(attributes):
-                    used[attribute, labels[attribute, rows[index, attribute]]] += charge
+                label = labels[index, attribute]
+                slack[attribute] = np.inf
+                for other in range(size):
+                    cost = joint[attribute, label, other]
+                    if cost < np.inf:
+                        cost -= used[attribute, label]
+                        if shared:
+                            cost -= used[attribute, other]
+                        slack[attribute] = min(slack[attribute], cost)
+                if slack[attribute] < np.inf:
+                    can += 1
+                    charge = min(charge, slack[attribute] / 2 if enough[index, attribute] else slack[attribute])
+            if can != turn or charge <= 0:
+                continue
+            total += 2 * charge
+            for attribute in range(attributes):
+                if slack[attribute] < np.inf:
+                    used[attribute, labels[index, attribute]] += 2 * charge if enough[index, attribute] else charge
     return total
