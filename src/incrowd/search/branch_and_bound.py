@@ -94,7 +94,7 @@ class Search:
         memory: float = 1000,
         on_progress: Callable[[Progress], object] | None = None,
     ) -> None:
-        self._costs, self._limit, self._up, self._on = costs, limit, up, frozenset(prunings)
+        self.costs, self._limit, self._up, self._on = costs, limit, up, frozenset(prunings)
         self._gap, self._most = gap, max(1, int(memory * 1e6 / NODE_BYTES))
         self._began = self._told = time.monotonic()
         self._until = np.inf if time_limit is None else self._began + time_limit
@@ -111,7 +111,7 @@ class Search:
 
     def offer(self, cost: float, partitions: list[Labels]) -> None:
         """Take an allowed anonymization if it is better than the best."""
-        if self._costs.better(cost, self.best):
+        if self.costs.better(cost, self.best):
             self.best, self.partitions = cost, list(partitions)
 
     @property
@@ -127,7 +127,7 @@ class Search:
 
     def run(self) -> None:
         """Search until nothing waits, the gap is small enough, the time is over, or someone interrupts."""
-        domains = self._costs.domains
+        domains = self.costs.domains
         states = tuple(domain.space.start(self._up) for domain in domains)
         apart = tuple((0,) * domain.space.size for domain in domains)
         self._push(Node(states, tuple(range(len(domains))), apart, 0.0))
@@ -158,7 +158,7 @@ class Search:
             self.stopped = "time limit"
         if self._on_progress is not None and now - self._told > 0.5:
             self._told = now
-            best, bound = self._costs.reported(self.best), self._costs.reported(self.bound)
+            best, bound = self.costs.reported(self.best), self.costs.reported(self.bound)
             waiting = len(self._heap) + len(self._stack)
             self._on_progress(Progress(self.visited, waiting, best, bound, now - self._began))
         if self._gap > 0 and self.best - self.bound <= self._gap * self.best:
@@ -166,7 +166,7 @@ class Search:
         return bool(self.stopped)
 
     def _hopeless(self, bound: float) -> bool:
-        return "bound" in self._on and not self._costs.better(bound, self.best)
+        return "bound" in self._on and not self.costs.better(bound, self.best)
 
     def _visit(self, node: Node) -> None:
         if self._hopeless(node.bound):
@@ -200,14 +200,14 @@ class Search:
             if self._cached > CACHED_CHILDREN:
                 self._reaches.clear()
                 self._cached = 0
-            space = self._costs.domains[index].space
+            space = self.costs.domains[index].space
             self._reaches[key] = space.reach(node.states[index], node.apart[index], self._up)
             self._cached += len(self._reaches[key].children) + 10
         return self._reaches[key]
 
     def _evaluate(self, node: Node) -> bool:
         """Bound a node and offer what it stands for; False if nothing below it is allowed."""
-        costs, first = self._costs, True
+        costs, first = self.costs, True
         while True:
             reaches = [self._reach(node, index) for index in range(len(node.states))]
             active = [index in node.active for index in range(len(reaches))]
@@ -229,7 +229,7 @@ class Search:
 
     def _offer_visited(self, reaches: list[Reach], known: Bound) -> None:
         visited = [reach.visited for reach in reaches]
-        cost, suppressed = self._costs.of(visited, known.classes if self._up else None)
+        cost, suppressed = self.costs.of(visited, known.classes if self._up else None)
         if suppressed <= self._limit:
             self.offer(cost, visited)
 
@@ -239,7 +239,7 @@ class Search:
         Returns:
             Whether anything was forbidden that was not before.
         """
-        costs, shares = self._costs, {}
+        costs, shares = self.costs, {}
         joint = np.full((len(fine), costs.width, costs.width), np.inf)
         for index in node.active:
             share = costs.shares(fine, known, index)

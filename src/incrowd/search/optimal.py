@@ -21,11 +21,13 @@ from incrowd.search.costs import Costs
 from incrowd.search.full_domain import FullDomain
 from incrowd.search.partitions import Labels, TreeSpace, blocks_of
 from incrowd.search.schemes import Domain, Order, domain_of, explain, schemes_of
-from incrowd.search.seeds import Seeds, cells_of, from_top_down
+from incrowd.search.seeds import Seeds, carried, cells_of, from_top_down
 from incrowd.steps import Step
 from incrowd.table import CompressedTable, sort_tuples
 
 DIRECTIONS = ("auto", "bottom-up", "top-down")
+ORDERED = {"sps": "ops", "gsps": "gops"}
+QUICK = 3.0  # seconds to look for a seed among ordered partitions
 WIDE = 18  # children of a node beyond which splitting sets from the top makes too many
 
 
@@ -86,10 +88,8 @@ def optimal(
     if direction == "auto" and chosen == PRUNINGS and full_domain.fits(costs):
         direction, search = "lattice", FullDomain(costs, limit, time_limit, gap, memory, on_progress)
     else:
-        seed = None
-        if table.records >= costs.k and "seeding" in chosen:
-            top = [np.zeros(domain.space.size, np.int64) for domain in domains]
-            seed = Seeds(costs, limit).best([top, from_top_down(table, quasi_identifiers[0], costs)])
+        quick = QUICK if time_limit is None else min(QUICK, time_limit / 4)
+        seed = _seed(table, quasi_identifiers[0], costs, limit, order, quick) if "seeding" in chosen else None
         up = _goes_up(domains, direction, seed[1] if seed else None)
         direction = "bottom-up" if up else "top-down"
         search = Search(costs, limit, up, chosen, time_limit, gap, memory, on_progress)
@@ -100,6 +100,27 @@ def optimal(
         raise _infeasible(search, table, costs.k, suppress)
     facts = {"direction": direction, **_proof(search, costs), "spaces": explain(domains)}
     return _found(table, costs, partitions, facts)
+
+
+def _seed(
+    table: CompressedTable, qid: QuasiIdentifier, costs: Costs, limit: int, order: Order | None, seconds: float
+) -> tuple[float, list[Labels]] | None:
+    """A good anonymization to start with; None if there is none."""
+    if table.records < qid.k:
+        return None
+    starts = [[np.zeros(domain.space.size, np.int64) for domain in costs.domains]]
+    starts.append(from_top_down(table, qid, costs))
+    ordered = [ORDERED.get(domain.scheme, domain.scheme) for domain in costs.domains]
+    if any(domain.scheme in ORDERED for domain in costs.domains):
+        domains = [domain_of(table, index, word, order) for index, word in enumerate(ordered)]
+        quick = Search(Costs(table, domains, costs.cost, qid.k), limit, up=True, time_limit=seconds)
+        quick.offer(*(Seeds(quick.costs, limit).best([]) or (np.inf, [])))
+        quick.run()
+        if quick.stopped == "interrupted":
+            raise KeyboardInterrupt
+        if quick.partitions is not None:
+            starts.append(carried(quick.partitions, domains, costs.domains))
+    return Seeds(costs, limit).best(starts)
 
 
 def check_options(

@@ -2,7 +2,8 @@
 
 Three starts, all within the scheme: the coarsest partitions, the release of a top-down refinement made just coarse
 enough for the scheme, and a greedy walk from the original values up, which merges what saves most suppressed records
-per cost. The best of them is improved by single merges and splits as long as that helps.
+per cost. The best of them is improved as long as that helps: by single merges, by dissolving a block, by moving a
+value. Sets may also start from the optimum over intervals, which is found much faster.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from incrowd.attribute_recoding import AttributeRecoding
 from incrowd.policy import QuasiIdentifier
 from incrowd.search.costs import Costs, Partitions
 from incrowd.search.partitions import Blocks, Labels, LevelSpace, bits, blocks_of, join, labels_of
+from incrowd.search.schemes import Domain
 from incrowd.search.top_down import top_down
 from incrowd.table import Attribute, Codes, CompressedTable
 
@@ -41,6 +43,15 @@ def from_top_down(table: CompressedTable, qid: QuasiIdentifier, costs: Costs) ->
         blocks = domain.space.closure(blocks_of(cells.tolist()))
         partitions.append(labels_of(blocks, domain.space.size))
     return partitions
+
+
+def carried(partitions: Partitions, old: Sequence[Domain], new: Sequence[Domain]) -> list[Labels]:
+    """Partitions found in one scheme, in the positions of a scheme that allows them too."""
+    moved = []
+    for labels, before, after in zip(partitions, old, new, strict=True):
+        label_of = dict(zip(before.codes, labels.tolist(), strict=True))
+        moved.append(labels_of(blocks_of([label_of[code] for code in after.codes]), after.space.size))
+    return moved
 
 
 class Seeds:
@@ -96,7 +107,7 @@ class Seeds:
         improving = True
         while improving and self._work > 0:
             improving = False
-            for moved in (*self._merged(seed[1]), *self._split(seed[1])):
+            for moved in (*self._merged(seed[1]), *self._changed(seed[1])):
                 other = self._seed(moved)
                 if other is not None and self._costs.better(other[0], seed[0]):
                     seed, improving = other, True
@@ -108,8 +119,8 @@ class Seeds:
             for block in domain.space.coarser(blocks):
                 yield self._replaced(partitions, index, domain.space.closure(join((*blocks, block))))
 
-    def _split(self, partitions: Partitions) -> Iterator[list[Labels]]:
-        """Every block dissolved, and less each of its values."""
+    def _changed(self, partitions: Partitions) -> Iterator[list[Labels]]:
+        """Every block dissolved, every value taken out of its block, and moved to every other block."""
         for index, domain in enumerate(self._costs.domains):
             space, blocks = domain.space, blocks_of(partitions[index].tolist())
             if isinstance(space, LevelSpace):
@@ -118,11 +129,13 @@ class Seeds:
                 continue
             for block in blocks:
                 others = [other for other in blocks if other != block]
-                parts = [[1 << position for position in bits(block)]]
-                parts += [[block ^ 1 << position, 1 << position] for position in bits(block)]
-                for part in parts if block & (block - 1) else ():
-                    if space.valid(part):
-                        yield self._replaced(partitions, index, tuple(others + part))
+                yield self._replaced(partitions, index, (*others, *(1 << position for position in bits(block))))
+                for position in bits(block):
+                    rest = [*others, block ^ 1 << position] if block & (block - 1) else others
+                    for target in (0, *others):
+                        moved = (*(other for other in rest if other != target), target | 1 << position)
+                        if space.valid(moved):
+                            yield self._replaced(partitions, index, moved)
 
     def _replaced(self, partitions: Partitions, index: int, blocks: Blocks) -> list[Labels]:
         moved = list(partitions)
