@@ -233,7 +233,10 @@ class Costs:
         """
         classes = bound.classes
         labels = self._padded(fine)[np.arange(len(fine)), self.rows[classes.firsts]]
-        enough = np.stack([self._grown(fine, coarse, classes, index) >= self.k for index in range(len(fine))], axis=1)
+        enough = np.ones(labels.shape, bool)
+        if self.cost == "dm":  # else a suppressed record with a merged value would be charged twice
+            for index in range(len(fine)):
+                enough[:, index] = self._grown(fine, coarse, classes, index) >= self.k
         used = np.zeros(joint.shape[:2])
         penalties = self._suppression(fine, bound, limit)
         return kernels.pack(labels, penalties, joint, enough, self.cost != "lm", used), used
