@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from incrowd.release import Certificate, Release
     from incrowd.taxonomy import Taxonomy
     from incrowd.taxonomy_rules import Bounds, Flat, Intervals, Prefix
+    from incrowd.utility import Evaluation, evaluate
 
 _HOMES = {
     "anonymize": "pipeline",
@@ -47,17 +48,21 @@ _HOMES = {
     "Flat": "taxonomy_rules",
     "Intervals": "taxonomy_rules",
     "Prefix": "taxonomy_rules",
+    "Evaluation": "utility",
+    "evaluate": "utility",
 }
 
 __all__ = [  # noqa: RUF022  (order of the stories they tell)
     "anonymize",
     "apply",
     "verify",
+    "evaluate",
     "Policy",
     "QuasiIdentifier",
     "Release",
     "Recoding",
     "Certificate",
+    "Evaluation",
     "Taxonomy",
     "Prefix",
     "Intervals",

@@ -9,7 +9,7 @@ public.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
 from typing import Any
@@ -19,7 +19,8 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from incrowd.errors import DataError, shorten
+from incrowd.errors import DataError, TaxonomyError, shorten
+from incrowd.partition_recoding import Partition
 from incrowd.scales import Scale, text_of
 from incrowd.table import (
     Attribute,
@@ -29,6 +30,7 @@ from incrowd.table import (
     unknown_values_error,
 )
 from incrowd.taxonomy import Taxonomy, interval_label
+from incrowd.taxonomy_rules import Rule, rule_of, words_of
 
 ANY = "*"  # a suppressed value, or a number that could be any
 KNOWN = "known"  # any number, but not missing
@@ -100,6 +102,66 @@ class Cut:
 
 
 @dataclass(frozen=True)
+class RuleCut:
+    """Values replaced by nodes of a taxonomy that a rule built out of them.
+
+    The rule finds the node of any value, seen or not, so the taxonomy itself, which lists the values that occur, is
+    not part of the recoding.
+    """
+
+    name: str
+    rule: Rule
+    labels: tuple[str | None, ...]
+    missing_cell: int = -1  # the cell of missing values, -1 where the recoding knows none
+
+    def is_value(self, text: str) -> bool:
+        """A missing value is never a value of its own."""
+        return False
+
+    def cells(self, values: pa.Array) -> Cells:
+        """The cell of each value, -1 for a value that lies under no released one."""
+        cell_of = {label: cell for cell, label in enumerate(self.labels)}
+        found = []
+        for text in text_of(values).to_pylist():
+            path = (text, *self.rule.ancestors(text))
+            found.append(next((cell_of[label] for label in path if label in cell_of), -1))
+        return np.array(found, np.int64)
+
+    def unknown(self, values: Sequence[Any]) -> Exception:
+        """The error for values that have no cell."""
+        return TaxonomyError(
+            f"{len(values)} value(s) of column '{self.name}' lie under no released value: "
+            f"{shorten(sorted(map(str, values)))}; leave those rows out"
+        )
+
+    def losses(self, attribute: Attribute) -> Floats:
+        """Generalized loss of each cell."""
+        assert isinstance(attribute, TaxonomyAttribute)
+        nodes = [attribute.taxonomy.labels.index(label) for label in self.labels]
+        return attribute.loss(attribute.taxonomy.start[nodes], attribute.taxonomy.stop[nodes])
+
+    def meanings(self) -> Iterable[str]:
+        """What each released value stands for."""
+        for label in self.labels:
+            yield "missing" if label is None else "any value" if label == ANY else label
+
+    def to_json(self) -> dict[str, Any]:
+        """As JSON."""
+        return {"cut": list(self.labels), "rule": words_of(self.rule), "missing_cell": self.missing_cell}
+
+    @classmethod
+    def from_json(cls, name: str, data: Mapping[str, Any]) -> RuleCut:
+        """From JSON."""
+        return cls(name, rule_of(name, data["rule"]), tuple(data["cut"]), data["missing_cell"])
+
+
+def cut_of(attribute: TaxonomyAttribute, nodes: Sequence[int]) -> Cut | RuleCut:
+    """The recoding of an attribute to a cut of its taxonomy, given by its nodes in the order of their leaves."""
+    cut = Cut(attribute.name, attribute.taxonomy, tuple(nodes))
+    return cut if attribute.rule is None else RuleCut(attribute.name, attribute.rule, cut.labels, cut.missing_cell)
+
+
+@dataclass(frozen=True)
 class Intervals:
     """Numbers or dates replaced by intervals.
 
@@ -109,6 +171,8 @@ class Intervals:
         bounds: Where one interval ends and the next begins, ascending; a bound belongs to the upper interval.
         domain: Public lowest and highest value.
         missing: "none" if there were none, "merged" if a released value does not tell them from numbers, else "apart".
+        exact: Numbers that are released as themselves, ascending, at most one in an interval. Of new rows a number that
+            lies in the interval of such a number, and was never seen, is released as that number too.
     """
 
     name: str
@@ -116,6 +180,7 @@ class Intervals:
     bounds: tuple[Any, ...] = ()
     domain: tuple[Any, Any] | None = None
     missing: str = "none"
+    exact: tuple[Any, ...] = ()
 
     @cached_property
     def labels(self) -> tuple[str | None, ...]:
@@ -124,14 +189,21 @@ class Intervals:
             return (ANY,)
         low, high = self.domain if self.domain else (None, None)
         edges = [low, *self.bounds, high]
-        shown = [self._label(a, b, last=b is high) for a, b in pairwise(edges)]
+        shown = [self.label(a, b, last=place == len(self.bounds)) for place, (a, b) in enumerate(pairwise(edges))]
+        for cell, number in zip(self._exact_cells, self.exact, strict=True):
+            shown[cell] = self.scale.text(number)
         return (*shown, None) if self.missing == "apart" else tuple(shown)
 
-    def _label(self, low: Any, high: Any, *, last: bool) -> str:
+    @cached_property
+    def _exact_cells(self) -> Cells:
+        return np.searchsorted(np.array(self.bounds), np.array(self.exact), side="right").astype(np.int64)
+
+    def label(self, low: Any, high: Any, *, last: bool) -> str:
+        """The label of one interval, the last one or not; None for no bound."""
         if low is None and high is None:
             return KNOWN if self.missing == "apart" else ANY
         whole = self.scale.kind in ("integer", "date")
-        if whole and low is not None and high is not None and not last and high == low + 1:
+        if whole and low is not None and high is not None and high == low + (0 if last else 1):
             return self.scale.text(low)
         texts = [None if bound is None else self.scale.text(bound) for bound in (low, high)]
         label = interval_label(texts[0], texts[1])
@@ -163,16 +235,20 @@ class Intervals:
         edges = np.searchsorted(attribute.numbers, np.array(self.bounds))
         edges = np.concatenate([[0], edges, [len(attribute.numbers)]]).astype(np.int64)
         losses = attribute.loss(edges[:-1], edges[1:])
+        losses[self._exact_cells] = 0.0
         return np.append(losses, 0.0) if self.missing == "apart" else losses
 
     def meanings(self) -> Iterable[str]:
         """What each released value stands for."""
         noun = "dates" if self.scale.kind in ("date", "timestamp") else "numbers"
-        for label in self.labels:
-            if label in (ANY, KNOWN):
+        exact = set(self._exact_cells.tolist())
+        for cell, label in enumerate(self.labels):
+            if cell in exact:
+                yield "itself"
+            elif label in (ANY, KNOWN):
                 yield f"all {noun}" + (", and missing" if self.missing == "merged" else "")
             else:
-                yield "missing" if label is None else noun
+                yield "missing" if label is None else label
 
     def to_json(self) -> dict[str, Any]:
         """As JSON."""
@@ -183,13 +259,15 @@ class Intervals:
             "scale": {key: value for key, value in scale.items() if value},
             "domain": list(self.domain) if self.domain else None,
             "missing": self.missing,
+            "exact": list(self.exact),
         }
 
     @classmethod
     def from_json(cls, name: str, data: Mapping[str, Any]) -> Intervals:
         """From JSON."""
         domain = tuple(data["domain"]) if data["domain"] else None
-        return cls(name, Scale(**data["scale"]), tuple(data["bounds"]), domain, data["missing"])
+        exact = tuple(data.get("exact", ()))
+        return cls(name, Scale(**data["scale"]), tuple(data["bounds"]), domain, data["missing"], exact)
 
 
 @dataclass(frozen=True)
@@ -244,94 +322,4 @@ class Disclosure:
         return cls(name, tuple(data["shown"]), data["missing_shown"])
 
 
-@dataclass(frozen=True)
-class Partition:
-    """Values replaced by the set that they belong to.
-
-    Args:
-        name: Column name.
-        blocks: The sets; None stands for missing values.
-        names: What each set is called; None for missing values alone.
-        rest: Whether there is one more cell, for values in none of the sets.
-        scale: How values are read, of numbers and dates.
-    """
-
-    name: str
-    blocks: tuple[tuple[str | None, ...], ...]
-    names: tuple[str | None, ...]
-    rest: bool = False
-    scale: Scale | None = None
-
-    @property
-    def labels(self) -> tuple[str | None, ...]:
-        """The released values; None stands for missing values."""
-        return (*self.names, ANY) if self.rest else self.names
-
-    @cached_property
-    def _cell_of(self) -> dict[str | None, int]:
-        return {value: cell for cell, block in enumerate(self.blocks) for value in block}
-
-    @property
-    def _other(self) -> int:
-        return len(self.blocks) if self.rest else -1
-
-    @property
-    def missing_cell(self) -> int:
-        """The cell of missing values, -1 where the recoding knows none."""
-        return self._cell_of.get(None, self._other)
-
-    def is_value(self, text: str) -> bool:
-        """Whether a text is a value of its own, even if it looks like a missing one."""
-        return text in self._cell_of
-
-    def cells(self, values: pa.Array) -> Cells:
-        """The cell of each value; unseen ones are suppressed, or have none where a taxonomy knows all values."""
-        if self.scale is None:
-            texts = text_of(values).to_pylist()
-        else:
-            texts = [self.scale.text(number) for number in self.scale.numbers(values, self.name)]
-        return np.array([self._cell_of.get(text, self._other) for text in texts], np.int64)
-
-    def unknown(self, values: Sequence[Any]) -> Exception:
-        """The error for values that have no cell."""
-        return DataError(
-            f"column '{self.name}' holds values that its recoding does not know: {shorten(sorted(map(str, values)))}; "
-            "add them to its taxonomy and anonymize again, or mend them"
-        )
-
-    def losses(self, attribute: Attribute) -> Floats:
-        """Generalized loss of each cell: values in it, or the range of its numbers; 1 for the rest."""
-        if isinstance(attribute, NumberAttribute):
-            losses = [self._span(block, attribute) for block in self.blocks]
-        else:
-            losses = [(len(block) - 1) / max(1, attribute.size - 1) for block in self.blocks]
-        return np.array([*losses, 1.0] if self.rest else losses)
-
-    def _span(self, block: tuple[str | None, ...], attribute: NumberAttribute) -> float:
-        known = [value for value in block if value is not None]
-        lowest, highest = attribute.extent
-        if len(known) < len(block):
-            return 1.0 if known else 0.0
-        numbers = attribute.scale.numbers(pa.array(known, pa.string()), self.name)
-        return float(numbers.max() - numbers.min()) / float(highest - lowest) if highest > lowest else 0.0
-
-    def meanings(self) -> Iterable[str]:
-        """What each released value stands for."""
-        for block in self.blocks:
-            yield ", ".join("missing" if value is None else value for value in block)
-        if self.rest:
-            yield "any value not shown"
-
-    def to_json(self) -> dict[str, Any]:
-        """As JSON."""
-        data = {"blocks": [list(block) for block in self.blocks], "labels": list(self.names), "rest": self.rest}
-        return data if self.scale is None else {**data, "scale": asdict(self.scale)}
-
-    @classmethod
-    def from_json(cls, name: str, data: Mapping[str, Any]) -> Partition:
-        """From JSON."""
-        scale = Scale(**data["scale"]) if "scale" in data else None
-        return cls(name, tuple(map(tuple, data["blocks"])), tuple(data["labels"]), data["rest"], scale)
-
-
-AttributeRecoding = Cut | Intervals | Disclosure | Partition
+AttributeRecoding = Cut | RuleCut | Intervals | Disclosure | Partition

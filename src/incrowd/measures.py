@@ -7,6 +7,7 @@ recoding, for every attribute alone, for every quasi-identifier, and in total.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
@@ -16,7 +17,7 @@ import numpy.typing as npt
 
 from incrowd.policy import QuasiIdentifier
 from incrowd.recoding import Recoding
-from incrowd.table import Codes, CompressedTable, Floats, count, sort_tuples
+from incrowd.table import Codes, CompressedTable, Counts, Floats, count, sort_tuples
 
 
 @dataclass(frozen=True)
@@ -28,6 +29,8 @@ class ClassMeasures:
         k: The crowd they need.
         classes: Number of classes.
         anonymity: Size of the smallest.
+        median_class: Size of the one in the middle (the lower of two).
+        largest_class: Size of the largest.
         discernibility: Sum over records of the size of their class (DM).
         average_class_size: Records per class, over k (C_AVG); 1 is best.
         ncp: Generalized loss per cell, 0 for the original and 1 for a table that says nothing.
@@ -39,6 +42,8 @@ class ClassMeasures:
     k: int
     classes: int
     anonymity: int
+    median_class: int
+    largest_class: int
     discernibility: int
     average_class_size: float
     ncp: float
@@ -70,22 +75,87 @@ def measure(table: CompressedTable, recoding: Recoding, quasi_identifiers: Seque
     for index, attribute in enumerate(table.attributes):
         cell_of_code = recoding.cells(attribute.name, attribute.values())
         lost[attribute.name] = recoding[attribute.name].losses(attribute)[np.maximum(cell_of_code, 0)]
-        cells[attribute.name] = cell_of_code[table.codes[index]]
+        narrow = np.min_scalar_type(-len(recoding[attribute.name].labels))  # -1 is no cell
+        cells[attribute.name] = cell_of_code.astype(narrow).take(table.codes[index])
+    widths = {name: len(recoding[name].labels) for name in cells}
     kept = recoding.released([cells[name] for name in recoding.names])
     losses = {a.name: _loss(table, index, lost[a.name], kept) for index, a in enumerate(table.attributes)}
+    classes = _Classes.of(table, cells, widths, kept)
 
     def over(attributes: tuple[str, ...], k: int) -> ClassMeasures:
-        ncp = float(np.mean([losses[name] for name in attributes]))
-        columns = [cells[name] for name in attributes]
-        groups, size = group(columns, [len(recoding[name].labels) for name in attributes])
-        return _class_measures(table, groups, size, kept, attributes, k, ncp)
+        return classes.over(attributes, k, float(np.mean([losses[name] for name in attributes])))
 
-    names = tuple(attribute.name for attribute in table.attributes)
-    qids = tuple(over(qid.attributes, qid.k) for qid in quasi_identifiers)
-    single = len(qids) == 1 and set(qids[0].attributes) == set(names)
-    total = qids[0] if single else over(names, max(qid.k for qid in quasi_identifiers))
+    names = tuple(cells)
     needed = {name: max(qid.k for qid in quasi_identifiers if name in qid.attributes) for name in names}
-    return Measures(table.records, total, qids, tuple(over((name,), needed[name]) for name in names))
+    return Measures(
+        table.records,
+        over(names, max(needed.values())),
+        tuple(over(qid.attributes, qid.k) for qid in quasi_identifiers),
+        tuple(over((name,), needed[name]) for name in names),
+    )
+
+
+@dataclass(frozen=True)
+class _Classes:
+    """The released classes over all attributes; those over some attributes are unions of them."""
+
+    records: int
+    cells: dict[str, Codes]  # per class
+    widths: dict[str, int]
+    sizes: Counts
+    frequencies: Counts | None  # classes x target classes
+
+    @classmethod
+    def of(
+        cls,
+        table: CompressedTable,
+        cells: dict[str, Codes],
+        widths: dict[str, int],
+        kept: npt.NDArray[np.bool_] | None,
+    ) -> _Classes:
+        groups, firsts = group(list(cells.values()), list(widths.values()))
+        sizes = count(groups, len(firsts), table.weights if kept is None else table.counts * kept)
+        frequencies = table.class_counts_of(groups, len(firsts), kept) if table.has_target else None
+        present = sizes > 0
+        tuples = firsts[present]
+        return cls(
+            table.records,
+            {name: column.take(tuples) for name, column in cells.items()},
+            widths,
+            sizes[present],
+            None if frequencies is None else frequencies[present],
+        )
+
+    def over(self, attributes: tuple[str, ...], k: int, ncp: float) -> ClassMeasures:
+        groups, firsts = group([self.cells[name] for name in attributes], [self.widths[name] for name in attributes])
+        sizes = count(groups, len(firsts), self.sizes)
+        released = int(sizes.sum())
+        suppressed = self.records - released
+        misfits = None
+        if self.frequencies is not None:
+            majority = np.zeros(len(firsts), np.int64)
+            for frequency in self.frequencies.T:  # one per target class
+                np.maximum(majority, count(groups, len(firsts), frequency), out=majority)
+            misfits = 1 - int(majority.sum()) / self.records
+        smallest, median, largest = np.quantile(sizes, (0, 0.5, 1), method="lower") if released else (0, 0, 0)
+        return ClassMeasures(
+            attributes=attributes,
+            k=k,
+            classes=len(sizes),
+            anonymity=int(smallest),
+            median_class=int(median),
+            largest_class=int(largest),
+            discernibility=_squares(sizes, released) + suppressed * self.records,
+            average_class_size=released / max(1, len(sizes)) / k,
+            ncp=ncp,
+            classification_metric=misfits,
+            suppressed=suppressed,
+        )
+
+
+def _squares(sizes: Counts, total: int) -> int:
+    """Sum of squares, whole, however large."""
+    return int(sizes @ sizes) if total < 2**31 else sum(n * n for n in sizes.tolist())
 
 
 def _loss(table: CompressedTable, index: int, lost: Floats, kept: npt.NDArray[np.bool_] | None) -> float:
@@ -95,40 +165,21 @@ def _loss(table: CompressedTable, index: int, lost: Floats, kept: npt.NDArray[np
     return float(table.counts @ np.where(kept, lost[table.codes[index]], 1.0)) / table.records
 
 
-def _class_measures(
-    table: CompressedTable,
-    groups: Codes,
-    size: int,
-    kept: npt.NDArray[np.bool_] | None,
-    attributes: tuple[str, ...],
-    k: int,
-    ncp: float,
-) -> ClassMeasures:
-    weights = table.weights if kept is None else table.counts * kept
-    sizes = count(groups, size, weights)
-    sizes = sizes[sizes > 0]
-    released = int(sizes.sum())
-    suppressed = table.records - released
-    misfits = None
-    if table.has_target:
-        frequencies = table.class_counts_of(groups, size, kept)
-        misfits = 1 - float(frequencies.max(axis=1).sum()) / table.records
-    return ClassMeasures(
-        attributes,
-        k,
-        len(sizes),
-        int(sizes.min(initial=released)),
-        sum(n * n for n in sizes.tolist()) + suppressed * table.records,  # Python's whole numbers do not overflow
-        released / max(1, len(sizes)) / k,
-        ncp,
-        misfits,
-        suppressed,
-    )
+def group(columns: Sequence[Codes], widths: Sequence[int]) -> tuple[Codes, Codes]:
+    """Number the distinct rows of some columns of codes.
 
-
-def group(columns: Sequence[Codes], widths: Sequence[int]) -> tuple[npt.NDArray[np.int64], int]:
-    """Number the distinct rows of some columns of codes: the number of each row, and how many there are."""
+    Returns:
+        The number of each row, and for each number a row that has it.
+    """
+    if math.prod(widths) <= 4 * len(columns[0]) + 65536:  # a table of all combinations is small: no need to sort
+        keys = np.zeros(len(columns[0]), np.int64)
+        for column, width in zip(columns, widths, strict=True):
+            keys = keys * width + column
+        first = np.full(math.prod(widths), -1)
+        first[keys[::-1]] = np.arange(len(keys))[::-1]
+        present = first >= 0
+        return (present.cumsum() - 1).take(keys), first[present]
     order, starts = sort_tuples(columns, widths)
     groups = np.empty(len(order), np.int64)
     groups[order] = np.repeat(np.arange(len(starts)), np.diff(np.append(starts, len(order))))
-    return groups, len(starts)
+    return groups, order[starts]

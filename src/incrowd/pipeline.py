@@ -6,18 +6,20 @@ Here is also what can be done without a search: apply a recoding to new rows, an
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from incrowd.engines import arrow
+from incrowd.engines.output import AtomicFiles
 from incrowd.engines.sources import Source, open_source
 from incrowd.errors import InfeasibleError, UnknownNameError
 from incrowd.policy import Policy, QuasiIdentifier, make_policy, quasi_identifiers_of
 from incrowd.recoding import Recoding
-from incrowd.release import Release, recode, recount
+from incrowd.release import Release, check_outputs, recode, recount
 from incrowd.search import method_of
 from incrowd.table import CompressedTable
-from incrowd.witness import Verification
+from incrowd.witness import Verification, Witness
 
 if TYPE_CHECKING:
     from incrowd.steps import Step
@@ -118,7 +120,7 @@ def release_of(
     notes = [f"dropped the quasi-identifier {qid}: another one implies it" for qid in redundant]
     table = arrow.compress(source, policy, on_rows)
     check_feasible(table, policy)
-    found = search(table, policy.quasi_identifiers, policy.options, on_step)
+    found = search(table, policy.quasi_identifiers, policy.options, on_step, policy.seed)
     recoding = Recoding(
         found.recoding,
         policy.identifiers,
@@ -200,15 +202,36 @@ def apply(
         NotAnonymousError: A required quasi-identifier does not hold.
     """
     source = open_source(data, separator=separator, quote=quote, encoding=encoding, header=header)
-    check_recodable(recoding, source)
-    rows = recode(source, recoding)
+    rows = recode(source, fitted(recoding, source))
     if qids := tuple(require):
         recount(open_source(rows), qids).require()
     return rows
 
 
-def check_recodable(recoding: Recoding, source: Source) -> None:
-    """Every column of a recoding must be there."""
+def apply_to_file(
+    recoding: Recoding,
+    data: Any,
+    output: str | Path,
+    *,
+    require: Iterable[QuasiIdentifier] = (),
+    overwrite: bool = False,
+    progress: Callable[[int], object] | None = None,
+    **dialect: Any,
+) -> None:
+    """Recode new rows into a file, streaming; see `apply`. Nothing is written if a requirement does not hold."""
+    source = open_source(data, **dialect)
+    recoding = fitted(recoding, source)
+    check_outputs(output, source, overwrite=overwrite, sidecars=False)
+    witness = Witness(tuple(require))
+    with AtomicFiles() as files:
+        arrow.write(source, recoding, files.open(output), witness.see, progress)
+        witness.verdict().require()
+
+
+def fitted(recoding: Recoding, source: Source) -> Recoding:
+    """The recoding, ready for a source: its columns are there, and what is missing in that kind of table counts so."""
     for name in recoding.names:
         if name not in source.columns:
             raise UnknownNameError("column", name, source.columns, source.name)
+    missing_values = tuple(dict.fromkeys((*recoding.missing_values, *source.missing_values)))
+    return replace(recoding, missing_values=missing_values)

@@ -6,6 +6,7 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -14,14 +15,27 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from incrowd.attribute_recoding import AttributeRecoding, Cut, Disclosure, Intervals, Partition
+from incrowd.attribute_recoding import ANY, AttributeRecoding, Cut, Disclosure, Intervals, RuleCut, cut_of
 from incrowd.errors import DataError
-from incrowd.steps import Disclose, RefineNode, SplitInterval, Step
-from incrowd.table import Attribute, NumberAttribute, TaxonomyAttribute
+from incrowd.partition_recoding import Partition
+from incrowd.scales import text_of
+from incrowd.steps import (
+    Change,
+    Disclose,
+    GeneralizeNode,
+    MergeIntervals,
+    RefineNode,
+    SplitInterval,
+    Step,
+    Suppress,
+    TakeBack,
+)
+from incrowd.table import Attribute, FlatAttribute, NumberAttribute, TaxonomyAttribute
 
 FORMAT = 1
 _KINDS: dict[str, type[AttributeRecoding]] = {
     "cut": Cut,
+    "rule": RuleCut,
     "intervals": Intervals,
     "disclosure": Disclosure,
     "partition": Partition,
@@ -73,7 +87,7 @@ class Recoding:
             TaxonomyError: A value is not in the column's taxonomy.
             DataError: A value is missing, or no number, where none was when the recoding was made.
         """
-        column = encoded(values)
+        column = encoded(values, name)
         cells = self.cells(name, column.dictionary)
         indices = pc.fill_null(column.indices, len(cells)).to_numpy(zero_copy_only=False)
         cells = np.append(cells, self[name].missing_cell)
@@ -89,24 +103,45 @@ class Recoding:
         shown = pa.array(["" if label is None else label for label in labels], pa.string())
         return pa.DictionaryArray.from_arrays(pa.array(out, mask=mask), shown)
 
-    def batch(self, batch: pa.RecordBatch) -> pa.RecordBatch:
-        """Recode a batch of rows: columns in place, dropped columns and rows left out, all else untouched."""
+    @cached_property
+    def silent(self) -> tuple[str, ...]:
+        """Columns whose released value is the same in every row, so that nobody has to read them."""
+        if self.missing != "category" or self.classes is not None:
+            return ()
+        return tuple(name for name in self.names if len(self.labels(name)) == 1 and self.labels(name)[0] is not None)
+
+    def batch(self, batch: pa.RecordBatch, schema: pa.Schema | None = None) -> pa.RecordBatch:
+        """Recode a batch of rows: columns in place, dropped columns and rows left out, all else untouched.
+
+        Args:
+            batch: The rows; silent columns may be left out.
+            schema: The columns of the table, in order; those of the batch if None.
+        """
+        schema = schema or batch.schema
         recoded, keep = self.recode(batch)
         columns, fields = [], []
-        for field, column in zip(batch.schema, batch.columns, strict=True):
-            if field.name in recoded:
-                column = recoded[field.name]
+        for field in schema:
+            if field.name in self.dropped:
+                continue
+            if field.name in self._by_name:
+                column = recoded[field.name] if field.name in recoded else self._silence(field.name, len(batch))
                 field = field.with_type(column.type).with_nullable(True)
-            if field.name not in self.dropped:
-                columns.append(column)
-                fields.append(field)
-        released = pa.RecordBatch.from_arrays(columns, schema=pa.schema(fields, metadata=batch.schema.metadata))
+            else:
+                column = batch.column(field.name)
+            columns.append(column)
+            fields.append(field)
+        released = pa.RecordBatch.from_arrays(columns, schema=pa.schema(fields, metadata=schema.metadata))
         return released if keep is None else released.filter(pa.array(keep))
+
+    def _silence(self, name: str, rows: int) -> pa.DictionaryArray:
+        zeros = pa.array(np.zeros(rows, np.int32))
+        return pa.DictionaryArray.from_arrays(zeros, pa.array([self.labels(name)[0]], pa.string()))
 
     def recode(self, batch: pa.RecordBatch) -> tuple[dict[str, pa.DictionaryArray], npt.NDArray[np.bool_] | None]:
         """The recoded columns of a batch, for all its rows, and which rows stay (None if all do)."""
         keep = self._complete(batch)
-        columns = {name: self.column(name, batch.column(name), keep) for name in self.names}
+        present = [name for name in self.names if name in batch.schema.names]
+        columns = {name: self.column(name, batch.column(name), keep) for name in present}
         if self.classes is not None:
             cells = [columns[name].indices.fill_null(self[name].missing_cell) for name in self.names]
             released = self._released([column.to_numpy(zero_copy_only=False) for column in cells])
@@ -119,7 +154,7 @@ class Recoding:
             return None
         keep = np.ones(len(batch), bool)
         for name in self.names:
-            column = encoded(batch.column(name))
+            column = encoded(batch.column(name), name)
             tokens = [text for text in self.missing_values if not self[name].is_value(text)]
             missing = np.append(is_missing(column.dictionary, tokens), True)
             keep &= ~missing[pc.fill_null(column.indices, len(missing) - 1).to_numpy(zero_copy_only=False)]
@@ -233,16 +268,20 @@ class Recoding:
             raise DataError(f"{path} is no recoding that incrowd wrote; give the .recoding.json of a release") from None
 
 
-def encoded(column: pa.Array) -> pa.DictionaryArray:
+def encoded(column: pa.Array, name: str) -> pa.DictionaryArray:
     """A column as distinct values and indices; nulls are null indices."""
+    if pa.types.is_nested(column.type):
+        raise DataError(f"column '{name}' has type {column.type}, which has no single values; turn it into text first")
     return column if pa.types.is_dictionary(column.type) else column.dictionary_encode()
 
 
 def is_missing(values: pa.Array, tokens: Sequence[str]) -> Any:
     """Which values are missing: nulls, not-a-numbers, and texts that stand for a missing value."""
     missing = pc.is_null(values, nan_is_null=True)
-    if tokens and (pa.types.is_string(values.type) or pa.types.is_large_string(values.type)):
-        missing = pc.or_(missing, pc.is_in(values, pa.array(tokens, values.type)))
+    kind = values.type
+    numeric = pa.types.is_integer(kind) or pa.types.is_floating(kind)  # -9 means the same in a CSV file and in a frame
+    if tokens and (numeric or pa.types.is_string(kind) or pa.types.is_large_string(kind)):
+        missing = pc.or_(missing, pc.is_in(text_of(values), pa.array(tokens, pa.string())))
     return missing.to_numpy(zero_copy_only=False)
 
 
@@ -261,7 +300,7 @@ def after(attribute: Attribute, steps: Sequence[Step]) -> AttributeRecoding:
             assert isinstance(change, RefineNode)
             nodes.remove(change.node)
             nodes.update(taxonomy.children[change.node])
-        return Cut(attribute.name, taxonomy, tuple(sorted(nodes)))  # preorder is the order of the leaves
+        return cut_of(attribute, sorted(nodes))  # preorder is the order of the leaves
     if isinstance(attribute, NumberAttribute):
         cuts = sorted(change.at for change in changes if isinstance(change, SplitInterval))
         apart = attribute.missing is not None and (attribute.missing in cuts or not len(attribute.numbers))
@@ -273,28 +312,82 @@ def after(attribute: Attribute, steps: Sequence[Step]) -> AttributeRecoding:
     return Disclosure(attribute.name, shown, attribute.missing in codes)
 
 
-def describe(attribute: Attribute, change: Any) -> tuple[str | None, tuple[str | None, ...]]:
-    """The released value that a change replaces, and those that take its place."""
+def generalized(attribute: Attribute, steps: Sequence[Step]) -> AttributeRecoding:
+    """The recoding of an attribute after steps that generalize it, starting with every value as itself."""
+    changes: list[Change] = []
+    for step in steps:
+        if step.attribute == attribute.name:
+            if isinstance(step.change, TakeBack):
+                changes.remove(step.change.generalization)
+            else:
+                changes.append(step.change)
     if isinstance(attribute, TaxonomyAttribute):
+        taxonomy = attribute.taxonomy
+        nodes = set(taxonomy.leaves)
+        for change in changes:
+            assert isinstance(change, GeneralizeNode)
+            nodes.difference_update(taxonomy.children[change.node])
+            nodes.add(change.node)
+        return cut_of(attribute, sorted(nodes))
+    if isinstance(attribute, NumberAttribute):
+        return _merged(attribute, [change for change in changes if isinstance(change, MergeIntervals)])
+    suppressed = {code for change in changes if isinstance(change, Suppress) for code in change.codes}
+    shown = tuple(text for code, text in enumerate(attribute.texts) if code not in suppressed)
+    return Disclosure(attribute.name, shown, attribute.missing is not None and attribute.missing not in suppressed)
+
+
+def _merged(attribute: NumberAttribute, changes: Sequence[MergeIntervals]) -> Intervals:
+    """Every number on its own, then neighbours joined."""
+    ranks = len(attribute.numbers)
+    begins = np.ones(attribute.size + 1, bool)  # whether an interval begins at a rank; at the end nothing does
+    for change in changes:
+        begins[list(change.edges[1:-1])] = False
+    if attribute.missing is not None and not begins[ranks]:
+        return Intervals(attribute.name, attribute.scale, (), attribute.domain, "merged")
+    bounds = attribute.numbers[1:][begins[1:ranks]]
+    exact = attribute.numbers[begins[:ranks] & begins[1 : ranks + 1]]
+    missing = "none" if attribute.missing is None else "apart"
+    return Intervals(
+        attribute.name, attribute.scale, tuple(bounds.tolist()), attribute.domain, missing, tuple(exact.tolist())
+    )
+
+
+def describe(attribute: Attribute, change: Change) -> tuple[str | None, tuple[str | None, ...]]:
+    """The more general released value of a change, and the more specific ones."""
+    if isinstance(change, TakeBack):
+        change = change.generalization
+    if isinstance(change, RefineNode | GeneralizeNode):
+        assert isinstance(attribute, TaxonomyAttribute)
         labels = attribute.taxonomy.labels
         return labels[change.node], tuple(labels[child] for child in attribute.taxonomy.children[change.node])
-    if isinstance(attribute, NumberAttribute):
+    if isinstance(change, SplitInterval):
+        assert isinstance(attribute, NumberAttribute)
         return _interval(attribute, change.start, change.stop), (
             _interval(attribute, change.start, change.at),
             _interval(attribute, change.at, change.stop),
         )
-    value = None if change.code == attribute.missing else attribute.texts[change.code]
-    return "*", (value, "*")
+    if isinstance(change, MergeIntervals):
+        assert isinstance(attribute, NumberAttribute)
+        parts = pairwise(change.edges)
+        children = (_interval(attribute, start, stop, exact=stop - start == 1) for start, stop in parts)
+        return _interval(attribute, change.edges[0], change.edges[-1]), tuple(children)
+    assert isinstance(attribute, FlatAttribute)
+    codes = (change.code,) if isinstance(change, Disclose) else change.codes
+    values = tuple(None if code == attribute.missing else attribute.texts[code] for code in codes)
+    return ANY, (*values, ANY) if isinstance(change, Disclose) or change.more else values
 
 
-def _interval(attribute: NumberAttribute, start: int, stop: int) -> str | None:
+def _interval(attribute: NumberAttribute, start: int, stop: int, *, exact: bool = False) -> str | None:
     ranks = len(attribute.numbers)
     if start == ranks:
         return None
     if stop > ranks:
-        return "*"
-    edges = [rank for rank in (start, stop) if 0 < rank < ranks]
-    bounds = tuple(attribute.numbers[rank].item() for rank in edges)
+        return ANY
+    if exact:
+        return attribute.scale.text(attribute.numbers[start])
+    lowest, highest = attribute.domain or (None, None)
+    low = lowest if start == 0 else attribute.numbers[start].item()
+    high = highest if stop == ranks else attribute.numbers[stop].item()
     missing = "none" if attribute.missing is None else "apart"
-    labels = Intervals(attribute.name, attribute.scale, bounds, attribute.domain, missing).labels
-    return labels[1 if start > 0 else 0]
+    intervals = Intervals(attribute.name, attribute.scale, (), attribute.domain, missing)
+    return intervals.label(low, high, last=stop == ranks)

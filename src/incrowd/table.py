@@ -6,6 +6,7 @@ date is the rank of its value, a missing value is a code of its own, always the 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -16,9 +17,10 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from incrowd.errors import TaxonomyError, did_you_mean, shorten
+from incrowd.errors import DataError, TaxonomyError, did_you_mean, shorten
 from incrowd.scales import Numbers, Scale, scale_of, text_of
 from incrowd.taxonomy import Taxonomy
+from incrowd.taxonomy_rules import Rule
 
 Codes = npt.NDArray[Any]
 Counts = npt.NDArray[np.int64]
@@ -31,6 +33,7 @@ class TaxonomyAttribute:
 
     name: str
     taxonomy: Taxonomy
+    rule: Rule | None = None  # what built the taxonomy out of the values, if a rule did
 
     @property
     def size(self) -> int:
@@ -128,7 +131,7 @@ def encode(
     values: pa.Array,
     *,
     has_missing: bool,
-    taxonomy: Taxonomy | None = None,
+    taxonomy: Taxonomy | Rule | None = None,
     declared: str | None = None,
     domain: tuple[Any, Any] | None = None,
 ) -> tuple[Attribute, Codes]:
@@ -138,7 +141,7 @@ def encode(
         name: Column name.
         values: Its distinct values in any order, without nulls.
         has_missing: Whether missing values occur.
-        taxonomy: Its taxonomy, if it has one.
+        taxonomy: Its taxonomy, or a rule that builds one out of the values, if it has one.
         declared: The declared type, if there is one.
         domain: The public range of a number or date, if there is one.
 
@@ -146,21 +149,35 @@ def encode(
         The attribute, and the code of each of the values, followed by the code of missing values if they occur.
     """
     if taxonomy is not None:
-        return _encode_taxonomy(name, values, taxonomy.with_missing() if has_missing else taxonomy)
+        return _encode_taxonomy(name, values, taxonomy, has_missing)
     scale = scale_of(values, name, declared)
     if scale is None:
+        if domain is not None:
+            raise DataError(f"column '{name}' has a public range but holds text; leave the range out")
         texts, codes = _factorize(text_of(values))
+        if "*" in texts:
+            raise DataError(
+                f"column '{name}' holds the value '*', which stands for suppressed values; name it as a missing value"
+            )
         attribute: Attribute = FlatAttribute(name, tuple(texts.tolist()), len(texts) if has_missing else None)
     else:
         numbers, codes = np.unique(scale.numbers(values, name), return_inverse=True)
         if domain is not None:
             domain = (scale.number(domain[0], name), scale.number(domain[1], name))
+            if len(numbers) and not domain[0] <= numbers[0] <= numbers[-1] <= domain[1]:
+                raise DataError(
+                    f"column '{name}' holds values outside its public range, {scale.text(domain[0])} to "
+                    f"{scale.text(domain[1])}; widen the range, or mend the values"
+                )
         attribute = NumberAttribute(name, scale, numbers, len(numbers) if has_missing else None, domain)
     return attribute, np.append(codes, attribute.size - 1) if has_missing else codes
 
 
-def _encode_taxonomy(name: str, values: pa.Array, taxonomy: Taxonomy) -> tuple[Attribute, Codes]:
-    attribute = TaxonomyAttribute(name, taxonomy)
+def _encode_taxonomy(name: str, values: pa.Array, given: Taxonomy | Rule, has_missing: bool) -> tuple[Attribute, Codes]:
+    rule = None if isinstance(given, Taxonomy) else given
+    taxonomy = given if isinstance(given, Taxonomy) else given.build(text_of(values).to_pylist())
+    taxonomy = taxonomy.with_missing() if has_missing else taxonomy
+    attribute = TaxonomyAttribute(name, taxonomy, rule)
     codes = pc.index_in(text_of(values), attribute.values()).to_numpy(zero_copy_only=False)
     if len(unknown := text_of(values).filter(pa.array(np.isnan(codes)))):
         raise unknown_values_error(name, unknown.to_pylist(), taxonomy)
@@ -254,7 +271,8 @@ class CompressedTable:
     ) -> CompressedTable:
         """Collapse rows of codes (with counts, and with the class of each row where there is a target)."""
         sizes = [attribute.size for attribute in attributes]
-        columns = [column.astype(np.min_scalar_type(size - 1)) for column, size in zip(codes, sizes, strict=True)]
+        types = [np.min_scalar_type(size - 1) for size in sizes]
+        columns = [column.astype(kind, copy=False) for column, kind in zip(codes, types, strict=True)]
         if class_codes is None:
             order, starts = sort_tuples(columns, sizes)
             tuples = order[starts]
@@ -262,11 +280,12 @@ class CompressedTable:
         order, starts = sort_tuples([*columns, class_codes], [*sizes, len(classes)])
         entries = order[starts]
         class_counts = np.add.reduceat(counts[order], starts)
-        new_tuple = _changes([column[entries] for column in columns])
+        columns = [column.take(entries) for column in columns]
+        new_tuple = _changes(columns)
         firsts = np.flatnonzero(new_tuple)
         return cls(
             tuple(attributes),
-            tuple(column[entries[firsts]] for column in columns),
+            tuple(columns if len(firsts) == len(entries) else (column.take(firsts) for column in columns)),
             np.add.reduceat(class_counts, firsts),
             tuple(classes),
             np.cumsum(new_tuple) - 1,
@@ -284,8 +303,8 @@ def count(keys: Codes, size: int, weights: npt.NDArray[Any] | None) -> Counts:
 def sort_tuples(columns: Sequence[Codes], sizes: Sequence[int]) -> tuple[Codes, Codes]:
     """Sort rows of codes lexicographically.
 
-    As many columns as fit are packed into one integer; where more are left, what was packed is replaced by its rank,
-    which never needs more room than the number of rows.
+    As many columns as fit are packed into one integer; where more are left, they are packed in turn, and sorted only
+    among rows that are equal so far, which are few where there are many columns.
 
     Args:
         columns: One array per attribute.
@@ -294,18 +313,33 @@ def sort_tuples(columns: Sequence[Codes], sizes: Sequence[int]) -> tuple[Codes, 
     Returns:
         The order of the rows, and where in that order each distinct tuple starts.
     """
-    key, room = columns[0].astype(np.int64), max(1, sizes[0])
-    for column, size in zip(columns[1:], sizes[1:], strict=True):
-        if room * max(1, size) >= 2**62:
-            order = np.argsort(key)
-            ranks = np.cumsum(_changes([key[order]])) - 1
-            key[order] = ranks
-            room = int(ranks[-1]) + 1
-        key *= max(1, size)
-        key += column
-        room *= max(1, size)
+    key, packed = _pack(columns, sizes, 1 << 62)
     order = np.argsort(key)
-    return order, np.flatnonzero(_changes([key[order]]))
+    new = _changes([key.take(order)])
+    while packed < len(columns):
+        tied = ~new
+        tied[:-1] |= tied[1:]
+        places = np.flatnonzero(tied)
+        rows = order[places]
+        key, more = _pack([column.take(rows) for column in columns[packed:]], sizes[packed:], (1 << 62) // len(order))
+        if len(rows):
+            key += np.cumsum(new)[places] * np.int64(math.prod(sizes[packed : packed + more]))
+            inner = np.argsort(key)
+            order[places], new[places] = rows[inner], _changes([key[inner]])
+        packed += more
+    return order, np.flatnonzero(new)
+
+
+def _pack(columns: Sequence[Codes], sizes: Sequence[int], room: int) -> tuple[Codes, int]:
+    """The first columns as one integer per row, below `room` if one column is; and how many columns those are."""
+    key, used = columns[0].astype(np.int64), sizes[0]
+    for packed, (column, size) in enumerate(zip(columns[1:], sizes[1:], strict=True), 1):
+        used *= size
+        if used > room:
+            return key, packed
+        key *= size
+        key += column
+    return key, len(columns)
 
 
 def _changes(columns: Sequence[Codes]) -> npt.NDArray[np.bool_]:

@@ -7,7 +7,7 @@ of any single value, also of one that was not at hand. Arithmetic is exact, so 0
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
 from fractions import Fraction
@@ -16,10 +16,10 @@ from itertools import pairwise
 from math import floor, isfinite
 from typing import Any, NoReturn, Protocol
 
-from incrowd.errors import PolicyError, TaxonomyError
+from incrowd.errors import PolicyError, TaxonomyError, UnknownNameError
 from incrowd.taxonomy import ROOT, Taxonomy, interval_label, number_label
 
-__all__ = ["Bounds", "Flat", "Intervals", "Prefix", "Rule"]
+__all__ = ["Bounds", "Flat", "Intervals", "Prefix", "Rule", "rule_of", "words_of"]
 
 MASK = "*"
 LARGEST_EXPONENT = 308
@@ -224,3 +224,35 @@ def _ascending(numbers: Sequence[Any]) -> bool:
 
 def _refuse(rule: Any, name: str, must: str, got: object) -> NoReturn:
     raise PolicyError(f"The '{name}' parameter of {type(rule).__name__} must {must}. Got {got!r}.")
+
+
+def rule_of(column: str, words: Mapping[str, Any]) -> Rule:
+    """The rule of a column from the words of a policy file: prefix, widths (with origin), bounds or flat."""
+    kinds = ("prefix", "widths", "bounds", "flat", "origin")
+    for key in words if isinstance(words, Mapping) else ():
+        if key not in kinds:
+            raise UnknownNameError("rule", key, kinds, f"the taxonomy of '{column}'")
+    try:
+        if "prefix" in words:
+            return Prefix(tuple(words["prefix"]))
+        if "widths" in words:
+            return Intervals(tuple(words["widths"]), words.get("origin", 0))
+        if "bounds" in words:
+            return Bounds(tuple(words["bounds"]))
+        if "flat" in words:
+            return Flat()
+    except TypeError:
+        pass
+    raise PolicyError(
+        f"The taxonomy of '{column}' must be a file, or one of prefix = [3, 2], widths = [5, 10], bounds = [18, 65], "
+        "flat = true."
+    )
+
+
+def words_of(rule: Rule) -> dict[str, Any]:
+    """A rule in the words of a policy file."""
+    if isinstance(rule, Prefix):
+        return {"prefix": list(rule.lengths)}
+    if isinstance(rule, Intervals):
+        return {"widths": list(rule.widths), "origin": rule.origin}
+    return {"bounds": list(rule.bounds)} if isinstance(rule, Bounds) else {"flat": True}

@@ -13,9 +13,10 @@ from incrowd import Taxonomy, datasets
 from incrowd.engines import arrow
 from incrowd.engines.sources import open_source
 from incrowd.policy import QuasiIdentifier, make_policy
+from incrowd.search.blocks import Tree, first
 from incrowd.search.costs import Costs
 from incrowd.search.optimal import optimal
-from incrowd.search.partitions import State, Tree, TreeSpace, first, partitions
+from incrowd.search.partitions import State, TreeSpace, partitions
 from incrowd.search.schemes import SCHEMES, domain_of, explain, scheme_size
 from incrowd.table import CompressedTable, TaxonomyAttribute
 

@@ -12,10 +12,11 @@ from tests.strategies import taxonomies
 
 from incrowd.policy import QuasiIdentifier
 from incrowd.recoding import Recoding
+from incrowd.search.blocks import join, labels_of
 from incrowd.search.branch_and_bound import PRUNINGS
 from incrowd.search.costs import COSTS, Costs
 from incrowd.search.optimal import optimal
-from incrowd.search.partitions import join, partitions
+from incrowd.search.partitions import partitions
 from incrowd.search.schemes import SCHEMES, domain_of, scheme_size
 from incrowd.table import CompressedTable, TaxonomyAttribute
 
@@ -153,8 +154,6 @@ def test_a_cost_satisfies_what_pruning_relies_on(problem, cost, data):
     fine = [tuple(x & y for x in a for y in b if x & y) for a, b in zip(middle, other, strict=True)]
 
     def labelled(parts):
-        from incrowd.search.partitions import labels_of
-
         return [labels_of(blocks, domain.space.size) for blocks, domain in zip(parts, domains, strict=True)]
 
     released = Costs(table, domains, cost, 1)

@@ -76,7 +76,7 @@ def test_of_equally_good_steps_the_first_by_name_and_value_is_taken(problem, cri
 def test_scores_that_are_equal_as_fractions_tie():
     """Disclosing a = y scores 3/6 over 3, disclosing b = y scores 4/6 over 4: the same."""
     columns = Column("a", tuple("yxxyyz"), "flat"), Column("b", tuple("yyyyxz"), "flat")
-    problem = Problem(columns, None, (QuasiIdentifier("ab", 2),))
+    problem = Problem(columns, None, (QuasiIdentifier(["a", "b"], 2),))
     (first,) = problem.steps("tds", 1)
     assert (first.attribute, first.children) == ("a", ("y", "*"))
 

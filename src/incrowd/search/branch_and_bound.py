@@ -31,8 +31,9 @@ from typing import Any
 
 import numpy as np
 
+from incrowd.search.blocks import Apart, Labels
 from incrowd.search.costs import Bound, Costs
-from incrowd.search.partitions import Apart, Labels, Reach
+from incrowd.search.partitions import Reach
 
 PRUNINGS = ("bound", "applicators", "useful", "seeding", "requeue", "node-order", "applicator-order")
 NODE_BYTES = 2_000  # about, with its states

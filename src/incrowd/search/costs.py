@@ -31,7 +31,7 @@ import numpy.typing as npt
 
 from incrowd.errors import PolicyError
 from incrowd.search import kernels
-from incrowd.search.partitions import Labels, blocks_of
+from incrowd.search.blocks import Labels, blocks_of
 from incrowd.search.schemes import Domain
 from incrowd.table import CompressedTable, Counts, Floats
 

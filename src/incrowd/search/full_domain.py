@@ -23,9 +23,10 @@ import numpy as np
 import numpy.typing as npt
 
 from incrowd.search import kernels
+from incrowd.search.blocks import Labels, blocks_of, labels_of
 from incrowd.search.branch_and_bound import Progress
 from incrowd.search.costs import Costs
-from incrowd.search.partitions import Labels, LevelSpace, blocks_of, labels_of
+from incrowd.search.partitions import LevelSpace
 from incrowd.table import Floats
 
 LARGEST = 5_000_000  # nodes of a lattice; beyond, branch and bound needs less memory

@@ -1,9 +1,9 @@
 """What a refinement gains, from the histogram of its attribute alone: no search reads records for it.
 
 With a target the gain is information about the class, as in the papers. Without one it is the part of the table's
-loss (NCP, the generalized loss per cell of this attribute) that the refinement removes; summed over the steps it is
-exactly how far the loss of the attribute has fallen from 1. Gains are rounded to 12 decimals, so that refinements that
-are equally good stay equal on every machine and the documented tie rule decides.
+loss (NCP, the generalized loss per cell of this attribute) that the refinement removes; summed over the steps it is how
+far the loss of the attribute has fallen: from 1, or from 0 where it had only one value. Gains are rounded to 12
+decimals, so that refinements that are equally good stay equal on every machine and the documented tie rule decides.
 """
 
 from __future__ import annotations

@@ -16,14 +16,16 @@ from incrowd.attribute_recoding import AttributeRecoding
 from incrowd.errors import InfeasibleError, PolicyError, UnknownNameError
 from incrowd.policy import QuasiIdentifier
 from incrowd.search import Found, full_domain
+from incrowd.search.blocks import Labels, blocks_of
 from incrowd.search.branch_and_bound import PRUNINGS, Progress, Search
 from incrowd.search.costs import Costs
 from incrowd.search.full_domain import FullDomain
-from incrowd.search.partitions import Labels, TreeSpace, blocks_of
+from incrowd.search.partitions import TreeSpace
 from incrowd.search.schemes import Domain, Order, domain_of, explain, schemes_of
-from incrowd.search.seeds import Seeds, carried, cells_of, from_top_down
+from incrowd.search.seeds import Seeds, carried, from_top_down
+from incrowd.search.withhold import withhold
 from incrowd.steps import Step
-from incrowd.table import CompressedTable, sort_tuples
+from incrowd.table import CompressedTable
 
 DIRECTIONS = ("auto", "bottom-up", "top-down")
 ORDERED = {"sps": "ops", "gsps": "gops"}
@@ -201,14 +203,5 @@ def _found(table: CompressedTable, costs: Costs, partitions: list[Labels], facts
     for index, domain in enumerate(costs.domains):
         released = set(costs.rows[kept, index].tolist())
         recodings.append(domain.recoding(blocks_of(partitions[index].tolist()), released))
-    suppressed = int(classes.sizes[~large].sum())
-    facts = {"measure": costs.cost, **facts, "suppressed": suppressed}
-    if not suppressed:
-        return Found(tuple(recodings), facts=facts)
-    cells = [
-        cells_of(recoding, attribute)[codes][kept]
-        for recoding, attribute, codes in zip(recodings, table.attributes, table.codes, strict=True)
-    ]
-    order, starts = sort_tuples(cells, [len(recoding.labels) for recoding in recodings])
-    rows = np.stack(cells, axis=1)[order[starts]] if kept.any() else np.empty((0, len(cells)), np.int64)
-    return Found(tuple(recodings), classes=tuple(map(tuple, rows.tolist())), facts=facts)
+    told, released_classes, suppressed = withhold(table, recodings, ~kept)
+    return Found(told, classes=released_classes, facts={"measure": costs.cost, **facts, "suppressed": suppressed})

@@ -15,9 +15,11 @@ from typing import Any
 
 import numpy as np
 
-from incrowd.attribute_recoding import AttributeRecoding, Cut, Disclosure, Intervals, Partition
+from incrowd.attribute_recoding import AttributeRecoding, Cut, Disclosure, Intervals, cut_of
 from incrowd.errors import PolicyError, UnknownNameError, shorten
-from incrowd.search.partitions import Blocks, LevelSpace, Mode, Space, Tree, TreeSpace, bits, count_partitions, first
+from incrowd.partition_recoding import Partition
+from incrowd.search.blocks import Blocks, Mode, Tree, bits, count_partitions, first
+from incrowd.search.partitions import LevelSpace, Space, TreeSpace
 from incrowd.table import Attribute, CompressedTable, FlatAttribute, NumberAttribute, TaxonomyAttribute
 from incrowd.taxonomy import Taxonomy
 
@@ -135,7 +137,7 @@ class Domain:
         """
         attribute = self.attribute
         if isinstance(attribute, TaxonomyAttribute):
-            return self._of_taxonomy(attribute, blocks)
+            return self._of_taxonomy(attribute, blocks, released)
         if isinstance(attribute, NumberAttribute) and (self.scheme == "ops" or len(blocks) == 1):
             starts = [self.codes[first(block)] for block in blocks]
             bounds = tuple(attribute.numbers[code].item() for code in sorted(starts)[1:] if code != attribute.missing)
@@ -158,16 +160,19 @@ class Domain:
     def _texts(self) -> list[Any]:
         return list(self.attribute.values().to_pylist())
 
-    def _of_taxonomy(self, attribute: TaxonomyAttribute, blocks: Blocks) -> AttributeRecoding:
+    def _of_taxonomy(self, attribute: TaxonomyAttribute, blocks: Blocks, released: set[int]) -> AttributeRecoding:
         taxonomy = attribute.taxonomy
         if isinstance(self.space, LevelSpace):
-            return Cut(attribute.name, taxonomy, self.cuts[self.space.level(blocks)])
+            return cut_of(attribute, self.cuts[self.space.level(blocks)])
         members = [self.members(block) for block in blocks]
         if self.scheme == "ghs":
             chosen = {_lowest(taxonomy, set(codes)) for codes in members}
-            return Cut(attribute.name, taxonomy, tuple(_fill(taxonomy, chosen)))
-        taken = {code for codes in members for code in codes}
-        members += [[code] for code in range(attribute.size) if code not in taken]
+            return cut_of(attribute, _fill(taxonomy, chosen))
+        if attribute.rule is None:
+            taken = {code for codes in members for code in codes}
+            members += [[code] for code in range(attribute.size) if code not in taken]
+        else:  # a rule built the taxonomy out of the values, so it is not public
+            members = [self.members(block) for block in blocks if released & set(bits(block))]
         members.sort()
         node_of = {(int(taxonomy.start[n]), int(taxonomy.stop[n])): n for n in reversed(range(len(taxonomy.labels)))}
         names: list[str | None] = []
@@ -176,7 +181,7 @@ class Domain:
             named = taxonomy.leaves[codes[0]] if len(codes) == 1 else node
             names.append(_set_label([self._texts[c] for c in codes]) if named is None else taxonomy.labels[named])
         sets = tuple(tuple(self._texts[code] for code in codes) for codes in members)
-        return Partition(attribute.name, sets, tuple(names))
+        return Partition(attribute.name, sets, tuple(names), rest=attribute.rule is not None)
 
 
 def _set_label(values: Sequence[str | None]) -> str | None:

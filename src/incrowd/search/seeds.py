@@ -15,8 +15,9 @@ import numpy as np
 
 from incrowd.attribute_recoding import AttributeRecoding
 from incrowd.policy import QuasiIdentifier
+from incrowd.search.blocks import Blocks, Labels, bits, blocks_of, join, labels_of
 from incrowd.search.costs import Costs, Partitions
-from incrowd.search.partitions import Blocks, Labels, LevelSpace, bits, blocks_of, join, labels_of
+from incrowd.search.partitions import LevelSpace
 from incrowd.search.schemes import Domain
 from incrowd.search.top_down import top_down
 from incrowd.table import Attribute, Codes, CompressedTable

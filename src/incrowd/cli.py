@@ -1,0 +1,350 @@
+"""The command line. stdout carries data, stderr messages; heavy modules are imported when a command runs."""
+
+from __future__ import annotations
+
+import json
+import signal
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, NoReturn
+
+import typer
+
+from incrowd.cli_options import (
+    Encoding,
+    Header,
+    K,
+    PolicyFile,
+    PolicyOptions,
+    Qi,
+    Quote,
+    Separator,
+    policy_of,
+    with_policy_options,
+)
+from incrowd.errors import IncrowdError, PolicyError
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from incrowd.policy import Policy, QuasiIdentifier
+
+app = typer.Typer(
+    name="incrowd",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    help="Release tables about people so that everyone stands in a crowd of at least k.",
+)
+
+INTERRUPTED = 130
+_TABLE = "CSV or Parquet file."
+
+# Paths are not checked for being readable here: typer would answer with a box, and incrowd does with one line.
+Input = Annotated[Path, typer.Argument(help=_TABLE, show_default=False, readable=False)]
+Output = Annotated[
+    Path, typer.Option("-o", "--output", help="Where to write (.csv or .parquet).", show_default=False, readable=False)
+]
+RecodingFile = Annotated[
+    Path, typer.Argument(help="The .recoding.json of a release.", show_default=False, readable=False)
+]
+Overwrite = Annotated[bool, typer.Option("--overwrite", help="Replace existing files.")]
+Json = Annotated[bool, typer.Option("--json", help="Print JSON on stdout instead of tables on stderr.")]
+
+_TRIAL: Any = {"rich_help_panel": "Evaluation", "show_default": False}
+_PROTOCOL = "apply: release the training rows, recode test rows alike (default); together: release both."
+_CLASSIFIER = "tree, bayes, or any of scikit-learn, such as RandomForestClassifier; by commas (default: tree,bayes)."
+TestFile = Annotated[Path | None, typer.Option(help="A file with the test rows.", readable=False, **_TRIAL)]
+Split = Annotated[float | None, typer.Option(help="Share of rows to test on (default: a third).", **_TRIAL)]
+Folds = Annotated[int | None, typer.Option(help="Cross-validate in that many folds.", **_TRIAL)]
+Protocol = Annotated[str, typer.Option(help=_PROTOCOL, **_TRIAL)]
+Classifier = Annotated[str, typer.Option(help=_CLASSIFIER, **_TRIAL)]
+Columns = Annotated[str | None, typer.Option(help="Columns that classifiers may use (default: all).", **_TRIAL)]
+IntervalsAs = Annotated[str, typer.Option(help="Released intervals as midpoints (default) or categories.", **_TRIAL)]
+
+
+@app.command()
+@with_policy_options
+def anonymize(
+    table: Input,
+    output: Output,
+    options: PolicyOptions,
+    overwrite: Overwrite = False,
+    preview: Annotated[bool, typer.Option("--preview", help="Show a few rows before and after.")] = False,
+    as_json: Json = False,
+) -> None:
+    """Make a k-anonymous release of a table.
+
+    incrowd anonymize people.csv -o release.csv --qi age,sex,zip --k 10 --target income
+    """
+    with _user_errors():
+        policy, dialect = options.read()
+        _anonymize(table, output, policy, dialect, overwrite=overwrite, preview=preview, as_json=as_json)
+
+
+def _says_k(quasi_identifiers: Any) -> bool:
+    """Whether a quasi-identifier of a policy file has its own k, which a common k would not change."""
+    items = quasi_identifiers if isinstance(quasi_identifiers, list) else []
+    return any(isinstance(item, dict) and "k" in item for item in items)
+
+
+def _anonymize(
+    table: Path, output: Path, policy: Policy, dialect: dict[str, Any], *, overwrite: bool, preview: bool, as_json: bool
+) -> None:
+    from incrowd.engines.sources import open_source
+    from incrowd.pipeline import release_of
+    from incrowd.progress import ProgressLine
+    from incrowd.release import check_outputs
+
+    with ProgressLine() as progress:
+        source = open_source(table, **dialect)
+        check_outputs(output, source, overwrite=overwrite, sidecars=True)
+        release = release_of(source, policy, on_rows=progress.stage("reading").rows, on_step=progress.step)
+        certificate = release.write(output, overwrite=overwrite, progress=progress.stage("writing").rows)
+    if as_json:
+        _print_json({**release.to_json(), "certificate": certificate.to_json()})
+        return
+    from incrowd.summary import print_preview, print_release
+
+    if preview:
+        print_preview(_console(), release)
+    print_release(_console(), release, output)
+
+
+@app.command()
+@with_policy_options
+def evaluate(
+    table: Input,
+    options: PolicyOptions,
+    test: TestFile = None,
+    split: Split = None,
+    folds: Folds = None,
+    protocol: Protocol = "apply",
+    classifier: Classifier = "tree,bayes",
+    features: Columns = None,
+    intervals: IntervalsAs = "midpoints",
+    as_json: Json = False,
+) -> None:
+    """Measure what a release costs a classifier: error on the original, on the release, without quasi-identifiers.
+
+    Nothing is written. Test rows come from --test, or are drawn: once (--split) or in folds (--folds).
+
+    incrowd evaluate people.csv --qi age,sex,zip --k 10 --target income --folds 10
+    """
+    with _user_errors():
+        from incrowd.engines.sources import open_source
+        from incrowd.progress import ProgressLine
+        from incrowd.utility import Trial
+        from incrowd.words import columns_of
+
+        policy, dialect = options.read()
+        with ProgressLine() as progress:
+            progress.say("reading")
+            trial = Trial.of(
+                open_source(table, **dialect),
+                policy,
+                test=None if test is None else open_source(test, **dialect),
+                split=split,
+                folds=folds,
+                classifiers=columns_of(classifier),
+                features=None if features is None else columns_of(features),
+            )
+            evaluation = trial.evaluate(policy, protocol=protocol, intervals=intervals, progress=progress.say)
+        if as_json:
+            _print_json(evaluation.to_json())
+            return
+        from rich.console import Console
+
+        from incrowd.summary import print_evaluation
+
+        print_evaluation(Console(), evaluation)
+
+
+@app.command()
+def verify(
+    table: Input,
+    qi: Qi = None,
+    k: K = None,
+    policy: PolicyFile = None,
+    separator: Separator = None,
+    quote: Quote = None,
+    encoding: Encoding = None,
+    header: Header = None,
+    as_json: Json = False,
+) -> None:
+    """Count the crowds in a table, whoever made it; exits with 3 if one is too small."""
+    with _user_errors():
+        from incrowd.engines.sources import open_source
+        from incrowd.policy import Policy
+        from incrowd.progress import ProgressLine
+        from incrowd.release import recount
+
+        qids, dialect = _quasi_identifiers(qi, k, policy)
+        given = {"separator": separator, "quote": quote, "encoding": encoding, "header": header}
+        dialect |= {key: value for key, value in given.items() if value is not None}
+        with ProgressLine() as progress:
+            source = open_source(table, **dialect)
+            Policy(quasi_identifiers=qids).check_columns(source.columns, source.name)
+            verification = recount(source, qids, progress.stage("counting").rows)
+        if as_json:
+            _print_json(verification.to_json())
+        else:
+            from rich.console import Console
+
+            from incrowd.summary import print_verification
+
+            print_verification(Console(), verification)
+        verification.require()
+
+
+def _quasi_identifiers(
+    qi: list[str] | None, k: int | None, policy: Path | None
+) -> tuple[tuple[QuasiIdentifier, ...], dict[str, Any]]:
+    """What must hold, from options or from a policy file, and how that reads CSV files."""
+    from incrowd.policy import quasi_identifiers_of
+    from incrowd.words import quasi_identifiers
+
+    if qi is not None:
+        return quasi_identifiers_of(quasi_identifiers(qi), k), {}
+    if policy is None:
+        raise PolicyError("say what to verify; give --qi with its columns, or a --policy file")
+    made, dialect = policy_of(policy, {} if k is None else {"k": k}, {})
+    return made.quasi_identifiers, dialect
+
+
+@app.command()
+def apply(
+    recoding: RecodingFile,
+    table: Input,
+    output: Output,
+    qi: Qi = None,
+    k: K = None,
+    separator: Separator = None,
+    quote: Quote = None,
+    encoding: Encoding = None,
+    header: Header = None,
+    overwrite: Overwrite = False,
+) -> None:
+    """Recode new rows the way a release was recoded; with --qi and --k also verify them.
+
+    New rows are not k-anonymous by that alone: nobody counted them when the recoding was made.
+    """
+    with _user_errors():
+        from incrowd.pipeline import apply_to_file
+        from incrowd.policy import quasi_identifiers_of
+        from incrowd.progress import ProgressLine
+        from incrowd.recoding import Recoding
+        from incrowd.words import quasi_identifiers
+
+        dialect = {"separator": separator, "quote": quote, "encoding": encoding, "header": header}
+        require = quasi_identifiers_of(quasi_identifiers(qi), k) if qi else ()
+        with ProgressLine() as progress:
+            rows = progress.stage("writing").rows
+            apply_to_file(
+                Recoding.read(recoding), table, output, require=require, overwrite=overwrite, progress=rows, **dialect
+            )
+        verified = "verified" if require else "not verified: give --qi and --k to count the crowds"
+        _console().print(f"wrote {output} ({verified})", highlight=False, soft_wrap=True)
+
+
+@app.command()
+def taxonomy(
+    file: Annotated[Path, typer.Argument(help="A taxonomy in CSV or TOML.", show_default=False, readable=False)],
+    most: Annotated[int | None, typer.Option(help="Children shown per node.", show_default=False)] = None,
+) -> None:
+    """Check a taxonomy and print it as a tree."""
+    with _user_errors():
+        from incrowd.taxonomy import Taxonomy
+
+        typer.echo(Taxonomy.read(file).render(most))
+
+
+@app.command()
+def codebook(
+    recoding: RecodingFile,
+) -> None:
+    """Print what every released value stands for."""
+    with _user_errors():
+        from incrowd.recoding import Recoding
+
+        typer.echo(Recoding.read(recoding).codebook())
+
+
+@app.command()
+def methods() -> None:
+    """List the searches and their options."""
+    from incrowd.search import METHODS
+
+    for name, method in METHODS.items():
+        typer.echo(f"{name:<10}{method.about}")
+        for option, about in method.options.items():
+            choices = f" ({', '.join(about.choices)})" if about.choices else ""
+            typer.echo(f"{'':<12}{option}: {about.about}{choices}")
+
+
+@app.command()
+def demo(
+    folder: Annotated[Path, typer.Argument(help="Where to put the files.", readable=False)] = Path("demo"),
+    k: Annotated[int, typer.Option("--k", help="Smallest crowd.")] = 50,
+) -> None:
+    """Anonymize the shipped census data (Adult, 45,222 people) for predicting income."""
+    with _user_errors():
+        import shutil
+
+        from incrowd import datasets
+        from incrowd.policy import make_policy
+
+        taxonomies = datasets.taxonomies("adult")
+        columns = ["age", "workclass", "education", "marital-status", "occupation", "race", "sex", "native-country"]
+        trees = {column: taxonomies[column] for column in columns if column in taxonomies}
+        policy = make_policy(quasi_identifiers=columns, k=k, target="income", taxonomies=trees)
+        folder.mkdir(parents=True, exist_ok=True)
+        table = folder / "adult.csv.gz"
+        shutil.copyfile(datasets.adult(), table)
+        shutil.copytree(next(iter(taxonomies.values())).parent, folder / "taxonomies", dirs_exist_ok=True)
+        console, output = _console(), folder / "release.csv"
+        console.print(
+            f"incrowd anonymize {table} -o {output} --qi {','.join(columns)} --k {k} --target income "
+            f"--taxonomies {folder / 'taxonomies'} --method tdr --preview --overwrite\n",
+            highlight=False,
+            soft_wrap=True,
+        )
+        _anonymize(table, output, policy, {}, overwrite=True, preview=True, as_json=False)
+
+
+def _console() -> Console:
+    from rich.console import Console
+
+    return Console(stderr=True, markup=False)  # brackets in names and values are no markup
+
+
+def _print_json(data: Any) -> None:
+    typer.echo(json.dumps(data, indent=1, ensure_ascii=False))
+
+
+@contextmanager
+def _user_errors() -> Iterator[None]:
+    """One line and the designed exit code for what a user can mend; no traceback."""
+    signal.signal(signal.SIGTERM, _terminated)
+    try:
+        yield
+    except IncrowdError as error:
+        typer.echo(f"error: {' '.join(str(error).splitlines())}", err=True)  # a column name may hold a line end
+        raise typer.Exit(error.exit_code) from None
+    except OSError as error:
+        typer.echo(f"error: {error.filename}: {error.strerror}", err=True)
+        raise typer.Exit(1) from None
+    except KeyboardInterrupt:
+        typer.echo("error: interrupted; no file was written", err=True)
+        raise typer.Exit(INTERRUPTED) from None
+
+
+def _terminated(number: int, frame: object) -> NoReturn:
+    sys.exit(128 + number)
+
+
+def main() -> None:
+    """Entry point."""
+    app()

@@ -1,0 +1,84 @@
+"""The words of a policy as they are typed on the command line, turned into the words of `make_policy`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from incrowd.errors import PolicyError
+
+
+def given_words(**typed: Any) -> dict[str, Any]:
+    """The words of `make_policy` for the options that were given; those that were not are left out."""
+    words = {key: value for key, value in typed.items() if value is not None and value != []}
+    for key in ("identifiers", "sensitive", "insensitive"):
+        if key in words:
+            words[key] = columns_of(words[key])
+    if "quasi_identifiers" in words:
+        words["quasi_identifiers"] = quasi_identifiers(words["quasi_identifiers"])
+    if "types" in words:
+        words["types"] = dict(_pair(text, "--type", "age=number") for text in words["types"])
+    if "ranges" in words:
+        words["ranges"] = dict(_range(text) for text in words["ranges"])
+    _add_taxonomies(words)
+    words["options"] = {key: value for key, value in words.get("options", {}).items() if value is not None}
+    return words
+
+
+def quasi_identifiers(typed: Sequence[str]) -> list[Any]:
+    """Quasi-identifiers typed as 'education,sex:4'; without ':k' the common k holds."""
+    return [_quasi_identifier(text) for text in typed]
+
+
+def _quasi_identifier(text: str) -> Any:
+    columns, colon, k = text.rpartition(":")
+    if not colon or not k.strip().isdigit():
+        return columns_of(text)  # a column may have a colon in its name
+    return {"attributes": columns_of(columns), "k": int(k)}
+
+
+def columns_of(text: str) -> list[str]:
+    """Names separated by commas."""
+    return [name.strip() for name in text.split(",") if name.strip()]
+
+
+def _pair(text: str, option: str, example: str) -> tuple[str, str]:
+    column, equals, value = text.partition("=")
+    if not equals or not column or not value:
+        raise PolicyError(f"The '{option}' option must look like {example}. Got '{text}'.")
+    return column, value
+
+
+def _range(text: str) -> tuple[str, tuple[Any, Any]]:
+    column, value = _pair(text, "--range", "age=0:120")
+    low, colon, high = value.partition(":")
+    if not colon:
+        raise PolicyError(f"The '--range' option must look like age=0:120. Got '{text}'.")
+    return column, (_number(low), _number(high))
+
+
+def _number(text: str) -> Any:
+    for kind in (int, float):
+        try:
+            return kind(text)
+        except ValueError:
+            continue
+    return text  # a date
+
+
+def _add_taxonomies(words: dict[str, Any]) -> None:
+    """Join the folder of --taxonomies with the single ones of --taxonomy; the single ones win."""
+    single = dict(_taxonomy(text) for text in words.pop("taxonomy", ()))
+    if single:
+        words["taxonomies"] = (words["taxonomies"], single) if "taxonomies" in words else single
+
+
+def _taxonomy(text: str) -> tuple[str, Any]:
+    column, value = _pair(text, "--taxonomy", "education=education.csv or zip=prefix:3,2")
+    kind, colon, numbers = value.partition(":")
+    if value != "flat" and not (kind in ("prefix", "widths", "bounds") and colon):
+        return column, Path(value)
+    from incrowd.taxonomy_rules import rule_of
+
+    return column, rule_of(column, {kind: [_number(number) for number in numbers.split(",")] if colon else True})
