@@ -105,7 +105,9 @@ _TOP_DOWN = {
 }
 
 _OPTIMAL = {
-    "scheme": Option("bhs, ghs, ops, sps, gsps or gops for all columns, or by column"),
+    "scheme": Option(
+        "bhs, ghs, ops, sps, gsps or gops for all columns, or by column; default gops, or ops without a taxonomy"
+    ),
     "cost": Option("what is to be low", choices=("dm", "hdm", "lm", "cm")),
     "suppress": Option("share of the records that may be left out, 0 to 1"),
     "direction": Option("where the search starts", choices=("auto", "bottom-up", "top-down")),

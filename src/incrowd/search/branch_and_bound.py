@@ -109,6 +109,7 @@ class Search:
         self.partitions: list[Labels] | None = None
         self.visited = self.pruned = 0
         self.stopped = ""
+        self.direction = "bottom-up" if up else "top-down"
 
     def offer(self, cost: float, partitions: list[Labels]) -> None:
         """Take an allowed anonymization if it is better than the best."""

@@ -83,6 +83,7 @@ class FullDomain:
         self.best = np.inf
         self._best_levels: Levels | None = None
         self.stopped = ""
+        self.direction = "lattice"
 
     def _prepare_labels(self) -> None:
         """Labels of all levels, multiplied so that their sum over the attributes is a key of the class."""

@@ -21,7 +21,7 @@ from incrowd.search.branch_and_bound import PRUNINGS, Progress, Search
 from incrowd.search.costs import Costs
 from incrowd.search.full_domain import FullDomain
 from incrowd.search.partitions import TreeSpace
-from incrowd.search.schemes import Domain, Order, domain_of, explain, schemes_of
+from incrowd.search.schemes import Domain, Order, domain_of, domains_of, explain
 from incrowd.search.seeds import Seeds, carried, from_top_down
 from incrowd.search.withhold import withhold
 from incrowd.steps import Step
@@ -37,7 +37,7 @@ def optimal(
     table: CompressedTable,
     quasi_identifiers: Sequence[QuasiIdentifier],
     *,
-    scheme: str | Mapping[str, str] = "gops",
+    scheme: str | Mapping[str, str] | None = None,
     cost: str = "dm",
     suppress: float = 0.0,
     direction: str = "auto",
@@ -54,7 +54,8 @@ def optimal(
     Args:
         table: The compressed table.
         quasi_identifiers: What must hold; one.
-        scheme: One of bhs, ghs, ops, sps, gsps, gops for all attributes, or by column.
+        scheme: One of bhs, ghs, ops, sps, gsps, gops for all attributes, or by column; by default gops where there is a
+            taxonomy, else ops.
         cost: What is to be low: "dm", "hdm", "lm" or "cm".
         suppress: The share of records that may be left out, 0 to 1.
         direction: "bottom-up" from the original values, "top-down" from the most general ones, or "auto".
@@ -79,28 +80,22 @@ def optimal(
             f"The method 'optimal' takes one quasi-identifier. Got {len(quasi_identifiers)}; tdr and tds take several."
         )
     chosen = check_options(direction, prunings, suppress, time_limit, gap, memory)
-    schemes = schemes_of(table.attributes, scheme)
-    domains = [domain_of(table, index, word, order) for index, word in enumerate(schemes)]
-    for name in order or {}:
-        if name not in [attribute.name for attribute in table.attributes]:
-            raise UnknownNameError("quasi-identifier column", name, [a.name for a in table.attributes], "'order'")
+    domains = domains_of(table, scheme, order)
     costs = Costs(table, domains, cost, quasi_identifiers[0].k)
     limit = int(suppress * table.records + 1e-9)
-    search: Search | FullDomain
+    options: dict[str, Any] = {"time_limit": time_limit, "gap": gap, "memory": memory, "on_progress": on_progress}
     if direction == "auto" and chosen == PRUNINGS and full_domain.fits(costs):
-        direction, search = "lattice", FullDomain(costs, limit, time_limit, gap, memory, on_progress)
+        search: Search | FullDomain = FullDomain(costs, limit, **options)
     else:
         quick = QUICK if time_limit is None else min(QUICK, time_limit / 4)
         seed = _seed(table, quasi_identifiers[0], costs, limit, order, quick) if "seeding" in chosen else None
         up = _goes_up(domains, direction, seed[1] if seed else None)
-        direction = "bottom-up" if up else "top-down"
-        search = Search(costs, limit, up, chosen, time_limit, gap, memory, on_progress)
-        if seed is not None:
-            search.offer(*seed)
+        search = Search(costs, limit, up, chosen, **options)
+        search.offer(*(seed or (np.inf, [])))
     search.run()
     if (partitions := search.partitions) is None:
         raise _infeasible(search, table, costs.k, suppress)
-    facts = {"direction": direction, **_proof(search, costs), "spaces": explain(domains)}
+    facts = {**_proof(search, costs), "spaces": explain(domains)}
     return _found(table, costs, partitions, facts)
 
 
@@ -184,6 +179,7 @@ def _proof(search: Search | FullDomain, costs: Costs) -> dict[str, Any]:
     """What the search can say of its result."""
     bound = search.bound
     return {
+        "direction": search.direction,
         "cost": costs.reported(search.best),
         "bound": costs.reported(bound),
         "gap": (search.best - bound) / search.best if search.best > 0 else 0.0,

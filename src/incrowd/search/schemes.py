@@ -32,13 +32,15 @@ SMALLER = {"sps": "gsps", "gsps": "gops", "ops": "gops", "gops": "ghs", "ghs": "
 Order = Mapping[str, Sequence[str]]
 
 
-def schemes_of(attributes: Sequence[Attribute], scheme: str | Mapping[str, str]) -> tuple[str, ...]:
-    """The scheme of each attribute, from one for all or a mapping by column.
+def schemes_of(attributes: Sequence[Attribute], scheme: str | Mapping[str, str] | None) -> tuple[str, ...]:
+    """The scheme of each attribute, from one for all or a mapping by column; gops or ops by default.
 
     Raises:
         PolicyError: A scheme is unknown, an attribute has none, or a column has no such attribute.
     """
     names = [attribute.name for attribute in attributes]
+    if scheme is None:
+        return tuple("gops" if isinstance(attribute, TaxonomyAttribute) else "ops" for attribute in attributes)
     by_name = dict.fromkeys(names, scheme) if isinstance(scheme, str) else dict(scheme)
     for name, word in by_name.items():
         if name not in names:
@@ -209,6 +211,22 @@ def _fill(taxonomy: Taxonomy, chosen: set[int]) -> list[int]:
         else:
             cut.append(node)
     return cut
+
+
+def domains_of(
+    table: CompressedTable, scheme: str | Mapping[str, str] | None, order: Order | None = None
+) -> list[Domain]:
+    """All attributes of a table under their schemes.
+
+    Raises:
+        PolicyError: A scheme or an order does not fit, or names an unknown column.
+    """
+    names = [attribute.name for attribute in table.attributes]
+    for name in order or {}:
+        if name not in names:
+            raise UnknownNameError("quasi-identifier column", name, names, "the 'order' parameter")
+    schemes = schemes_of(table.attributes, scheme)
+    return [domain_of(table, index, word, order) for index, word in enumerate(schemes)]
 
 
 def domain_of(table: CompressedTable, index: int, scheme: str, order: Order | None = None) -> Domain:
