@@ -14,7 +14,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
@@ -23,6 +23,8 @@ from incrowd.engines.frames import FrameSource
 from incrowd.engines.output import AtomicFiles, check_output
 from incrowd.engines.sources import Source, WatchedFile, open_source
 from incrowd.errors import PolicyError
+from incrowd.hierarchical_distance import HEIGHT, Weights
+from incrowd.local_recoding import AnyRecoding
 from incrowd.measures import Measures, measure
 from incrowd.policy import Policy, QuasiIdentifier
 from incrowd.recoding import Recoding
@@ -30,6 +32,9 @@ from incrowd.search import Found
 from incrowd.steps import Step
 from incrowd.table import CompressedTable
 from incrowd.witness import Verification, Witness
+
+if TYPE_CHECKING:
+    from incrowd.release_distortion import Distortion
 
 Progress = Callable[[int], object]
 
@@ -65,7 +70,7 @@ class Release:
     policy: Policy
     source: Source = field(repr=False)
     table: CompressedTable = field(repr=False)
-    recoding: Recoding = field(repr=False)
+    recoding: AnyRecoding = field(repr=False)
     found: Found = field(repr=False)
     notes: tuple[str, ...] = ()
 
@@ -78,6 +83,12 @@ class Release:
     def measures(self) -> Measures:
         """What the release lost."""
         return measure(self.table, self.recoding, self.policy.quasi_identifiers)
+
+    def distortion(self, weights: Weights = HEIGHT) -> Distortion:
+        """How far the values were generalized in their hierarchies."""
+        from incrowd.release_distortion import release_distortion
+
+        return release_distortion(self.table, self.recoding, weights)
 
     @cached_property
     def data(self) -> Any:
@@ -98,7 +109,7 @@ class Release:
         Only what satisfies the policy leaves it: a state on the way of a bottom-up search can be measured, but `data`
         and `write` raise.
         """
-        if self.found.at is None:
+        if self.found.at is None or not isinstance(self.recoding, Recoding):
             raise PolicyError(
                 f"The method '{self.policy.method}' keeps no steps; a release at a step needs a greedy one."
             )
@@ -134,7 +145,7 @@ class Release:
             fingerprint.result()  # the source remembers it
             certificate = self._certificate(witness.verdict().require(), output)
             if sidecars:
-                steps = [step.to_json(self.recoding[step.attribute].labels) for step in self.steps]
+                steps = [step.to_json({*self.recoding.labels(step.attribute), None}) for step in self.steps]
                 contents = (self.recoding.to_json(), steps, certificate.to_json())
                 for target, content in zip(sidecar_paths(path), contents, strict=True):
                     text = json.dumps(content, indent=1, ensure_ascii=False) + "\n"
@@ -159,7 +170,7 @@ class Release:
         }
 
 
-def recode(source: Source, recoding: Recoding) -> Any:
+def recode(source: Source, recoding: AnyRecoding) -> Any:
     """The rows of a source, recoded: the same kind of frame, or an Arrow table for a file."""
     if isinstance(source, FrameSource):
         return arrow.frame(source, recoding)

@@ -126,6 +126,11 @@ class Anonymizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type
                 target = _unlike("target", table.column_names)
                 table = table.append_column(target, pa.array(np.asarray(y).ravel()))
         release = release_of(open_source(table), self._policy(table.column_names, target))
+        if not isinstance(release.recoding, Recoding):
+            raise PolicyError(
+                f"The method '{self.method}' recodes equal rows differently, so that it cannot transform single rows; "
+                "take a global method, such as 'tdr'."
+            )
         release.data  # noqa: B018  (counted here: raises unless everyone stands in a crowd)
         self.release_, self.recoding_ = release, release.recoding
         return self

@@ -15,9 +15,10 @@ import pyarrow as pa
 from incrowd.engines.arrow import missing_values
 from incrowd.engines.sources import Source, as_array, open_source
 from incrowd.errors import DataError, PolicyError, UnknownNameError
+from incrowd.local_recoding import AnyRecoding
 from incrowd.pipeline import apply, release_of
 from incrowd.policy import Policy
-from incrowd.recoding import Recoding, encoded, is_missing
+from incrowd.recoding import encoded, is_missing
 
 PROTOCOLS = ("apply", "together")
 SHARE = 1 / 3  # of rows to test on where nothing else is said
@@ -118,7 +119,7 @@ def released_rows(table: pa.Table, policy: Policy, train: Rows, test: Rows, prot
     return pa.concat_tables([release.data, apply(release.recoding, rows)]) if len(rows) else release.data
 
 
-def _recodable(table: pa.Table, recoding: Recoding) -> npt.NDArray[np.bool_]:
+def _recodable(table: pa.Table, recoding: AnyRecoding) -> npt.NDArray[np.bool_]:
     """Which rows a recoding that was made from others has a value for."""
     known = np.ones(len(table), bool)
     for name in recoding.names:

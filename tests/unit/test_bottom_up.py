@@ -94,7 +94,7 @@ def test_missing_numbers_stay_apart_until_the_last():
 
 def test_only_the_last_interval_includes_the_end_of_the_public_range():
     intervals = Intervals("age", Scale("integer"), (3, 6), (0, 6))
-    assert intervals.labels == ("[0-3)", "[3-6)", "[6-6]")
+    assert intervals.labels == ("[0-3)", "[3-6)", "6")
 
 
 # Categories without a taxonomy
