@@ -186,6 +186,8 @@ def test_what_is_wrong_is_said(rows):
         Anonymizer().transform(rows)
     with pytest.raises(PolicyError, match="one of labels, codes"):
         Anonymizer(values="numbers").fit(rows)
+    with pytest.raises(PolicyError, match="take a global method"):
+        Anonymizer(["sex"], method="kaca").fit(rows)
     with pytest.raises(PolicyError, match="no column 9"):
         Anonymizer([9]).fit(rows.to_numpy())
     with pytest.raises(DataError, match="mixes types"):
