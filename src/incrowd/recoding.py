@@ -17,6 +17,7 @@ import pyarrow.compute as pc
 
 from incrowd.attribute_recoding import ANY, AttributeRecoding, Cut, Disclosure, Intervals, RuleCut, cut_of
 from incrowd.errors import DataError
+from incrowd.partition_recoding import Partition
 from incrowd.scales import text_of
 from incrowd.steps import (
     Change,
@@ -40,6 +41,7 @@ _KINDS: dict[str, type[AttributeRecoding]] = {
     "rule": RuleCut,
     "intervals": Intervals,
     "disclosure": Disclosure,
+    "partition": Partition,
 }
 
 

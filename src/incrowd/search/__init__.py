@@ -126,6 +126,19 @@ _DISTANCE = {
     "beta": Option("how much more the steps near the root weigh, with height weights", between=(0, 100)),
     "priorities": Option("weight of an attribute by name, 1 if not named; low ones are generalized first"),
 }
+_OPTIMAL = {
+    "scheme": Option(
+        "bhs, ghs, ops, sps, gsps or gops for all columns, or by column; default gops, or ops without a taxonomy"
+    ),
+    "cost": Option("what is to be low", choices=("dm", "hdm", "lm", "cm")),
+    "suppress": Option("share of the records that may be left out, 0 to 1"),
+    "direction": Option("where the search starts", choices=("auto", "bottom-up", "top-down")),
+    "prunings": Option("all, or the names of those to use"),
+    "order": Option("the order of a column's values, for ops and gops"),
+    "time_limit": Option("stop after that many seconds with the best found"),
+    "gap": Option("stop when the cost is within this share of the optimum, 0 to 1"),
+    "memory": Option("megabytes that waiting nodes may take"),
+}
 
 METHODS: dict[str, Method] = {
     "tdr": Method(
@@ -175,6 +188,11 @@ METHODS: dict[str, Method] = {
         },
         seeded=True,
         several=False,
+    ),
+    "optimal": Method(
+        "branch and bound: the lowest cost that a generalization scheme allows, with proof",
+        "incrowd.search.optimal:optimal",
+        _OPTIMAL,
     ),
 }
 
