@@ -169,6 +169,8 @@ class Intervals:
         bounds: Where one interval ends and the next begins, ascending; a bound belongs to the upper interval.
         domain: Public lowest and highest value.
         missing: "none" if there were none, "merged" if a released value does not tell them from numbers, else "apart".
+        exact: Numbers that are released as themselves, ascending, at most one in an interval. Of new rows a number that
+            lies in the interval of such a number, and was never seen, is released as that number too.
     """
 
     name: str
@@ -176,6 +178,7 @@ class Intervals:
     bounds: tuple[Any, ...] = ()
     domain: tuple[Any, Any] | None = None
     missing: str = "none"
+    exact: tuple[Any, ...] = ()
 
     @cached_property
     def labels(self) -> tuple[str | None, ...]:
@@ -185,7 +188,13 @@ class Intervals:
         low, high = self.domain if self.domain else (None, None)
         edges = [low, *self.bounds, high]
         shown = [self._label(a, b, last=i == len(self.bounds)) for i, (a, b) in enumerate(pairwise(edges))]
+        for cell, number in zip(self._exact_cells, self.exact, strict=True):
+            shown[cell] = self.scale.text(number)
         return (*shown, None) if self.missing == "apart" else tuple(shown)
+
+    @cached_property
+    def _exact_cells(self) -> Cells:
+        return np.searchsorted(np.array(self.bounds), np.array(self.exact), side="right").astype(np.int64)
 
     def _label(self, low: Any, high: Any, *, last: bool) -> str:
         if low is None and high is None:
@@ -223,13 +232,17 @@ class Intervals:
         edges = np.searchsorted(attribute.numbers, np.array(self.bounds))
         edges = np.concatenate([[0], edges, [len(attribute.numbers)]]).astype(np.int64)
         losses = attribute.loss(edges[:-1], edges[1:])
+        losses[self._exact_cells] = 0.0
         return np.append(losses, 0.0) if self.missing == "apart" else losses
 
     def meanings(self) -> Iterable[str]:
         """What each released value stands for."""
         noun = "dates" if self.scale.kind in ("date", "timestamp") else "numbers"
-        for label in self.labels:
-            if label in (ANY, KNOWN):
+        exact = set(self._exact_cells.tolist())
+        for cell, label in enumerate(self.labels):
+            if cell in exact:
+                yield "itself"
+            elif label in (ANY, KNOWN):
                 yield f"all {noun}" + (", and missing" if self.missing == "merged" else "")
             else:
                 yield "missing" if label is None else label
@@ -243,13 +256,15 @@ class Intervals:
             "scale": {key: value for key, value in scale.items() if value},
             "domain": list(self.domain) if self.domain else None,
             "missing": self.missing,
+            "exact": list(self.exact),
         }
 
     @classmethod
     def from_json(cls, name: str, data: Mapping[str, Any]) -> Intervals:
         """From JSON."""
         domain = tuple(data["domain"]) if data["domain"] else None
-        return cls(name, Scale(**data["scale"]), tuple(data["bounds"]), domain, data["missing"])
+        exact = tuple(data.get("exact", ()))
+        return cls(name, Scale(**data["scale"]), tuple(data["bounds"]), domain, data["missing"], exact)
 
 
 @dataclass(frozen=True)

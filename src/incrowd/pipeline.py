@@ -119,7 +119,7 @@ def release_of(
     notes = [f"dropped the quasi-identifier {qid}: another one implies it" for qid in redundant]
     table = arrow.compress(source, policy, on_rows)
     check_feasible(table, policy)
-    found = search(table, policy.quasi_identifiers, policy.options, on_step)
+    found = search(table, policy.quasi_identifiers, policy.options, on_step, policy.seed)
     recoding = Recoding(
         found.recoding,
         policy.identifiers,

@@ -6,6 +6,7 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -14,10 +15,19 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from incrowd.attribute_recoding import AttributeRecoding, Cut, Disclosure, Intervals, RuleCut, cut_of
+from incrowd.attribute_recoding import ANY, AttributeRecoding, Cut, Disclosure, Intervals, RuleCut, cut_of
 from incrowd.errors import DataError
-from incrowd.steps import Disclose, RefineNode, SplitInterval, Step
-from incrowd.table import Attribute, NumberAttribute, TaxonomyAttribute
+from incrowd.steps import (
+    Change,
+    Disclose,
+    GeneralizeNode,
+    MergeIntervals,
+    RefineNode,
+    SplitInterval,
+    Step,
+    Suppress,
+)
+from incrowd.table import Attribute, FlatAttribute, NumberAttribute, TaxonomyAttribute
 
 FORMAT = 1
 _KINDS: dict[str, type[AttributeRecoding]] = {
@@ -294,26 +304,71 @@ def after(attribute: Attribute, steps: Sequence[Step]) -> AttributeRecoding:
     return Disclosure(attribute.name, shown, attribute.missing in codes)
 
 
-def describe(attribute: Attribute, change: Any) -> tuple[str | None, tuple[str | None, ...]]:
-    """The released value that a change replaces, and those that take its place."""
+def generalized(attribute: Attribute, steps: Sequence[Step]) -> AttributeRecoding:
+    """The recoding of an attribute after steps that generalize it, starting with every value as itself."""
+    changes = [step.change for step in steps if step.attribute == attribute.name]
     if isinstance(attribute, TaxonomyAttribute):
+        taxonomy = attribute.taxonomy
+        nodes = set(taxonomy.leaves)
+        for change in changes:
+            assert isinstance(change, GeneralizeNode)
+            nodes.difference_update(taxonomy.children[change.node])
+            nodes.add(change.node)
+        return cut_of(attribute, sorted(nodes))
+    if isinstance(attribute, NumberAttribute):
+        return _merged(attribute, [change for change in changes if isinstance(change, MergeIntervals)])
+    suppressed = {code for change in changes if isinstance(change, Suppress) for code in change.codes}
+    shown = tuple(text for code, text in enumerate(attribute.texts) if code not in suppressed)
+    return Disclosure(attribute.name, shown, attribute.missing is not None and attribute.missing not in suppressed)
+
+
+def _merged(attribute: NumberAttribute, changes: Sequence[MergeIntervals]) -> Intervals:
+    """Every number on its own, then neighbours joined."""
+    ranks = len(attribute.numbers)
+    begins = np.ones(attribute.size + 1, bool)  # whether an interval begins at a rank; at the end nothing does
+    for change in changes:
+        begins[list(change.edges[1:-1])] = False
+    if attribute.missing is not None and not begins[ranks]:
+        return Intervals(attribute.name, attribute.scale, (), attribute.domain, "merged")
+    bounds = attribute.numbers[1:][begins[1:ranks]]
+    exact = attribute.numbers[begins[:ranks] & begins[1 : ranks + 1]]
+    missing = "none" if attribute.missing is None else "apart"
+    return Intervals(
+        attribute.name, attribute.scale, tuple(bounds.tolist()), attribute.domain, missing, tuple(exact.tolist())
+    )
+
+
+def describe(attribute: Attribute, change: Change) -> tuple[str | None, tuple[str | None, ...]]:
+    """The more general released value of a change, and the more specific ones."""
+    if isinstance(change, RefineNode | GeneralizeNode):
+        assert isinstance(attribute, TaxonomyAttribute)
         labels = attribute.taxonomy.labels
         return labels[change.node], tuple(labels[child] for child in attribute.taxonomy.children[change.node])
-    if isinstance(attribute, NumberAttribute):
+    if isinstance(change, SplitInterval):
+        assert isinstance(attribute, NumberAttribute)
         return _interval(attribute, change.start, change.stop), (
             _interval(attribute, change.start, change.at),
             _interval(attribute, change.at, change.stop),
         )
-    value = None if change.code == attribute.missing else attribute.texts[change.code]
-    return "*", (value, "*")
+    if isinstance(change, MergeIntervals):
+        assert isinstance(attribute, NumberAttribute)
+        parts = pairwise(change.edges)
+        children = (_interval(attribute, start, stop, exact=stop - start == 1) for start, stop in parts)
+        return _interval(attribute, change.edges[0], change.edges[-1]), tuple(children)
+    assert isinstance(attribute, FlatAttribute)
+    codes = (change.code,) if isinstance(change, Disclose) else change.codes
+    values = tuple(None if code == attribute.missing else attribute.texts[code] for code in codes)
+    return ANY, (*values, ANY) if isinstance(change, Disclose) or change.more else values
 
 
-def _interval(attribute: NumberAttribute, start: int, stop: int) -> str | None:
+def _interval(attribute: NumberAttribute, start: int, stop: int, *, exact: bool = False) -> str | None:
     ranks = len(attribute.numbers)
     if start == ranks:
         return None
     if stop > ranks:
-        return "*"
+        return ANY
+    if exact:
+        return attribute.scale.text(attribute.numbers[start])
     edges = [rank for rank in (start, stop) if 0 < rank < ranks]
     bounds = tuple(attribute.numbers[rank].item() for rank in edges)
     missing = "none" if attribute.missing is None else "apart"

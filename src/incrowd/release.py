@@ -92,13 +92,19 @@ class Release:
         return self._certificate(recount(rows, self.policy.quasi_identifiers), rows.fingerprint())
 
     def at(self, step: int) -> Release:
-        """The release after that many steps of a greedy method, 0 for where the search began."""
+        """The release after that many steps of a greedy method, 0 for where the search began.
+
+        Only what satisfies the policy leaves it: a state on the way of a bottom-up search can be measured, but `data`
+        and `write` raise.
+        """
         if self.found.at is None:
             raise PolicyError(
                 f"The method '{self.policy.method}' keeps no steps; a release at a step needs a greedy one."
             )
         if not 0 <= step <= len(self.steps):
             raise PolicyError(f"The 'step' parameter must lie between 0 and {len(self.steps)}. Got {step}.")
+        if step == len(self.steps):
+            return self
         recoding = replace(self.recoding, attributes=self.found.at(step), classes=None)
         return replace(self, recoding=recoding, found=replace(self.found, steps=self.steps[:step]))
 

@@ -32,20 +32,55 @@ class Disclose:
     code: int
 
 
-Change = RefineNode | SplitInterval | Disclose
+@dataclass(frozen=True)
+class GeneralizeNode:
+    """Replace the children of a node of a taxonomy by the node."""
+
+    node: int
+
+
+@dataclass(frozen=True)
+class MergeIntervals:
+    """Join neighbouring intervals of ranks into one.
+
+    Args:
+        edges: Where the intervals start, ascending, and last where they end; one more than the code of missing values
+            where those join in.
+    """
+
+    edges: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Suppress:
+    """Suppress values that were shown.
+
+    Args:
+        codes: The values.
+        more: Whether others of the attribute were suppressed before.
+    """
+
+    codes: tuple[int, ...]
+    more: bool
+
+
+Refinement = RefineNode | SplitInterval | Disclose
+Generalization = GeneralizeNode | MergeIntervals | Suppress
+Change = Refinement | Generalization
 
 
 @dataclass(frozen=True)
 class Step:
-    """One step of a greedy search.
+    """One step of a greedy search: top-down a value gives way to its children, bottom-up the children to the value.
 
     Args:
         number: 1 for the first step.
         attribute: Column name.
-        value: The released value that was replaced; None stands for missing values.
-        children: The released values that took its place.
-        gain: What the step gained by the measure of the search.
-        loss: Anonymity lost, averaged over the quasi-identifiers with this attribute.
+        value: The more general released value; None stands for missing values.
+        children: The more specific released values.
+        gain: What the step gained: information top-down, anonymity (summed over quasi-identifiers) bottom-up.
+        loss: What it cost: anonymity (averaged over the quasi-identifiers with this attribute) top-down, information
+            bottom-up.
         score: What the search compared.
         anonymity: Size of the smallest class after the step, per quasi-identifier.
         change: The same in codes.

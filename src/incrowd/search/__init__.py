@@ -37,11 +37,21 @@ class Found:
 
 @dataclass(frozen=True)
 class Option:
-    """An option of a method: what it means, and what it may be."""
+    """An option of a method: what it means, and what it may be.
+
+    Args:
+        about: One line for people.
+        choices: The words that it may be.
+        minimum: The smallest whole number that it may be.
+        flag: Whether it is True or False.
+        share: Whether it is a number from 0 up to, but not including, 1.
+    """
 
     about: str
     choices: tuple[str, ...] = ()
     minimum: int | None = None
+    flag: bool = False
+    share: bool = False
 
     def check(self, name: str, value: Any) -> None:
         """Raise PolicyError unless the value is allowed."""
@@ -49,6 +59,10 @@ class Option:
             raise PolicyError(f"The '{name}' parameter must be one of {', '.join(self.choices)}. Got {value!r}.")
         if self.minimum is not None and (isinstance(value, bool) or not isinstance(value, int) or value < self.minimum):
             raise PolicyError(f"The '{name}' parameter must be an int of at least {self.minimum}. Got {value!r}.")
+        if self.flag and not isinstance(value, bool):
+            raise PolicyError(f"The '{name}' parameter must be True or False. Got {value!r}.")
+        if self.share and (isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < 1):
+            raise PolicyError(f"The '{name}' parameter must be a number from 0 to below 1. Got {value!r}.")
 
 
 @dataclass(frozen=True)
@@ -60,12 +74,14 @@ class Method:
         function: Where it lives, as "module:function".
         options: The options it takes.
         fixed: Options that make it this method.
+        seeded: Whether it draws random numbers, and so takes a seed.
     """
 
     about: str
     function: str
     options: Mapping[str, Option] = field(default_factory=dict)
     fixed: Mapping[str, Any] = field(default_factory=dict)
+    seeded: bool = False
 
     def __call__(
         self,
@@ -73,11 +89,13 @@ class Method:
         quasi_identifiers: Sequence[QuasiIdentifier],
         options: Mapping[str, Any],
         on_step: Callable[[Step], object] | None = None,
+        seed: int = 0,
     ) -> Found:
         """Search."""
         module, name = self.function.split(":")
         search = getattr(import_module(module), name)
-        found: Found = search(table, quasi_identifiers, **{**self.fixed, **options}, on_step=on_step)
+        words = {**self.fixed, **options, **({"seed": seed} if self.seeded else {})}
+        found: Found = search(table, quasi_identifiers, **words, on_step=on_step)
         return found
 
 
@@ -98,6 +116,17 @@ METHODS: dict[str, Method] = {
         "incrowd.search.top_down:top_down",
         _TOP_DOWN,
         {"criterion": "tds"},
+    ),
+    "bug": Method(
+        "bottom-up generalization: least information lost per anonymity gained",
+        "incrowd.search.bottom_up:bottom_up",
+        {
+            "information": Option("what a generalization loses", choices=("entropy", "weighted", "loss")),
+            "pruning": Option("work out the anonymity of critical generalizations only", flag=True),
+            "suppress": Option("share of the records that may be left out", share=True),
+            "restarts": Option("how often to search again with random changes", minimum=0),
+        },
+        seeded=True,
     ),
 }
 
