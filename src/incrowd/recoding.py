@@ -356,6 +356,7 @@ def describe(attribute: Attribute, change: Change) -> tuple[str | None, tuple[st
         children = (_interval(attribute, start, stop, exact=stop - start == 1) for start, stop in parts)
         return _interval(attribute, change.edges[0], change.edges[-1]), tuple(children)
     assert isinstance(attribute, FlatAttribute)
+    assert isinstance(change, Disclose | Suppress)
     codes = (change.code,) if isinstance(change, Disclose) else change.codes
     values = tuple(None if code == attribute.missing else attribute.texts[code] for code in codes)
     return ANY, (*values, ANY) if isinstance(change, Disclose) or change.more else values

@@ -64,9 +64,23 @@ class Suppress:
     more: bool
 
 
+@dataclass(frozen=True)
+class RaiseLevel:
+    """Generalize all values of an attribute to a level of its domain generalization hierarchy."""
+
+    level: int
+
+
+@dataclass(frozen=True)
+class Improve:
+    """Replace the whole state by a better one, of searches that do not change one attribute at a time."""
+
+    evaluations: int
+
+
 Refinement = RefineNode | SplitInterval | Disclose
 Generalization = GeneralizeNode | MergeIntervals | Suppress
-Change = Refinement | Generalization
+Change = Refinement | Generalization | RaiseLevel | Improve
 
 
 @dataclass(frozen=True)
