@@ -104,6 +104,12 @@ _TOP_DOWN = {
     "max_steps": Option("stop after that many steps", minimum=0),
 }
 
+_SUPPRESS = Option("share of the records that may be left out", share=True)
+_FULL_DOMAIN = {
+    "cost": Option("what the release is chosen by: discernibility, loss or class labels", choices=("dm", "loss", "cm")),
+    "suppress": _SUPPRESS,
+}
+
 METHODS: dict[str, Method] = {
     "tdr": Method(
         "top-down refinement: best information gain per anonymity lost, plus one",
@@ -123,8 +129,42 @@ METHODS: dict[str, Method] = {
         {
             "information": Option("what a generalization loses", choices=("entropy", "weighted", "loss")),
             "pruning": Option("work out the anonymity of critical generalizations only", flag=True),
-            "suppress": Option("share of the records that may be left out", share=True),
+            "suppress": _SUPPRESS,
             "restarts": Option("how often to search again with random changes", minimum=0),
+        },
+        seeded=True,
+    ),
+    "datafly": Method(
+        "Sweeney's Datafly: generalize the attribute with most distinct values, leave out the last few records",
+        "incrowd.search.datafly:datafly",
+        {"suppress": Option("share of the records that may be left out; k records if not given", share=True)},
+    ),
+    "samarati": Method(
+        "Samarati's binary search: full-domain generalization of minimal height",
+        "incrowd.search.samarati:samarati",
+        _FULL_DOMAIN,
+    ),
+    "incognito": Method(
+        "all minimal full-domain generalizations, and the cheapest of them",
+        "incrowd.search.incognito:incognito",
+        _FULL_DOMAIN,
+    ),
+    "argus": Method(
+        "like mu-Argus: generalize away rare combinations of a few values, then complete to k-anonymity",
+        "incrowd.search.argus:argus",
+        {
+            "length": Option("combinations of up to that many attributes are looked at", minimum=1),
+            "suppress": _SUPPRESS,
+        },
+    ),
+    "genetic": Method(
+        "Iyengar's genetic algorithm: cuts and intervals bred for low loss or good class labels",
+        "incrowd.search.genetic:genetic",
+        {
+            "fitness": Option("loss of cells (LM) or of class labels (CM)", choices=("lm", "cm")),
+            "population": Option("chromosomes alive", minimum=2),
+            "patience": Option("stop after so many children without a better one", minimum=1),
+            "evaluations": Option("stop after so many chromosomes", minimum=1),
         },
         seeded=True,
     ),

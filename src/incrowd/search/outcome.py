@@ -44,7 +44,9 @@ class Outcome:
         """The class of each tuple over some attributes, and a tuple of each class."""
         if sorted(attributes) == list(range(len(self.domains))):
             return self._united
-        return group([self._columns[index] for index in attributes], [self.domains[index].width for index in attributes])
+        return group(
+            [self._columns[index] for index in attributes], [self.domains[index].width for index in attributes]
+        )
 
     @cached_property
     def _united(self) -> tuple[Codes, Codes]:
