@@ -2,8 +2,8 @@
 
 Full-domain methods (Datafly, Samarati, Incognito, mu-Argus) move an attribute as a whole from one level to the next:
 
-- Taxonomy: level 0 is the leaves, level l the nodes `height - l` edges below the root. Paths may have unequal lengths: a
-  value whose path is shorter stays itself until the others have climbed to its depth, so that every level is a cut.
+- Taxonomy: level 0 is the leaves, level l the nodes `height - l` edges below the root. Paths may have unequal lengths:
+  a value whose path is shorter stays itself until the others have climbed to its depth, so that every level is a cut.
   Missing values, a leaf below the root, stay themselves up to the last level.
 - Numbers and dates without a taxonomy: level 0 is the values, the last level one interval, and each level in between
   halves the intervals of the next by ranks: with n values the bounds of 2^d intervals stand at the ranks n i / 2^d.
@@ -94,7 +94,7 @@ def disclosure_domain(attribute: Attribute, shown: Mask) -> Domain:
 
 
 def hierarchy(attribute: Attribute) -> tuple[Domain, ...]:
-    """The domain generalization hierarchy of an attribute: its domains from the values themselves to the most general."""
+    """The domain generalization hierarchy of an attribute: its domains, from its values to the most general."""
     if isinstance(attribute, TaxonomyAttribute):
         depth, height = attribute.taxonomy.depth, attribute.taxonomy.height
         leaf = np.array([not below for below in attribute.taxonomy.children])

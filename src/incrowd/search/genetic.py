@@ -1,13 +1,13 @@
-"""Iyengar's genetic algorithm (2002): generalizations as chromosomes, which cross, mutate, and survive by what they lose.
+"""Iyengar's genetic algorithm (2002): generalizations as chromosomes that cross, mutate, and survive by what they lose.
 
 A chromosome is a cut, intervals or shown values for every attribute (see `genes`). Its fitness is the loss of the
 release: LM, the generalized loss per cell, or CM, the share of records whose class label is not that of the majority in
 their class. Records in classes that are too small are left out, and penalised as in the paper: they lose 1 in either.
 
-As in the paper (after Whitley's GENITOR) one child is born at a time: two parents, drawn by rank so that the best is one
-and a half times as likely as the median, cross at two points; bits mutate; and the child takes the place of the worst
-chromosome if it is better and not there already. The first generation is random, and the most general table is part of
-it.
+As in the paper (after Whitley's GENITOR) one child is born at a time: two parents, drawn by rank so that the best is
+one and a half times as likely as the median, cross at two points; bits mutate; and the child takes the place of the
+worst chromosome if it is better and not there already. The first generation is random, and the most general table is
+part of it.
 
 Invariant: the best chromosome is never lost, and its release satisfies the policy, since what does not is left out. The
 search ends when `patience` children in a row have brought nothing better, or after `evaluations`. It promises nothing

@@ -12,6 +12,7 @@ from functools import cached_property
 from math import prod
 
 import numpy as np
+import numpy.typing as npt
 
 from incrowd.errors import PolicyError
 from incrowd.policy import QuasiIdentifier
@@ -28,8 +29,8 @@ Node = tuple[int, ...]
 class Lattice:
     """The full-domain generalizations of a table.
 
-    Attributes stand in an order of their own: those with most levels first, by name where equal. So the order of columns
-    does not matter, and frequency sets shrink early.
+    Attributes stand in an order of their own: those with most levels first, by name where equal. So the order of
+    columns does not matter, and frequency sets shrink early.
 
     Args:
         table: The table.
@@ -63,9 +64,12 @@ class Lattice:
         return dict(sorted(zip(self.names, map(int, node), strict=True)))
 
     @cached_property
-    def heights(self) -> np.ndarray[tuple[int, ...], np.dtype[np.int64]]:
+    def heights(self) -> npt.NDArray[np.int64]:
         """The height of each node: levels climbed in all."""
-        return np.indices(self.shape, np.int64).sum(axis=0)
+        heights = np.zeros(self.shape, np.int64)
+        for levels in np.ix_(*map(np.arange, self.shape)):
+            heights += levels
+        return heights
 
     def holding(self, within: Mask) -> Mask:
         """Which nodes hold, given nodes that may (all that hold are among them, and all above one that may)."""
@@ -104,8 +108,8 @@ class Lattice:
 class _SubsetWalk:
     """Which nodes of the lattices of all small subsets of some attributes hold, smaller subsets first.
 
-    A subset is visited after all of its own subsets, and only nodes that hold on all of those are counted. The frequency
-    set of a subset comes from the one with one attribute more, as in Incognito's data cube.
+    A subset is visited after all of its own subsets, and only nodes that hold on all of those are counted. The
+    frequency set of a subset comes from the one with one attribute more, as in Incognito's data cube.
     """
 
     def __init__(self, hierarchies: Sequence[Sequence[Domain]], k: int, budget: int, most: int) -> None:

@@ -2,11 +2,11 @@
 
 The height of a generalization is the number of levels that its attributes have climbed in all. If some generalization
 of a height holds, one of the next height does, too: climb one level more. So the lowest height at which one holds is
-found by halving the range of heights. A generalization holds if at most a share `suppress` of the records (MaxSup in the
-paper) lies in classes that are too small; those are left out.
+found by halving the range of heights. A generalization holds if at most a share `suppress` of the records (MaxSup in
+the paper) lies in classes that are too small; those are left out.
 
 Invariant of the halving: some generalization of height `high` holds, none below `low`; the range shrinks every time.
-What makes it fast: a generalization that does not hold on a pair or a triple of the attributes need not be looked at,
+What makes it fast: a generalization that does not hold on some four of the attributes need not be looked at,
 and frequency sets are rolled up from each other.
 
 The paper leaves open which generalization of minimal height to take. Here it is the one with the lowest `cost`, then
