@@ -19,10 +19,12 @@ if TYPE_CHECKING:
         PolicyError,
         TaxonomyError,
     )
+    from incrowd.hierarchical_distance import Weights
     from incrowd.pipeline import anonymize, apply, verify
     from incrowd.policy import Policy, QuasiIdentifier
     from incrowd.recoding import Recoding
     from incrowd.release import Certificate, Release
+    from incrowd.release_distortion import distortion
     from incrowd.taxonomy import Taxonomy
     from incrowd.taxonomy_rules import Bounds, Flat, Intervals, Prefix
 
@@ -30,6 +32,8 @@ _HOMES = {
     "anonymize": "pipeline",
     "apply": "pipeline",
     "verify": "pipeline",
+    "distortion": "release_distortion",
+    "Weights": "hierarchical_distance",
     "DataError": "errors",
     "IncrowdError": "errors",
     "InfeasibleError": "errors",
@@ -53,6 +57,8 @@ __all__ = [  # noqa: RUF022  (order of the stories they tell)
     "anonymize",
     "apply",
     "verify",
+    "distortion",
+    "Weights",
     "Policy",
     "QuasiIdentifier",
     "Release",

@@ -2,7 +2,8 @@
 
 A suppressed record has lost everything: its loss is 1, its class is wrong, and it cannot be told from any other record,
 so it counts as large as the whole table towards discernibility. Measures are computed from the compressed table and the
-recoding, for every attribute alone, for every quasi-identifier, and in total.
+recoding, for every attribute alone, for every quasi-identifier, and in total. Where a local recoding splits a tuple,
+the classification metric depends on which of its rows go where; of local recodings it is left out.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from incrowd.local_recoding import AnyRecoding, LocalRecoding
 from incrowd.policy import QuasiIdentifier
 from incrowd.recoding import Recoding
 from incrowd.table import Codes, CompressedTable, Counts, Floats, count, sort_tuples
@@ -65,20 +67,15 @@ class Measures:
         return asdict(self)
 
 
-def measure(table: CompressedTable, recoding: Recoding, quasi_identifiers: Sequence[QuasiIdentifier]) -> Measures:
+def measure(table: CompressedTable, recoding: AnyRecoding, quasi_identifiers: Sequence[QuasiIdentifier]) -> Measures:
     """Measure a recoding of a table.
 
     The total is over all attributes of all quasi-identifiers, with the largest k of them.
     """
-    cells: dict[str, Codes] = {}
-    lost: dict[str, Floats] = {}
-    for index, attribute in enumerate(table.attributes):
-        cell_of_code = recoding.cells(attribute.name, attribute.values())
-        lost[attribute.name] = recoding[attribute.name].losses(attribute)[np.maximum(cell_of_code, 0)]
-        cells[attribute.name] = cell_of_code[table.codes[index]]
-    widths = {name: len(recoding[name].labels) for name in cells}
-    kept = recoding.released([cells[name] for name in recoding.names])
-    losses = {a.name: _loss(table, index, lost[a.name], kept) for index, a in enumerate(table.attributes)}
+    if isinstance(recoding, LocalRecoding):
+        table, cells, widths, losses, kept = _local_cells(table, recoding)
+    else:
+        cells, widths, losses, kept = _cells(table, recoding)
     classes = _Classes.of(table, cells, widths, kept)
 
     def over(attributes: tuple[str, ...], k: int) -> ClassMeasures:
@@ -148,6 +145,37 @@ class _Classes:
             classification_metric=misfits,
             suppressed=suppressed,
         )
+
+
+Kept = npt.NDArray[np.bool_] | None
+Cells = tuple[dict[str, Codes], dict[str, int], dict[str, float], Kept]
+
+
+def _cells(table: CompressedTable, recoding: Recoding) -> Cells:
+    """By attribute the cell of each tuple, how many cells there are, the loss per record; and which tuples are kept."""
+    cells: dict[str, Codes] = {}
+    lost: dict[str, Floats] = {}
+    for index, attribute in enumerate(table.attributes):
+        cell_of_code = recoding.cells(attribute.name, attribute.values())
+        lost[attribute.name] = recoding[attribute.name].losses(attribute)[np.maximum(cell_of_code, 0)]
+        cells[attribute.name] = cell_of_code[table.codes[index]]
+    kept = recoding.released([cells[name] for name in recoding.names])
+    losses = {a.name: _loss(table, index, lost[a.name], kept) for index, a in enumerate(table.attributes)}
+    return cells, {name: len(recoding[name].labels) for name in cells}, losses, kept
+
+
+def _local_cells(
+    table: CompressedTable, recoding: LocalRecoding
+) -> tuple[CompressedTable, dict[str, Codes], dict[str, int], dict[str, float], Kept]:
+    """The same of a local recoding, over a table with a tuple for each part."""
+    mapping = recoding.mapping
+    columns = tuple(mapping.classes[mapping.part_classes, place] for place in range(len(mapping.hierarchies)))
+    parts = CompressedTable(table.attributes, columns, mapping.part_records)
+    cells, widths, losses = {}, {}, {}
+    for hierarchy, attribute, column in zip(mapping.hierarchies, table.attributes, columns, strict=True):
+        cells[hierarchy.name], widths[hierarchy.name] = column, len(hierarchy.taxonomy.labels)
+        losses[hierarchy.name] = float(mapping.part_records @ hierarchy.losses(attribute)[column]) / table.records
+    return parts, cells, widths, losses, None
 
 
 def _loss(table: CompressedTable, index: int, lost: Floats, kept: npt.NDArray[np.bool_] | None) -> float:

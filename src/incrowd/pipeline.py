@@ -13,10 +13,11 @@ from incrowd.engines import arrow
 from incrowd.engines.output import AtomicFiles
 from incrowd.engines.sources import Source, open_source
 from incrowd.errors import InfeasibleError, UnknownNameError
+from incrowd.local_recoding import AnyRecoding, LocalRecoding, secret_key
 from incrowd.policy import Policy, QuasiIdentifier, make_policy, quasi_identifiers_of
 from incrowd.recoding import Recoding
 from incrowd.release import Release, check_outputs, recode, recount
-from incrowd.search import method_of
+from incrowd.search import Found, method_of
 from incrowd.table import CompressedTable
 from incrowd.witness import Verification, Witness
 
@@ -120,15 +121,19 @@ def release_of(
     table = arrow.compress(source, policy, on_rows)
     check_feasible(table, policy)
     found = search(table, policy.quasi_identifiers, policy.options, on_step, policy.seed)
-    recoding = Recoding(
-        found.recoding,
-        policy.identifiers,
-        policy.missing,
-        arrow.missing_values(source, policy),
-        policy.missing_values[0] if policy.missing_values else None,
-        found.classes,
-    )
+    recoding = recoding_of(found, policy, arrow.missing_values(source, policy))
+    if isinstance(recoding, LocalRecoding):
+        notes.append("the recoding file of a local method holds the original tuples: keep it confidential")
     return Release(policy, source, table, recoding, found, tuple(notes))
+
+
+def recoding_of(found: Found, policy: Policy, missing_values: tuple[str, ...]) -> AnyRecoding:
+    """The recoding that a search found."""
+    label = policy.missing_values[0] if policy.missing_values else None
+    words = (policy.identifiers, policy.missing, missing_values, label)
+    if found.local is not None:
+        return LocalRecoding(found.local, secret_key(found.local, policy.seed), *words)
+    return Recoding(found.recoding, *words, found.classes)
 
 
 def check_feasible(table: CompressedTable, policy: Policy) -> None:
@@ -172,7 +177,7 @@ def verify(
 
 
 def apply(
-    recoding: Recoding,
+    recoding: AnyRecoding,
     data: Any,
     *,
     require: Iterable[QuasiIdentifier] = (),
@@ -209,7 +214,7 @@ def apply(
 
 
 def apply_to_file(
-    recoding: Recoding,
+    recoding: AnyRecoding,
     data: Any,
     output: str | Path,
     *,
@@ -228,7 +233,7 @@ def apply_to_file(
         witness.verdict().require()
 
 
-def check_recodable(recoding: Recoding, source: Source) -> None:
+def check_recodable(recoding: AnyRecoding, source: Source) -> None:
     """Every column of a recoding must be there."""
     for name in recoding.names:
         if name not in source.columns:

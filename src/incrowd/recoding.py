@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -28,6 +28,9 @@ from incrowd.steps import (
     Suppress,
 )
 from incrowd.table import Attribute, FlatAttribute, NumberAttribute, TaxonomyAttribute
+
+if TYPE_CHECKING:
+    from incrowd.local_recoding import LocalRecoding
 
 FORMAT = 1
 _KINDS: dict[str, type[AttributeRecoding]] = {
@@ -115,19 +118,17 @@ class Recoding:
         """
         schema = schema or batch.schema
         recoded, keep = self.recode(batch)
-        columns, fields = [], []
-        for field in schema:
-            if field.name in self.dropped:
-                continue
-            if field.name in self._by_name:
-                column = recoded[field.name] if field.name in recoded else self._silence(field.name, len(batch))
-                field = field.with_type(column.type).with_nullable(True)
-            else:
-                column = batch.column(field.name)
-            columns.append(column)
-            fields.append(field)
-        released = pa.RecordBatch.from_arrays(columns, schema=pa.schema(fields, metadata=schema.metadata))
-        return released if keep is None else released.filter(pa.array(keep))
+        silent = {name: self._silence(name, len(batch)) for name in self.names if name not in recoded}
+        return with_columns(batch, {**recoded, **silent}, keep, self.dropped, schema)
+
+    @property
+    def reads(self) -> tuple[str, ...] | None:
+        """The columns that it must see to recode rows; None for all."""
+        return self.names
+
+    def session(self, batches: Callable[[], Iterable[pa.RecordBatch]]) -> Recoding:
+        """What recodes the rows of one table, batch by batch: itself, since no row depends on another."""
+        return self
 
     def _silence(self, name: str, rows: int) -> pa.DictionaryArray:
         zeros = pa.array(np.zeros(rows, np.int32))
@@ -135,7 +136,7 @@ class Recoding:
 
     def recode(self, batch: pa.RecordBatch) -> tuple[dict[str, pa.DictionaryArray], npt.NDArray[np.bool_] | None]:
         """The recoded columns of a batch, for all its rows, and which rows stay (None if all do)."""
-        keep = self._complete(batch)
+        keep = complete_rows(batch, self.names, self.missing, self.missing_values, self._by_name)
         present = [name for name in self.names if name in batch.schema.names]
         columns = {name: self.column(name, batch.column(name), keep) for name in present}
         if self.classes is not None:
@@ -143,22 +144,6 @@ class Recoding:
             released = self._released([column.to_numpy(zero_copy_only=False) for column in cells])
             keep = released if keep is None else keep & released
         return columns, None if keep is None or keep.all() else keep
-
-    def _complete(self, batch: pa.RecordBatch) -> npt.NDArray[np.bool_] | None:
-        """Which rows have no missing value, where the policy asks for that."""
-        if self.missing == "category":
-            return None
-        keep = np.ones(len(batch), bool)
-        for name in self.names:
-            column = encoded(batch.column(name))
-            tokens = [text for text in self.missing_values if not self[name].is_value(text)]
-            missing = np.append(is_missing(column.dictionary, tokens), True)
-            keep &= ~missing[pc.fill_null(column.indices, len(missing) - 1).to_numpy(zero_copy_only=False)]
-        if self.missing == "error" and not keep.all():
-            raise DataError(
-                f"{int((~keep).sum())} rows have missing values in a quasi-identifier; the policy allows none"
-            )
-        return keep
 
     def _released(self, cells: Sequence[npt.NDArray[Any]]) -> npt.NDArray[np.bool_]:
         """Which rows, given by the cells of each attribute, fall in a released class."""
@@ -247,8 +232,8 @@ class Recoding:
         )
 
     @classmethod
-    def read(cls, path: str | Path) -> Recoding:
-        """Read a recoding from a JSON file.
+    def read(cls, path: str | Path) -> Recoding | LocalRecoding:
+        """Read a recoding, global or local, from a JSON file.
 
         Raises:
             DataError: The file cannot be read or is no recoding.
@@ -257,11 +242,59 @@ class Recoding:
             data = json.loads(Path(path).read_text(encoding="utf-8"))
             if data["incrowd"] != "recoding" or data["format"] != FORMAT:
                 raise DataError(f"{path} is a recoding of format {data['format']}; this version reads format {FORMAT}")
+            if data.get("kind") == "local":
+                from incrowd.local_recoding import LocalRecoding
+
+                return LocalRecoding.from_json(data)
             return cls.from_json(data)
         except OSError as error:
             raise DataError(f"cannot read the recoding {path}: {error.strerror}") from None
         except (ValueError, KeyError, TypeError, AttributeError):
             raise DataError(f"{path} is no recoding that incrowd wrote; give the .recoding.json of a release") from None
+
+
+class _KnowsValues(Protocol):
+    def is_value(self, text: str) -> bool: ...
+
+
+class _ByName(Protocol):
+    def __getitem__(self, name: str, /) -> _KnowsValues: ...
+
+
+def complete_rows(
+    batch: pa.RecordBatch, names: Iterable[str], missing: str, missing_values: Iterable[str], attributes: _ByName
+) -> npt.NDArray[np.bool_] | None:
+    """Which rows have no missing value, where the policy asks for that; None where it does not."""
+    if missing == "category":
+        return None
+    keep = np.ones(len(batch), bool)
+    for name in names:
+        column = encoded(batch.column(name))
+        tokens = [text for text in missing_values if not attributes[name].is_value(text)]
+        absent = np.append(is_missing(column.dictionary, tokens), True)
+        keep &= ~absent[pc.fill_null(column.indices, len(absent) - 1).to_numpy(zero_copy_only=False)]
+    if missing == "error" and not keep.all():
+        raise DataError(f"{int((~keep).sum())} rows have missing values in a quasi-identifier; the policy allows none")
+    return keep
+
+
+def with_columns(
+    batch: pa.RecordBatch,
+    recoded: Mapping[str, pa.DictionaryArray],
+    keep: npt.NDArray[np.bool_] | None,
+    dropped: Sequence[str],
+    schema: pa.Schema,
+) -> pa.RecordBatch:
+    """A batch with recoded columns in place, dropped columns and rows left out, all else untouched."""
+    columns, fields = [], []
+    for field in schema:
+        if field.name in dropped:
+            continue
+        column = recoded[field.name] if field.name in recoded else batch.column(field.name)
+        columns.append(column)
+        fields.append(field.with_type(column.type).with_nullable(True) if field.name in recoded else field)
+    released = pa.RecordBatch.from_arrays(columns, schema=pa.schema(fields, metadata=schema.metadata))
+    return released if keep is None else released.filter(pa.array(keep))
 
 
 def encoded(column: pa.Array) -> pa.DictionaryArray:

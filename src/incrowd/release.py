@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
@@ -22,6 +22,8 @@ from incrowd.engines.frames import FrameSource
 from incrowd.engines.output import AtomicFiles, check_output
 from incrowd.engines.sources import Source, WatchedFile, open_source
 from incrowd.errors import PolicyError
+from incrowd.hierarchical_distance import HEIGHT, Weights
+from incrowd.local_recoding import AnyRecoding
 from incrowd.measures import Measures, measure
 from incrowd.policy import Policy, QuasiIdentifier
 from incrowd.recoding import Recoding
@@ -29,6 +31,9 @@ from incrowd.search import Found
 from incrowd.steps import Step
 from incrowd.table import CompressedTable
 from incrowd.witness import Verification, Witness
+
+if TYPE_CHECKING:
+    from incrowd.release_distortion import Distortion
 
 Progress = Callable[[int], object]
 
@@ -64,7 +69,7 @@ class Release:
     policy: Policy
     source: Source = field(repr=False)
     table: CompressedTable = field(repr=False)
-    recoding: Recoding = field(repr=False)
+    recoding: AnyRecoding = field(repr=False)
     found: Found = field(repr=False)
     notes: tuple[str, ...] = ()
 
@@ -77,6 +82,12 @@ class Release:
     def measures(self) -> Measures:
         """What the release lost."""
         return measure(self.table, self.recoding, self.policy.quasi_identifiers)
+
+    def distortion(self, weights: Weights = HEIGHT) -> Distortion:
+        """How far the values were generalized in their hierarchies."""
+        from incrowd.release_distortion import release_distortion
+
+        return release_distortion(self.table, self.recoding, weights)
 
     @cached_property
     def data(self) -> Any:
@@ -97,7 +108,7 @@ class Release:
         Only what satisfies the policy leaves it: a state on the way of a bottom-up search can be measured, but `data`
         and `write` raise.
         """
-        if self.found.at is None:
+        if self.found.at is None or not isinstance(self.recoding, Recoding):
             raise PolicyError(
                 f"The method '{self.policy.method}' keeps no steps; a release at a step needs a greedy one."
             )
@@ -155,7 +166,7 @@ class Release:
         }
 
 
-def recode(source: Source, recoding: Recoding) -> Any:
+def recode(source: Source, recoding: AnyRecoding) -> Any:
     """The rows of a source, recoded: the same kind of frame, or an Arrow table for a file."""
     if isinstance(source, FrameSource):
         return arrow.frame(source, recoding)

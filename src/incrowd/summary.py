@@ -48,8 +48,8 @@ def print_release(console: Console, release: Release, path: Path | None) -> None
 def print_preview(console: Console, release: Release, rows: int = 5) -> None:
     """Print a few rows before and after."""
     names = release.recoding.names
-    batch = next(release.source.batches(names, encoded=names)).slice(0, rows)
-    recoded, _ = release.recoding.recode(batch)
+    batch = next(release.source.batches(release.recoding.reads, encoded=names)).slice(0, rows)
+    recoded, _ = release.recoding.session(lambda: release.source.batches(None, encoded=names)).recode(batch)
     after = {name: recoded[name].to_pylist() for name in names}
     before = {name: batch.column(name).to_pylist() for name in names}
     telling = [name for name in names if len(release.recoding.labels(name)) > 1] or list(names)

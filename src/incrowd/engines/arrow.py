@@ -16,8 +16,9 @@ from incrowd.engines.frames import FrameSource, rebuild
 from incrowd.engines.output import open_writer
 from incrowd.engines.sources import Source
 from incrowd.errors import DataError
+from incrowd.local_recoding import AnyRecoding
 from incrowd.policy import Policy
-from incrowd.recoding import Recoding, encoded, is_missing
+from incrowd.recoding import encoded, is_missing
 from incrowd.scales import text_of
 from incrowd.table import Attribute, CompressedTable, encode, sort_tuples
 from incrowd.taxonomy import Taxonomy
@@ -58,7 +59,7 @@ def compress(source: Source, policy: Policy, progress: Progress | None = None) -
 
 
 def released(
-    source: Source, recoding: Recoding, progress: Progress | None = None, *, seen: bool = False
+    source: Source, recoding: AnyRecoding, progress: Progress | None = None, *, seen: bool = False
 ) -> Iterator[pa.RecordBatch]:
     """The rows of a table, recoded batch by batch.
 
@@ -68,10 +69,11 @@ def released(
         progress: Called with the number of rows of each batch.
         seen: Whether the recoding was made from these very rows; then columns that it silences are not even read.
     """
-    unread = (*recoding.dropped, *recoding.silent) if seen else ()
+    session = recoding.session(lambda: source.batches(None, encoded=recoding.names))
+    unread = (*recoding.dropped, *recoding.silent) if seen and recoding.reads is not None else ()
     columns = [name for name in source.columns if name not in unread] or list(source.columns)
     for batch in source.batches(columns, encoded=recoding.names):
-        yield recoding.batch(batch, source.schema)
+        yield session.batch(batch, source.schema)
         if progress is not None:
             progress(len(batch))
     source.check_unchanged()
@@ -79,7 +81,7 @@ def released(
 
 def write(
     source: Source,
-    recoding: Recoding,
+    recoding: AnyRecoding,
     path: Path,
     see: Callable[[pa.RecordBatch], object],
     progress: Progress | None = None,
@@ -96,12 +98,13 @@ def write(
     return writer.fingerprint
 
 
-def frame(source: FrameSource, recoding: Recoding) -> Any:
+def frame(source: FrameSource, recoding: AnyRecoding) -> Any:
     """A frame recoded, as the same kind of frame."""
     columns: dict[str, list[pa.Array]] = {name: [] for name in recoding.names}
     keeps = []
-    for batch in source.batches(recoding.names, encoded=recoding.names):
-        recoded, keep = recoding.recode(batch)
+    session = recoding.session(lambda: source.batches(None, encoded=recoding.names))
+    for batch in source.batches(recoding.reads, encoded=recoding.names):
+        recoded, keep = session.recode(batch)
         keeps.append(np.ones(len(batch), bool) if keep is None else keep)
         for name, column in recoded.items():
             columns[name].append(column)

@@ -11,6 +11,7 @@ from incrowd.errors import PolicyError, UnknownNameError
 
 if TYPE_CHECKING:
     from incrowd.attribute_recoding import AttributeRecoding
+    from incrowd.local_mapping import LocalMapping
     from incrowd.policy import QuasiIdentifier
     from incrowd.steps import Step
     from incrowd.table import CompressedTable
@@ -26,6 +27,7 @@ class Found:
         classes: The classes that are released (tuples of cells) where records are suppressed, None where none are.
         facts: What the method says of its result, such as its cost and how that is proven; JSON-able.
         at: The recoding after a number of steps, of a greedy search.
+        local: What a local search found; `recoding` is empty then.
     """
 
     recoding: tuple[AttributeRecoding, ...]
@@ -33,6 +35,7 @@ class Found:
     classes: tuple[tuple[int, ...], ...] | None = None
     facts: Mapping[str, Any] = field(default_factory=dict)
     at: Callable[[int], tuple[AttributeRecoding, ...]] | None = None
+    local: LocalMapping | None = None
 
 
 @dataclass(frozen=True)
@@ -45,6 +48,7 @@ class Option:
         minimum: The smallest whole number that it may be.
         flag: Whether it is True or False.
         share: Whether it is a number from 0 up to, but not including, 1.
+        between: The lowest and the highest number that it may be.
     """
 
     about: str
@@ -52,6 +56,7 @@ class Option:
     minimum: int | None = None
     flag: bool = False
     share: bool = False
+    between: tuple[float, float] | None = None
 
     def check(self, name: str, value: Any) -> None:
         """Raise PolicyError unless the value is allowed."""
@@ -63,6 +68,10 @@ class Option:
             raise PolicyError(f"The '{name}' parameter must be True or False. Got {value!r}.")
         if self.share and (isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < 1):
             raise PolicyError(f"The '{name}' parameter must be a number from 0 to below 1. Got {value!r}.")
+        if self.between is not None:
+            low, high = self.between
+            if isinstance(value, bool) or not isinstance(value, int | float) or not low <= value <= high:
+                raise PolicyError(f"The '{name}' parameter must be a number from {low} to {high}. Got {value!r}.")
 
 
 @dataclass(frozen=True)
@@ -75,6 +84,7 @@ class Method:
         options: The options it takes.
         fixed: Options that make it this method.
         seeded: Whether it draws random numbers, and so takes a seed.
+        several: Whether it can satisfy several quasi-identifiers.
     """
 
     about: str
@@ -82,6 +92,7 @@ class Method:
     options: Mapping[str, Option] = field(default_factory=dict)
     fixed: Mapping[str, Any] = field(default_factory=dict)
     seeded: bool = False
+    several: bool = True
 
     def __call__(
         self,
@@ -92,6 +103,11 @@ class Method:
         seed: int = 0,
     ) -> Found:
         """Search."""
+        if len(quasi_identifiers) > 1 and not self.several:
+            able = ", ".join(name for name, method in METHODS.items() if method.several)
+            raise PolicyError(
+                f"This method takes one quasi-identifier. Got {len(quasi_identifiers)}; methods for several: {able}."
+            )
         module, name = self.function.split(":")
         search = getattr(import_module(module), name)
         words = {**self.fixed, **options, **({"seed": seed} if self.seeded else {})}
@@ -108,6 +124,11 @@ _SUPPRESS = Option("share of the records that may be left out", share=True)
 _FULL_DOMAIN = {
     "cost": Option("what the release is chosen by: discernibility, loss or class labels", choices=("dm", "loss", "cm")),
     "suppress": _SUPPRESS,
+}
+_DISTANCE = {
+    "distance": Option("how far a value is from a more general one", choices=("height", "uniform", "ncp")),
+    "beta": Option("how much more the steps near the root weigh, with height weights", between=(0, 100)),
+    "priorities": Option("weight of an attribute by name, 1 if not named; low ones are generalized first"),
 }
 
 METHODS: dict[str, Method] = {
@@ -167,6 +188,30 @@ METHODS: dict[str, Method] = {
             "evaluations": Option("stop after so many chromosomes", minimum=1),
         },
         seeded=True,
+    ),
+    "kaca": Method(
+        "local recoding by clustering: small classes join their nearest, or a stub of it",
+        "incrowd.search.kaca:kaca",
+        _DISTANCE,
+        seeded=True,
+        several=False,
+    ),
+    "kaca2": Method(
+        "local recoding by clustering, each attribute kept mostly at one level of its hierarchy",
+        "incrowd.search.kaca:kaca2",
+        {**_DISTANCE, "max_inconsistency": Option("share of values off the main level", between=(0, 1))},
+        seeded=True,
+        several=False,
+    ),
+    "cover": Method(
+        "local recoding with the least loss: many small rounds from specific to general, clustering, exchange",
+        "incrowd.search.cover:cover",
+        {
+            "objective": Option("what the exchange improves", choices=("ncp", "dm", "mix")),
+            "rounds": Option("how many rounds there may be", minimum=1),
+        },
+        seeded=True,
+        several=False,
     ),
 }
 

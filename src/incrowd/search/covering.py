@@ -1,0 +1,169 @@
+"""Compiled parts of the method "cover": the rounds that cover tuples, and the exchange of records between classes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from numba import njit
+
+from incrowd.search.class_index import AT, BELOW, Classes, Forest, Tree, insert, new_tree
+
+Array = npt.NDArray[Any]
+_MULTIPLIER = np.uint64(0x9E3779B97F4A7C15)
+
+
+@njit(cache=True)
+def cover_rounds(above: Array, first: Array, codes: Array, counts: Array, rounds: Array, k: int) -> tuple[Array, int]:
+    """Go through levels in the given order; whatever then forms groups of at least k leaves as these groups.
+
+    Args:
+        above: The node of each code at each level of each attribute, behind each other.
+        first: Where in it a level of an attribute begins: attributes x levels.
+        codes: The tuples: tuples x attributes.
+        counts: Records of each tuple.
+        rounds: The level of each attribute in each round: rounds x attributes.
+        k: Smallest group.
+
+    Returns:
+        The group of each tuple, -1 for those that are left over, and the number of groups.
+    """
+    tuples, width = codes.shape
+    room = 16
+    while room < 2 * tuples:
+        room *= 2
+    keys, total, group = np.empty(room, np.uint64), np.empty(room, np.int64), np.empty(room, np.int64)
+    seen, slot = np.full(room, -1, np.int64), np.empty(tuples, np.int64)
+    left, found, groups = np.arange(tuples), np.full(tuples, -1, np.int64), 0
+    for number in range(len(rounds)):
+        if not len(left):
+            break
+        for i in range(len(left)):
+            key = np.uint64(0)
+            for a in range(width):  # a multilinear hash: should two ever collide, their group is only more general
+                key = (key ^ np.uint64(above[first[a, rounds[number, a]] + codes[left[i], a]])) * _MULTIPLIER
+                key ^= key >> np.uint64(29)
+            place = np.int64(key % np.uint64(room))
+            while seen[place] == number and keys[place] != key:
+                place = (place + 1) % room
+            if seen[place] != number:
+                seen[place], keys[place], total[place], group[place] = number, key, 0, -1
+            total[place] += counts[left[i]]
+            slot[i] = place
+        stay = 0
+        for i in range(len(left)):
+            if total[slot[i]] >= k:
+                if group[slot[i]] < 0:
+                    group[slot[i]], groups = groups, groups + 1
+                found[left[i]] = group[slot[i]]
+            else:
+                left[stay], stay = left[i], stay + 1
+        left = left[:stay]
+    return found, groups
+
+
+@njit(cache=True)
+def exchange(
+    forest: Forest,
+    roots: Array,
+    tuples: Array,
+    class_nodes: Array,
+    parts: Array,
+    k: int,
+    crowding: int,
+    bucket: int,
+) -> Array:
+    """One sweep: move records to the class that has all their values and improves the objective most.
+
+    Args:
+        forest: The hierarchies.
+        roots: The root of each attribute.
+        tuples: The tuples, as nodes: tuples x attributes.
+        class_nodes: The classes, as nodes: classes x attributes.
+        parts: Tuple, class and records of each part: parts x 3.
+        k: Smallest class.
+        crowding: What a unit of the sum of squared class sizes costs, in units of detail.
+        bucket: Classes per bucket of the index.
+
+    Returns:
+        The parts after the sweep.
+    """
+    size, detail = _sizes(forest, class_nodes, parts)
+    classes = Classes(class_nodes, size, np.empty(0, np.uint64))
+    tree = new_tree(len(class_nodes), roots, bucket)
+    for number in range(len(class_nodes)):
+        insert(tree, forest, classes, number, bucket)
+    out, used = np.empty((2 * len(parts), 3), np.int64), len(parts)
+    out[:used] = parts
+    stack = np.empty(tree.used[0] + 1, np.int32)
+    for part in range(len(parts)):
+        home, records = out[part, 1], min(out[part, 2], size[out[part, 1]] - k)
+        if records <= 0:
+            continue
+        target = _best(tree, forest, classes, detail, tuples[out[part, 0]], home, records, crowding, stack)
+        if target < 0:
+            continue
+        size[home], size[target] = size[home] - records, size[target] + records
+        if records == out[part, 2]:
+            out[part, 1] = target
+        else:
+            out[part, 2] -= records
+            out[used, 0], out[used, 1], out[used, 2] = out[part, 0], target, records
+            used += 1
+    return out[:used]
+
+
+@njit(cache=True)
+def _sizes(forest: Forest, nodes: Array, parts: Array) -> tuple[Array, Array]:
+    """Size and detail of each class."""
+    size, detail = np.zeros(len(nodes), np.int64), np.zeros(len(nodes), np.int64)
+    for part in range(len(parts)):
+        size[parts[part, 1]] += parts[part, 2]
+    for number in range(len(nodes)):
+        for a in range(nodes.shape[1]):
+            detail[number] += forest.detail[nodes[number, a]]
+    return size, detail
+
+
+@njit(cache=True)
+def _best(
+    tree: Tree,
+    forest: Forest,
+    classes: Classes,
+    detail: Array,
+    values: Array,
+    home: int,
+    records: int,
+    crowding: int,
+    stack: Array,
+) -> int:
+    """The class with all of a tuple's values that records should move to, -1 if no move improves the objective."""
+    end, nodes, size = forest.end, classes.nodes, classes.size
+    best, chosen = 0, -1
+    stack[0], height = 0, 1
+    while height:
+        height -= 1
+        place = stack[height]
+        a = tree.attribute[place]
+        if a >= 0:
+            child = tree.first[place]
+            while child >= 0:
+                box, kind = tree.box[child, a], tree.kind[child]
+                if tree.filled[child] and ((kind != BELOW and kind != AT) or box <= values[a] < end[box]):
+                    stack[height], height = child, height + 1
+                child = tree.sibling[child]
+            continue
+        other = tree.head[place]
+        while other >= 0:
+            gain = records * (detail[other] - detail[home])
+            gain -= 2 * crowding * records * (size[other] + records - size[home])
+            if gain > best and other != home:
+                has = True
+                for i in range(len(values)):
+                    node = nodes[other, i]
+                    has = has and node <= values[i] < end[node]
+                if has:
+                    best, chosen = gain, other
+            other = tree.after[other]
+    return chosen
