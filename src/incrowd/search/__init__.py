@@ -189,6 +189,12 @@ METHODS: dict[str, Method] = {
         },
         seeded=True,
     ),
+    "mondrian": Method(
+        "multidimensional recoding: cut the table into boxes at medians and taxonomy nodes",
+        "incrowd.search.mondrian:mondrian",
+        {"relaxed": Option("records with equal numbers may be parted", flag=True)},
+        several=False,
+    ),
     "kaca": Method(
         "local recoding by clustering: small classes join their nearest, or a stub of it",
         "incrowd.search.kaca:kaca",
