@@ -5,8 +5,7 @@ wrong neighbours (as clustering does) lose attributes that they could have kept.
 
 1. Rounds. Every choice of one level per attribute is a round; rounds are sorted by the loss (NCP) that they would cost
    the whole table. In each round the records that are still uncovered are generalized to those levels; groups of at
-   least k leave as classes. A record leaves in the cheapest round in which it still has a crowd. Where there are more
-   rounds than allowed, levels are left out, first those that differ least from the next.
+   least k leave as classes. A record leaves in the cheapest round in which it still has a crowd.
 2. Remainder. What no round covered joins its nearest class, or a stub of it, as in KACA1 with the NCP distance.
 3. Every class is drawn together to the closest common generalization of its members.
 4. Exchange. Records of classes with more than k move to the class that has all their values and improves the objective
@@ -27,7 +26,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from heapq import heappop, heappush
 from itertools import islice
-from math import prod
 from typing import Any
 
 import numpy as np
@@ -43,8 +41,7 @@ from incrowd.search.kaca import BUCKET, forest_of, to_level, trace
 from incrowd.steps import Step
 from incrowd.table import Attribute, CompressedTable
 
-MOST_ROUNDS = 10_000
-WORK = 400_000_000  # tuples to look at over all rounds, by default
+WORK = 1_000_000_000  # tuples to look at over all rounds
 SWEEPS = 20
 Numbers = npt.NDArray[np.int64]
 Parts = tuple[Numbers, Numbers, Numbers]
@@ -55,7 +52,7 @@ def cover(
     quasi_identifiers: Sequence[QuasiIdentifier],
     *,
     objective: str = "ncp",
-    rounds: int | None = None,
+    rounds: int = 10_000,
     seed: int = 0,
     on_step: Callable[[Step], object] | None = None,
 ) -> Found:
@@ -65,7 +62,7 @@ def cover(
         table: The compressed table.
         quasi_identifiers: One, over all attributes of the table.
         objective: What the exchange improves: "ncp", "dm" or "mix".
-        rounds: How many rounds there may be; by default 10,000, and fewer for very large tables.
+        rounds: How many rounds there may be. They also end when a thousand million tuples have been looked at.
         seed: Seed of the random choices.
         on_step: Not called: there are no steps to take back.
     """
@@ -88,25 +85,24 @@ def cover(
 
 
 def _cover(
-    table: CompressedTable, hierarchies: Sequence[Hierarchy], k: int, rounds: int | None
+    table: CompressedTable, hierarchies: Sequence[Hierarchy], k: int, rounds: int
 ) -> tuple[Numbers, int, int]:
     """The group of each tuple (a tuple that was left over is one of its own), records covered, number of rounds."""
     from incrowd.search.covering import cover_rounds
 
-    most = rounds or min(MOST_ROUNDS, max(200, WORK // len(table.counts)))
     levels = [_levels(table, a, hierarchy) for a, hierarchy in enumerate(hierarchies)]
-    levels = _thin(levels, most)
-    order = list(islice(cheapest_first([[loss for _, loss in column] for column in levels]), most))
+    order = list(islice(cheapest_first([[loss for _, loss in column] for column in levels]), rounds))
     above = [nodes for column in levels for nodes, _ in column]
     starts = iter(np.cumsum([0, *map(len, above)]).tolist())
     first = np.zeros((len(levels), max(map(len, levels))), np.int64)
     for a, column in enumerate(levels):
         first[a, : len(column)] = list(islice(starts, len(column)))
     codes = np.stack(table.codes, axis=1).astype(np.int64)
-    found, size = cover_rounds(np.concatenate(above), first, codes, table.counts, np.array(order, np.int64), k)
+    order_of = np.array(order, np.int64)
+    found, size, done = cover_rounds(np.concatenate(above), first, codes, table.counts, order_of, k, WORK)
     left = found < 0
     found[left] = size + np.arange(int(left.sum()))
-    return found, int(table.counts[~left].sum()), len(order)
+    return found, int(table.counts[~left].sum()), int(done)
 
 
 Level = tuple[npt.NDArray[np.int64], float]  # the node of each code, and the loss per record
@@ -121,16 +117,6 @@ def _levels(table: CompressedTable, index: int, hierarchy: Hierarchy) -> list[Le
         nodes = to_level(hierarchy, hierarchy.leaves, level).astype(np.int64)
         if not levels or (nodes != levels[-1][0]).any():
             levels.append((nodes, float(counts @ losses[nodes]) / table.records))
-    return levels
-
-
-def _thin(levels: list[list[Level]], most: int) -> list[list[Level]]:
-    """Leave out levels between the first and the last of an attribute until there are few enough rounds."""
-    levels = [list(column) for column in levels]
-    while prod(map(len, levels)) > most and max(map(len, levels)) > 2:
-        column = max(levels, key=len)
-        gaps = [column[i + 1][1] - column[i][1] for i in range(1, len(column) - 1)]
-        del column[1 + int(np.argmin(gaps))]
     return levels
 
 

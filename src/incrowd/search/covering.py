@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -14,8 +14,19 @@ Array = npt.NDArray[Any]
 _MULTIPLIER = np.uint64(0x9E3779B97F4A7C15)
 
 
+class Groups(NamedTuple):
+    """A hash table of the groups of a round: key, records, the number of a group that is large enough, last round."""
+
+    key: Array
+    records: Array
+    number: Array
+    seen: Array
+
+
 @njit(cache=True)
-def cover_rounds(above: Array, first: Array, codes: Array, counts: Array, rounds: Array, k: int) -> tuple[Array, int]:
+def cover_rounds(
+    above: Array, first: Array, codes: Array, counts: Array, rounds: Array, k: int, work: int
+) -> tuple[Array, int, int]:
     """Go through levels in the given order; whatever then forms groups of at least k leaves as these groups.
 
     Args:
@@ -25,42 +36,60 @@ def cover_rounds(above: Array, first: Array, codes: Array, counts: Array, rounds
         counts: Records of each tuple.
         rounds: The level of each attribute in each round: rounds x attributes.
         k: Smallest group.
+        work: How many tuples may be looked at; no round begins after that.
 
     Returns:
-        The group of each tuple, -1 for those that are left over, and the number of groups.
+        The group of each tuple, -1 for those that are left over, the number of groups, and of rounds.
     """
-    tuples, width = codes.shape
-    room = 16
+    tuples, room = len(codes), 16
     while room < 2 * tuples:
         room *= 2
-    keys, total, group = np.empty(room, np.uint64), np.empty(room, np.int64), np.empty(room, np.int64)
-    seen, slot = np.full(room, -1, np.int64), np.empty(tuples, np.int64)
-    left, found, groups = np.arange(tuples), np.full(tuples, -1, np.int64), 0
-    for number in range(len(rounds)):
-        if not len(left):
-            break
-        for i in range(len(left)):
-            key = np.uint64(0)
-            for a in range(width):  # a multilinear hash: should two ever collide, their group is only more general
-                key = (key ^ np.uint64(above[first[a, rounds[number, a]] + codes[left[i], a]])) * _MULTIPLIER
-                key ^= key >> np.uint64(29)
-            place = np.int64(key % np.uint64(room))
-            while seen[place] == number and keys[place] != key:
-                place = (place + 1) % room
-            if seen[place] != number:
-                seen[place], keys[place], total[place], group[place] = number, key, 0, -1
-            total[place] += counts[left[i]]
-            slot[i] = place
+    table = Groups(
+        np.empty(room, np.uint64), np.empty(room, np.int64), np.empty(room, np.int64), np.full(room, -1, np.int64)
+    )
+    left, slots, found = np.arange(tuples), np.empty(tuples, np.int64), np.full(tuples, -1, np.int64)
+    starts = np.empty(codes.shape[1], np.int64)
+    groups = done = 0
+    waiting = tuples
+    while done < len(rounds) and waiting and work > 0:
+        work -= waiting
+        for a in range(len(starts)):
+            starts[a] = first[a, rounds[done, a]]
+        _tally(above, starts, codes, counts, left[:waiting], slots, table, done)
         stay = 0
-        for i in range(len(left)):
-            if total[slot[i]] >= k:
-                if group[slot[i]] < 0:
-                    group[slot[i]], groups = groups, groups + 1
-                found[left[i]] = group[slot[i]]
+        for i in range(waiting):
+            if table.records[slots[i]] >= k:
+                if table.number[slots[i]] < 0:
+                    table.number[slots[i]] = groups
+                    groups += 1
+                found[left[i]] = table.number[slots[i]]
             else:
-                left[stay], stay = left[i], stay + 1
-        left = left[:stay]
-    return found, groups
+                left[stay] = left[i]
+                stay += 1
+        waiting = stay
+        done += 1
+    return found, groups, done
+
+
+@njit(cache=True)
+def _tally(
+    above: Array, starts: Array, codes: Array, counts: Array, left: Array, slots: Array, table: Groups, done: int
+) -> None:
+    """Count the records of each group among the tuples that are left, and note where in the table each tuple's is."""
+    key_of, records, number, seen = table.key, table.records, table.number, table.seen
+    last = np.uint64(len(seen) - 1)
+    for i in range(len(left)):
+        key = np.uint64(0)
+        for a in range(len(starts)):  # should two keys ever collide, their common group is only more general
+            key = (key ^ np.uint64(above[starts[a] + codes[left[i], a]])) * _MULTIPLIER
+            key ^= key >> np.uint64(29)
+        place = key & last
+        while seen[place] == done and key_of[place] != key:
+            place = (place + np.uint64(1)) & last
+        if seen[place] != done:
+            seen[place], key_of[place], records[place], number[place] = done, key, 0, -1
+        records[place] += counts[left[i]]
+        slots[i] = place
 
 
 @njit(cache=True)

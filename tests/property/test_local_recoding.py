@@ -1,0 +1,218 @@
+"""Local recoding against the reference and against its own promises, on random small tables."""
+
+import json
+import random
+from collections import Counter
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from tests.reference.kaca import Kaca, Tree
+from tests.reference.problem import Problem
+from tests.strategies import columns
+
+import incrowd
+from incrowd.hierarchies import hierarchy_of
+from incrowd.local_recoding import LocalRecoding
+from incrowd.policy import QuasiIdentifier
+from incrowd.search.cover import cover
+from incrowd.search.kaca import kaca, kaca2
+
+modest = settings(max_examples=60, deadline=None)
+METHODS = st.sampled_from(["kaca", "kaca2", "cover"])
+SEEDS = st.integers(0, 2**70)
+
+
+@st.composite
+def tables(draw):
+    """A table with one quasi-identifier: any kinds of columns, many small crowds."""
+    crowds = draw(st.lists(st.sampled_from([1, 2, 1, 3, 7, 12]), min_size=2, max_size=10))
+    names = ["age", "job", "zip"][: draw(st.integers(1, 3))]
+    k = draw(st.integers(2, min(5, sum(crowds))))
+    return Problem(tuple(draw(columns(name, crowds)) for name in names), None, (QuasiIdentifier(names, k),))
+
+
+def parts(mapping):
+    """How many records of which tuple are released as which, by labels."""
+    trees = [hierarchy.taxonomy for hierarchy in mapping.hierarchies]
+
+    def labels(row):
+        return tuple(tree.labels[node] for tree, node in zip(trees, row.tolist(), strict=True))
+
+    rows = zip(mapping.part_tuples, mapping.part_classes, mapping.part_records.tolist(), strict=True)
+    return Counter({(labels(mapping.tuples[t]), labels(mapping.classes[c])): n for t, c, n in rows})
+
+
+def reference(problem, seed, distance):
+    table = problem.table()
+    trees = [Tree(hierarchy_of(attribute).taxonomy) for attribute in table.attributes]
+    texts = [attribute.values().to_pylist() for attribute in table.attributes]
+    rows = [
+        row
+        for i, n in enumerate(table.counts.tolist())
+        for row in [tuple(text[codes[i]] for text, codes in zip(texts, table.codes, strict=True))] * n
+    ]
+    return Kaca(trees, problem.quasi_identifiers[0].k, seed % 2**63, distance), rows
+
+
+@modest
+@given(tables(), SEEDS, st.sampled_from(["height", "uniform"]))
+def test_kaca_does_what_the_definitions_say(problem, seed, distance):
+    slow, rows = reference(problem, seed, distance)
+    found = kaca(problem.table(), problem.quasi_identifiers, distance=distance, seed=seed)
+    assert parts(found.local) == slow.kaca1_release(rows)
+
+
+@modest
+@given(tables(), SEEDS)
+def test_kaca_with_an_ncp_distance_does_what_the_definitions_say(problem, seed):
+    trees = tuple(column for column in problem.columns if column.kind == "tree")
+    if trees:
+        problem = Problem(trees, None, (QuasiIdentifier([c.name for c in trees], problem.quasi_identifiers[0].k),))
+        slow, rows = reference(problem, seed, "ncp")
+        found = kaca(problem.table(), problem.quasi_identifiers, distance="ncp", seed=seed)
+        assert parts(found.local) == slow.kaca1_release(rows)
+
+
+@modest
+@given(tables(), SEEDS, st.sampled_from([0, 0.1, 0.3, 0.5, 1]))
+def test_kaca2_does_what_the_definitions_say(problem, seed, most):
+    slow, rows = reference(problem, seed, "height")
+    found = kaca2(problem.table(), problem.quasi_identifiers, max_inconsistency=most, seed=seed)
+    assert parts(found.local) == slow.kaca2_release(rows, most)
+    assert all(share < most or share == 0 for share in found.facts["inconsistency"].values())
+
+
+@modest
+@given(st.integers(0, 2**32), st.integers(2, 12), st.sampled_from([1, 2, 5]), st.sampled_from(["height", "ncp"]))
+def test_the_index_finds_what_the_plain_loop_finds(seed, k, bucket, distance):
+    draws = random.Random(seed)
+    widths = [draws.choice([2, 5, 20]) for _ in range(draws.randint(1, 5))]
+    trees = [incrowd.Intervals((2, 4, 8)).build([str(i) for i in range(width)]) for width in widths]
+    rows = [[str(draws.randrange(width)) for width in widths] for _ in range(200)]
+    frame = pa.table({f"c{i}": column for i, column in enumerate(zip(*rows, strict=True))})
+    words = {"quasi_identifiers": frame.column_names, "k": k, "method": "kaca", "distance": distance, "seed": seed}
+    release = incrowd.anonymize(frame, taxonomies=dict(zip(frame.column_names, trees, strict=True)), **words)
+    for room in (bucket, 10**9):
+        again = kaca(release.table, release.policy.quasi_identifiers, distance=distance, seed=seed, bucket=room)
+        assert again.local == release.recoding.mapping
+
+
+def frame_of(problem, order=None):
+    order = range(len(problem.rows)) if order is None else order
+    data = {c.name: c.array([c.values[row] for row in order]) for c in problem.columns}
+    data["id"] = pa.array([row // 2 for row in order])  # two rows with equal tuples may be equal altogether
+    return pa.table(data)
+
+
+def anonymized(problem, method, seed=0, order=None, **options):
+    columns_of = problem.columns
+    return incrowd.anonymize(
+        frame_of(problem, order),
+        quasi_identifiers=[c.name for c in columns_of],
+        k=problem.quasi_identifiers[0].k,
+        taxonomies={c.name: c.taxonomy for c in columns_of if c.taxonomy},
+        types={c.name: "number" if c.kind == "number" else "text" for c in columns_of},
+        ranges={c.name: c.domain for c in columns_of if c.domain},
+        method=method,
+        seed=seed,
+        **options,
+    )
+
+
+@modest
+@given(tables(), METHODS, SEEDS)
+def test_k_holds_and_every_cell_is_an_ancestor_or_self(problem, method, seed):
+    release = anonymized(problem, method, seed)  # the kind of `data` is checked by the witness
+    released = release.data.to_pydict()
+    names = [column.name for column in problem.columns]
+    sizes = Counter(zip(*(released[name] for name in names), strict=True))
+    assert min(sizes.values()) >= problem.quasi_identifiers[0].k
+    assert sum(sizes.values()) == len(problem.rows)
+    for hierarchy, column in zip(release.recoding.mapping.hierarchies, problem.columns, strict=True):
+        above = {path[0]: path for path in hierarchy.taxonomy.paths()}
+        for before, after in zip(column.values, released[column.name], strict=True):
+            assert after in above[text(hierarchy, before)]
+    assert release.measures.total.discernibility == sum(n * n for n in sizes.values())
+    assert release.measures.total.classes == len(sizes)
+
+
+def text(hierarchy, value):
+    return value if value is None or hierarchy.scale is None else hierarchy.scale.text(value)
+
+
+@modest
+@given(tables(), st.sampled_from(["kaca", "cover"]), SEEDS)
+def test_each_class_is_the_closest_common_generalization_of_its_members(problem, method, seed):
+    mapping = anonymized(problem, method, seed).recoding.mapping
+    for number, nodes in enumerate(mapping.classes):
+        members = mapping.tuples[mapping.part_tuples[mapping.part_classes == number]]
+        for hierarchy, node, column in zip(mapping.hierarchies, nodes, members.T, strict=True):
+            tree, common = hierarchy.taxonomy, column[0]
+            for other in column:
+                common = tree.lowest_common_ancestor(int(common), int(other))
+            assert node == common
+
+
+@modest
+@given(tables(), METHODS, SEEDS, st.sampled_from(["uniform", "height"]))
+def test_the_distortion_reported_is_the_distortion_of_the_rows(problem, method, seed, scheme):
+    release = anonymized(problem, method, seed)
+    trees = [Tree(hierarchy.taxonomy) for hierarchy in release.recoding.mapping.hierarchies]
+    slow = Kaca(trees, 2, 0, scheme)
+    names = [column.name for column in problem.columns]
+    hierarchies = release.recoding.mapping.hierarchies
+    before = [[text(h, value) for value in c.values] for h, c in zip(hierarchies, problem.columns, strict=True)]
+    after = [release.data.to_pydict()[name] for name in names]
+    rows = zip(zip(*before, strict=True), zip(*after, strict=True), strict=True)
+    expected = float(sum(slow.distortion(one, other) for one, other in rows))
+    assert release.distortion(incrowd.Weights(scheme)).distortion == pytest.approx(expected)
+
+
+@modest
+@given(tables(), METHODS, SEEDS, st.randoms(use_true_random=False))
+def test_the_order_of_rows_changes_no_released_row(problem, method, seed, draws):
+    order = list(range(len(problem.rows)))
+    draws.shuffle(order)
+    first, second = anonymized(problem, method, seed), anonymized(problem, method, seed, order)
+    assert first.recoding == second.recoding
+    assert Counter(map(str, first.data.to_pylist())) == Counter(map(str, second.data.to_pylist()))
+
+
+@modest
+@given(tables(), METHODS, SEEDS)
+def test_a_local_recoding_survives_json_and_gives_the_same_rows(problem, method, seed):
+    release = anonymized(problem, method, seed)
+    again = LocalRecoding.from_json(json.loads(json.dumps(release.recoding.to_json())))
+    assert again == release.recoding
+    assert again.apply(frame_of(problem)).equals(release.data)
+
+
+def loss(mapping, table):
+    """Records times NCP, summed over the attributes."""
+    records = np.bincount(mapping.part_classes, mapping.part_records)
+    columns = zip(mapping.hierarchies, table.attributes, mapping.classes.T, strict=True)
+    return sum(records @ hierarchy.losses(attribute)[nodes] for hierarchy, attribute, nodes in columns)
+
+
+@modest
+@given(tables(), SEEDS)
+def test_the_exchange_never_raises_the_loss(problem, seed):
+    table, qids = problem.table(), problem.quasi_identifiers
+    improved = cover(table, qids, seed=seed).local
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("incrowd.search.cover.SWEEPS", 0)
+        plain = cover(table, qids, seed=seed).local
+    assert loss(improved, table) <= loss(plain, table) + 1e-9
+
+
+@modest
+@given(tables(), SEEDS, st.sampled_from(["mix", "dm"]), st.integers(1, 20))
+def test_cover_keeps_k_whatever_the_options(problem, seed, objective, rounds):
+    table, qids = problem.table(), problem.quasi_identifiers
+    mapping = cover(table, qids, objective=objective, rounds=rounds, seed=seed).local
+    records = np.bincount(mapping.part_classes, mapping.part_records)
+    assert records.min() >= qids[0].k
+    assert records.sum() == table.records
