@@ -187,7 +187,7 @@ class Intervals:
             return (ANY,)
         low, high = self.domain if self.domain else (None, None)
         edges = [low, *self.bounds, high]
-        shown = [self._label(a, b, last=i == len(self.bounds)) for i, (a, b) in enumerate(pairwise(edges))]
+        shown = [self.label(a, b, last=place == len(self.bounds)) for place, (a, b) in enumerate(pairwise(edges))]
         for cell, number in zip(self._exact_cells, self.exact, strict=True):
             shown[cell] = self.scale.text(number)
         return (*shown, None) if self.missing == "apart" else tuple(shown)
@@ -196,7 +196,8 @@ class Intervals:
     def _exact_cells(self) -> Cells:
         return np.searchsorted(np.array(self.bounds), np.array(self.exact), side="right").astype(np.int64)
 
-    def _label(self, low: Any, high: Any, *, last: bool) -> str:
+    def label(self, low: Any, high: Any, *, last: bool) -> str:
+        """The label of one interval, the last one or not; None for no bound."""
         if low is None and high is None:
             return KNOWN if self.missing == "apart" else ANY
         whole = self.scale.kind in ("integer", "date")

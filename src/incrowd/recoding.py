@@ -26,6 +26,7 @@ from incrowd.steps import (
     SplitInterval,
     Step,
     Suppress,
+    TakeBack,
 )
 from incrowd.table import Attribute, FlatAttribute, NumberAttribute, TaxonomyAttribute
 
@@ -339,7 +340,13 @@ def after(attribute: Attribute, steps: Sequence[Step]) -> AttributeRecoding:
 
 def generalized(attribute: Attribute, steps: Sequence[Step]) -> AttributeRecoding:
     """The recoding of an attribute after steps that generalize it, starting with every value as itself."""
-    changes = [step.change for step in steps if step.attribute == attribute.name]
+    changes: list[Change] = []
+    for step in steps:
+        if step.attribute == attribute.name:
+            if isinstance(step.change, TakeBack):
+                changes.remove(step.change.generalization)
+            else:
+                changes.append(step.change)
     if isinstance(attribute, TaxonomyAttribute):
         taxonomy = attribute.taxonomy
         nodes = set(taxonomy.leaves)
@@ -373,6 +380,8 @@ def _merged(attribute: NumberAttribute, changes: Sequence[MergeIntervals]) -> In
 
 def describe(attribute: Attribute, change: Change) -> tuple[str | None, tuple[str | None, ...]]:
     """The more general released value of a change, and the more specific ones."""
+    if isinstance(change, TakeBack):
+        change = change.generalization
     if isinstance(change, RefineNode | GeneralizeNode):
         assert isinstance(attribute, TaxonomyAttribute)
         labels = attribute.taxonomy.labels
@@ -403,8 +412,9 @@ def _interval(attribute: NumberAttribute, start: int, stop: int, *, exact: bool 
         return ANY
     if exact:
         return attribute.scale.text(attribute.numbers[start])
-    edges = [rank for rank in (start, stop) if 0 < rank < ranks]
-    bounds = tuple(attribute.numbers[rank].item() for rank in edges)
+    lowest, highest = attribute.domain or (None, None)
+    low = lowest if start == 0 else attribute.numbers[start].item()
+    high = highest if stop == ranks else attribute.numbers[stop].item()
     missing = "none" if attribute.missing is None else "apart"
-    labels = Intervals(attribute.name, attribute.scale, bounds, attribute.domain, missing).labels
-    return labels[1 if start > 0 else 0]
+    intervals = Intervals(attribute.name, attribute.scale, (), attribute.domain, missing)
+    return intervals.label(low, high, last=stop == ranks)

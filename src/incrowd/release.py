@@ -142,11 +142,18 @@ class Release:
             output = arrow.write(self.source, self.recoding, files.open(path), witness.see, progress, seen=True)
             certificate = self._certificate(witness.verdict().require(), output)
             if sidecars:
-                contents = (self.recoding.to_json(), [step.to_json() for step in self.steps], certificate.to_json())
+                contents = (self.recoding.to_json(), self._steps_told(), certificate.to_json())
                 for target, content in zip(sidecar_paths(path), contents, strict=True):
                     text = json.dumps(content, indent=1, ensure_ascii=False) + "\n"
                     files.open(target).write_text(text, encoding="utf-8")
         return certificate
+
+    def _steps_told(self) -> list[dict[str, Any]]:
+        """The steps in words that tell no value that the release does not have; a local recoding has none."""
+        recoding = self.recoding
+        if not isinstance(recoding, Recoding):
+            return []
+        return [step.to_json(recoding[step.attribute].labels) for step in self.steps]
 
     def _certificate(self, verification: Verification, output: str) -> Certificate:
         versions = {name: version(name) for name in ("incrowd", "numpy", "pyarrow")}

@@ -5,8 +5,11 @@ A step says how it changes the recoding of one attribute in codes, so that the r
 
 from __future__ import annotations
 
+from collections.abc import Container
 from dataclasses import dataclass
 from typing import Any
+
+NOT_TOLD = "(not told)"
 
 
 @dataclass(frozen=True)
@@ -64,6 +67,16 @@ class Suppress:
     more: bool
 
 
+Generalization = GeneralizeNode | MergeIntervals | Suppress
+
+
+@dataclass(frozen=True)
+class TakeBack:
+    """Undo a generalization that was performed before."""
+
+    generalization: Generalization
+
+
 @dataclass(frozen=True)
 class RaiseLevel:
     """Generalize all values of an attribute to a level of its domain generalization hierarchy."""
@@ -78,9 +91,7 @@ class Improve:
     evaluations: int
 
 
-Refinement = RefineNode | SplitInterval | Disclose
-Generalization = GeneralizeNode | MergeIntervals | Suppress
-Change = Refinement | Generalization | RaiseLevel | Improve
+Change = RefineNode | SplitInterval | Disclose | Generalization | TakeBack | RaiseLevel | Improve
 
 
 @dataclass(frozen=True)
@@ -94,7 +105,7 @@ class Step:
         children: The more specific released values.
         gain: What the step gained: information top-down, anonymity (summed over quasi-identifiers) bottom-up.
         loss: What it cost: anonymity (averaged over the quasi-identifiers with this attribute) top-down, information
-            bottom-up.
+            bottom-up; negative where a generalization is taken back.
         score: What the search compared.
         anonymity: Size of the smallest class after the step, per quasi-identifier.
         change: The same in codes.
@@ -110,13 +121,25 @@ class Step:
     anonymity: tuple[int, ...]
     change: Change
 
-    def to_json(self) -> dict[str, Any]:
-        """The step without its codes."""
+    def to_json(self, released: Container[str | None] | None = None) -> dict[str, Any]:
+        """The step without its codes.
+
+        Args:
+            released: The labels that the attribute has in the release. A bottom-up search without a taxonomy passes
+                through values that the release must not tell; if this is given they are not told.
+        """
+        built = isinstance(self.change, MergeIntervals | Suppress) or (
+            isinstance(self.change, TakeBack) and not isinstance(self.change.generalization, GeneralizeNode)
+        )
+
+        def told(label: str | None) -> str | None:
+            return label if released is None or not built or label in released else NOT_TOLD
+
         return {
             "step": self.number,
             "attribute": self.attribute,
-            "value": self.value,
-            "children": list(self.children),
+            "value": told(self.value),
+            "children": [told(child) for child in self.children],
             "gain": self.gain,
             "loss": self.loss,
             "score": self.score,

@@ -208,7 +208,8 @@ def test_genetic_reports_its_fitness_and_is_the_same_for_a_seed(problem, fitness
 @given(problems(), st.sampled_from(["datafly", "argus"]))
 def test_climbs_can_be_looked_at_step_by_step(problem, name):
     found = search(problem, name)
-    assert found.at(len(found.steps)) == found.recoding
+    if found.classes is None:  # else what only left-out records had is withheld
+        assert found.at(len(found.steps)) == found.recoding
     anonymity = [step.anonymity for step in found.steps]
     for before, after in pairwise(anonymity):
         assert all(left <= right for left, right in zip(before, after, strict=True))

@@ -5,6 +5,7 @@ Works on plain rows and recounts everything for every generalization. Shares not
 
 from collections import Counter
 from dataclasses import dataclass
+from itertools import pairwise
 from math import inf, log2
 
 from tests.reference.top_down import ANY, Flat, Numbers, Tree, Value
@@ -63,7 +64,7 @@ class BottomUp:
         missing = Value(None, frozenset([None]))
         found = []
         while len(intervals) > 1:
-            pairs = list(zip(intervals, intervals[1:], strict=False))
+            pairs = list(pairwise(intervals))
             joined = [Value("joined", a.members | b.members) for a, b in pairs]
             costs = [self.loss(attribute.name, p, pair, weighted=True) for p, pair in zip(joined, pairs, strict=True)]
             equal = [at for at, cost in enumerate(costs) if cost <= min(costs) + TIE]

@@ -132,7 +132,9 @@ class Kaca:
 
     def kaca2_release(self, rows, most):
         """The same with bounded inconsistency."""
-        columns = [self.rare_up(tree, list(c), most) for tree, c in zip(self.trees, zip(*rows, strict=True), strict=True)]
+        columns = [
+            self.rare_up(tree, list(c), most) for tree, c in zip(self.trees, zip(*rows, strict=True), strict=True)
+        ]
         pairs = sorted(zip(rows, zip(*columns, strict=True), strict=True), key=lambda pair: self.order(pair[0]))
         members = {}
         for row, general in pairs:

@@ -151,6 +151,7 @@ METHODS: dict[str, Method] = {
             "information": Option("what a generalization loses", choices=("entropy", "weighted", "loss")),
             "pruning": Option("work out the anonymity of critical generalizations only", flag=True),
             "suppress": _SUPPRESS,
+            "tighten": Option("take back generalizations that turned out not to be needed", flag=True),
             "restarts": Option("how often to search again with random changes", minimum=0),
         },
         seeded=True,

@@ -16,6 +16,9 @@ Invariant: after every step each attribute is a cut of its ladder, and no class 
 since each step shrinks a cut, and ends with the policy satisfied, since at the top all records are one class. States
 on the way do not satisfy it; they can be looked at, not written.
 
+With `tighten`, generalizations that later ones made needless are taken back at the end, so that none of what is left
+could be; the paper leaves them as they are.
+
 A budget (`suppress`) ends the search as soon as leaving out the records of too small classes stays within that share.
 
 Ties are broken by the name of the attribute, then by the order of its values.
@@ -26,19 +29,21 @@ from __future__ import annotations
 import heapq
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from typing import Literal
 
 import numpy as np
-import numpy.typing as npt
 
 from incrowd.attribute_recoding import AttributeRecoding
 from incrowd.errors import PolicyError
 from incrowd.policy import QuasiIdentifier
-from incrowd.recoding import Recoding, describe, generalized
+from incrowd.recoding import describe, generalized
 from incrowd.search import Found
 from incrowd.search.crowds import Crowds, Merge, suppressed
 from incrowd.search.ladders import Ladder, Losses, ladder_of, losses
-from incrowd.steps import Step
+from incrowd.search.tighten import Grouping, Tightening
+from incrowd.search.withhold import withhold
+from incrowd.steps import Change, Step, TakeBack
 from incrowd.table import Codes, CompressedTable, Floats, sort_tuples
 
 Information = Literal["entropy", "weighted", "loss"]
@@ -52,6 +57,7 @@ def bottom_up(
     information: Information | None = None,
     pruning: bool = True,
     suppress: float = 0.0,
+    tighten: bool = False,
     restarts: int = 0,
     seed: int = 0,
     on_step: Callable[[Step], object] | None = None,
@@ -65,6 +71,7 @@ def bottom_up(
             touches; "loss" for the NCP that it adds, which needs no target. By default "entropy" with a target.
         pruning: Whether to work out P(G) for critical generalizations only.
         suppress: Share of the records that may be left out.
+        tighten: Whether to take back, at the end, generalizations that turned out not to be needed.
         restarts: How many more searches to make, with every I(G) multiplied by a random factor; the result that loses
             least in all is taken, the plain search if none is better. A greedy search can be led astray by one step.
         seed: Seed of the random factors.
@@ -80,11 +87,12 @@ def bottom_up(
         information = "entropy" if table.has_target else "loss"
     if information != "loss" and not table.has_target:
         raise PolicyError(f"The 'information' parameter must be loss where there is no target. Got {information!r}.")
-    problem = _Problem.of(table, quasi_identifiers, information, int(suppress * table.records + 1e-9))
-    best = _Search(problem).run(pruning, None if restarts else on_step)
+    budget = min(int(suppress * table.records + 1e-9), table.records - 1)  # 0.07 x 100 is a little less than 7
+    problem = _Problem.of(table, quasi_identifiers, information, budget)
+    best = _Search(problem).run(pruning, tighten, None if restarts else on_step)
     tried = best.tried
     for restart in range(1, restarts + 1):
-        another = _Search(problem, np.random.default_rng([seed, restart])).run(pruning)
+        another = _Search(problem, np.random.default_rng([seed, restart])).run(pruning, tighten)
         tried += another.tried
         best = another if another.cost < best.cost else best
     if restarts and on_step is not None:
@@ -95,29 +103,14 @@ def bottom_up(
     def at(step: int) -> tuple[AttributeRecoding, ...]:
         return tuple(generalized(attribute, steps[:step]) for attribute in table.attributes)
 
-    recoding = at(len(steps))
+    recoding, classes, left_out = withhold(table, at(len(steps)), best.suppressed)
     facts = {
         "information": information,
         "information_lost": best.lost,
-        "suppressed_records": int(table.counts[best.suppressed].sum()),
+        "suppressed_records": left_out,
         "generalizations_tried": tried,
     }
-    return Found(recoding, steps, _released(table, recoding, best.suppressed), facts, at)
-
-
-def _released(
-    table: CompressedTable, recoding: tuple[AttributeRecoding, ...], out: npt.NDArray[np.bool_]
-) -> tuple[tuple[int, ...], ...] | None:
-    """The classes of the tuples that are not left out; None if none is."""
-    if not out.any():
-        return None
-    cells_of = Recoding(recoding)
-    columns = [
-        cells_of.cells(attribute.name, attribute.values())[codes[~out]]
-        for attribute, codes in zip(table.attributes, table.codes, strict=True)
-    ]
-    order, starts = sort_tuples(columns, [len(attribute.labels) for attribute in recoding])
-    return tuple(zip(*(column[order[starts]].tolist() for column in columns), strict=True))
+    return Found(recoding, steps, classes, facts, at)
 
 
 @dataclass(frozen=True)
@@ -194,13 +187,29 @@ class _Search:
         share = float(self._problem.table.counts[self.suppressed].sum()) / self._problem.table.records
         return round(self.lost + share * everything, 12)
 
-    def run(self, pruning: bool, on_step: Callable[[Step], object] | None = None) -> _Search:
-        """Generalize until the policy is satisfied."""
-        while not self._satisfied() and (best := self._best(pruning)) is not None:
-            self.steps.append(self._perform(best))
+    def run(self, pruning: bool, tighten: bool, on_step: Callable[[Step], object] | None = None) -> _Search:
+        """Generalize until the policy is satisfied, and tighten what was found."""
+        for step in chain(self._generalize(pruning), self._tighten() if tighten else ()):
+            self.steps.append(step)
             if on_step is not None:
-                on_step(self.steps[-1])
+                on_step(step)
         return self
+
+    def _generalize(self, pruning: bool) -> Iterator[Step]:
+        while not self._satisfied() and (best := self._best(pruning)) is not None:
+            yield self._perform(best)
+
+    def _tighten(self) -> Iterator[Step]:
+        kept = np.flatnonzero(~self.suppressed)
+        table, ladders, lost = self._problem.table, self._problem.ladders, self._problem.losses
+        groupings = [
+            Grouping(crowd.attributes, crowd.k, self._groups(crowd)[kept], table.counts[kept]) for crowd in self._crowds
+        ]
+        for attribute, node in Tightening(table, ladders, lost, self._done, kept, groupings).run():
+            self.lost = round(self.lost - float(lost[attribute].share[node]), 12)
+            cost = -float(lost[attribute].information[node])
+            change = TakeBack(ladders[attribute].changes[node])
+            yield self._step(attribute, change, 0, cost, cost, tuple(grouping.anonymity for grouping in groupings))
 
     def _satisfied(self) -> bool:
         """Whether every quasi-identifier holds, or does so without records that may be left out."""
@@ -219,10 +228,7 @@ class _Search:
         """The class of each tuple."""
         columns = []
         for index in crowd.attributes:
-            ladder, done = self._problem.ladders[index], self._done[index]
-            nodes = ladder.leaves
-            while (up := (ladder.parent[nodes] >= 0) & done[ladder.parent[nodes]]).any():
-                nodes = np.where(up, ladder.parent[nodes], nodes)
+            nodes = self._problem.ladders[index].cut(self._done[index])
             columns.append(nodes[self._problem.table.codes[index]])
         order, starts = sort_tuples(columns, [len(self._done[index]) for index in crowd.attributes])
         groups = np.empty(len(order), np.int64)
@@ -282,10 +288,15 @@ class _Search:
         lost = self._problem.losses[attribute]
         self.lost = round(self.lost + float(lost.share[node]), 12)
         change = self._problem.ladders[attribute].changes[node]
-        value, children = describe(self._problem.table.attributes[attribute], change)
         anonymity = tuple(crowd.anonymity for crowd in self._crowds)
-        number, name, cost = len(self.steps) + 1, self._names[attribute], float(lost.information[node])
-        return Step(number, name, value, children, best.gain, cost, best.score, anonymity, change)
+        return self._step(attribute, change, best.gain, float(lost.information[node]), best.score, anonymity)
+
+    def _step(
+        self, attribute: int, change: Change, gain: int, loss: float, score: float, anonymity: tuple[int, ...]
+    ) -> Step:
+        value, children = describe(self._problem.table.attributes[attribute], change)
+        number, name = len(self.steps) + 1, self._names[attribute]
+        return Step(number, name, value, children, gain, loss, score, anonymity, change)
 
     def _reached(self, attribute: int, node: int) -> None:
         """A node is on the cut: its parent becomes valid if all its siblings are, too."""

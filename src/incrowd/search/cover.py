@@ -84,9 +84,7 @@ def cover(
     return Found((), facts=facts, local=mapping_of(table, hierarchies, *parts))
 
 
-def _cover(
-    table: CompressedTable, hierarchies: Sequence[Hierarchy], k: int, rounds: int
-) -> tuple[Numbers, int, int]:
+def _cover(table: CompressedTable, hierarchies: Sequence[Hierarchy], k: int, rounds: int) -> tuple[Numbers, int, int]:
     """The group of each tuple (a tuple that was left over is one of its own), records covered, number of rounds."""
     from incrowd.search.covering import cover_rounds
 

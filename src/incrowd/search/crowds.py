@@ -87,30 +87,47 @@ class Crowds:
     def _find_smallest(self) -> None:
         counts = np.where(self._alive, self._counts, np.iinfo(np.int64).max)
         self.anonymity = int(counts.min())
-        self._smallest = np.flatnonzero(counts == self.anonymity)
+        self._smallest = np.flatnonzero(counts == self.anonymity)  # classes that are gone are dropped when it is read
 
     def critical(self, attribute: int, valid: Container[int]) -> int | None:
         """The only node of an attribute to which a generalization could make all the smallest classes larger.
 
-        Every smallest class must have a partner to merge with. That is looked up for some of them here, and for all when
-        the generalization is tried out; it is sharper than the segments of the paper, which share only the values of the
-        attributes above in the index.
+        Every smallest class must have a partner to merge with. That is looked up for some of them here, and for all
+        when the generalization is tried out; it is sharper than the segments of the paper, which share only the values
+        of the attributes above in the index.
 
         Args:
             attribute: Position of the attribute.
             valid: The nodes that its values may be generalized to.
         """
-        node = self.above_smallest(attribute)
-        if node is None or node not in valid:
+        probes = self._some_smallest()
+        parents = self._ladders[attribute].parent[self._values[attribute][probes]]
+        node = int(parents[0])
+        if node not in valid or (parents != node).any():
             return None
-        probes = self._smallest[:_PROBES].tolist()
-        return node if all(self._has_partner(one, attribute, node) for one in probes) else None
+        if not all(self._has_partner(one, attribute, node) for one in probes.tolist()):
+            return None
+        return self.above_smallest(attribute)
 
     def above_smallest(self, attribute: int) -> int | None:
         """The node that has a child in every smallest class: by Theorem 1 no other can be critical."""
         parent, values = self._ladders[attribute].parent, self._values[attribute]
-        node = int(parent[values[self._smallest[0]]])
-        return None if node < 0 or (parent[values[self._smallest]] != node).any() else node
+        above = parent[values[self._all_smallest()]]
+        return None if above[0] < 0 or (above != above[0]).any() else int(above[0])
+
+    def _all_smallest(self) -> Ints:
+        """The smallest classes."""
+        self._smallest = self._smallest[self._is_smallest(self._smallest)]
+        return self._smallest
+
+    def _some_smallest(self) -> Ints:
+        """A few of the smallest classes, from all over the table."""
+        some = self._smallest[:: -(-len(self._smallest) // _PROBES)]
+        some = some[self._is_smallest(some)]
+        return some if len(some) else self._all_smallest()[:_PROBES]
+
+    def _is_smallest(self, classes: Ints) -> npt.NDArray[np.bool_]:
+        return np.asarray(self._alive[classes] & (self._counts[classes] == self.anonymity))
 
     def _has_partner(self, one: int, attribute: int, node: int) -> bool:
         """Whether another class would equal this one after a generalization."""
@@ -170,8 +187,7 @@ class Crowds:
         self._alive[kept] = True
         self._counts[kept] = merge.counts
         self._under[attribute].replace(self._ladders[attribute].children[merge.node], merge.node, kept)
-        self._smallest = self._smallest[self._alive[self._smallest] & (self._counts[self._smallest] == self.anonymity)]
-        if not len(self._smallest):
+        if not (self._sizes[self.anonymity] if self.anonymity < k else len(self._all_smallest())):
             self._find_smallest()
 
 

@@ -27,10 +27,9 @@ import numpy.typing as npt
 
 from incrowd.search.gains import entropy
 from incrowd.steps import Generalization, GeneralizeNode, MergeIntervals, Suppress
-from incrowd.table import CompressedTable, Counts, FlatAttribute, Floats, NumberAttribute, TaxonomyAttribute
+from incrowd.table import Codes, CompressedTable, Counts, FlatAttribute, Floats, NumberAttribute, TaxonomyAttribute
 
 ATOMS = 1024  # an atom of values that generalize together has at least this fraction of the records
-INFORMATION = ("entropy", "weighted", "loss")
 
 Ints = npt.NDArray[np.int64]
 Mass = Callable[[Ints, Ints], Floats]  # what the records with the codes [start, stop) lose if these are one value
@@ -69,6 +68,21 @@ class Ladder:
         for level in np.split(order, np.flatnonzero(np.diff(depth[order])) + 1)[:-1]:
             np.add.at(total, self.parent[level], total[level])
         return total
+
+    def cut(self, performed: npt.NDArray[np.bool_]) -> Ints:
+        """The node of each code, where some nodes were generalized to."""
+        nodes = self.leaves
+        while (up := (self.parent[nodes] >= 0) & performed[self.parent[nodes]]).any():
+            nodes = np.where(up, self.parent[nodes], nodes)
+        return nodes
+
+    def below(self, node: int, codes: Codes) -> Ints:
+        """The child of a node that each of some codes under it belongs to."""
+        distinct, inverse = np.unique(codes, return_inverse=True)
+        nodes = self.leaves[distinct]
+        while (deeper := self.parent[nodes] != node).any():
+            nodes = np.where(deeper, self.parent[nodes], nodes)
+        return np.asarray(nodes[inverse])
 
     def sum_children(self, values: Any) -> Any:
         """What the children of each node have together."""

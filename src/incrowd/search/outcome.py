@@ -1,4 +1,4 @@
-"""What a release by some generalized domains would be: who is left out, what it costs, which classes are released.
+"""What a release by some generalized domains would be: who is left out, and what it costs.
 
 Records in classes that are too small are left out. Costs are those of `measures`: a record that is left out has lost
 everything, its class is wrong, and it counts as large as the whole table.
@@ -18,6 +18,7 @@ from incrowd.policy import QuasiIdentifier
 from incrowd.search import Found
 from incrowd.search.crowds import suppressed
 from incrowd.search.domains import Domain, Mask
+from incrowd.search.withhold import withhold
 from incrowd.table import Codes, CompressedTable, Counts, count
 
 Cost = Literal["dm", "loss", "cm"]
@@ -97,24 +98,16 @@ class Outcome:
         ]
         return round((sum(sorted(lost)) / len(lost) + self.suppressed) / records, 12)
 
-    @property
-    def classes(self) -> tuple[tuple[int, ...], ...] | None:
-        """The released classes as tuples of cells, None if no record is left out."""
-        if not self.suppressed:
-            return None
-        groups, firsts = self._united
-        released = firsts[count(groups, len(firsts), self._kept) > 0]
-        return tuple(zip(*(column[released].tolist() for column in self._columns), strict=True))
-
     def found(self, facts: Mapping[str, Any], **more: Any) -> Found:
-        """The release as what a search found.
+        """The release as what a search found, without what only left-out records would tell.
 
         Args:
             facts: What the method says of it.
             **more: Steps and the like.
         """
-        recoding = tuple(domain.recoding for domain in self.domains)
-        return Found(recoding, classes=self.classes, facts={**facts, "suppressed_records": self.suppressed}, **more)
+        recodings = [domain.recoding for domain in self.domains]
+        recoding, classes, left_out = withhold(self._table, recodings, self.out)
+        return Found(recoding, classes=classes, facts={**facts, "suppressed_records": left_out}, **more)
 
 
 def default_cost(table: CompressedTable, cost: Cost | None) -> Cost:
