@@ -2,9 +2,9 @@
 
     python -m benchmarks.kaca_experiment HIERARCHIES
 
-Adult (45,222 complete records) with the hierarchies of a folder, one CSV file per attribute (the paper's Table 4 has the
-shape of ARX's), height weights with beta 1, KACA2 with at most 10 % inconsistency, means of 10 seeds; beside them our own
-method. Writes `results/kaca_experiment.md` and, where matplotlib is installed, `results/kaca_experiment.svg`.
+Adult (45,222 complete records) with the hierarchies of a folder, one CSV file per attribute (the paper's Table 4 has
+the shape of ARX's), height weights with beta 1, KACA2 with at most 10 % inconsistency, means of 10 seeds; beside them
+our own method. Writes `results/kaca_experiment.md` and, where matplotlib is installed, `results/kaca_experiment.svg`.
 """
 
 from __future__ import annotations

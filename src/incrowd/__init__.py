@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from incrowd.release_distortion import distortion
     from incrowd.taxonomy import Taxonomy
     from incrowd.taxonomy_rules import Bounds, Flat, Intervals, Prefix
+    from incrowd.utility import Evaluation, evaluate
 
 _HOMES = {
     "anonymize": "pipeline",
@@ -51,12 +52,15 @@ _HOMES = {
     "Flat": "taxonomy_rules",
     "Intervals": "taxonomy_rules",
     "Prefix": "taxonomy_rules",
+    "Evaluation": "utility",
+    "evaluate": "utility",
 }
 
 __all__ = [  # noqa: RUF022  (order of the stories they tell)
     "anonymize",
     "apply",
     "verify",
+    "evaluate",
     "distortion",
     "Weights",
     "Policy",
@@ -64,6 +68,7 @@ __all__ = [  # noqa: RUF022  (order of the stories they tell)
     "Release",
     "Recoding",
     "Certificate",
+    "Evaluation",
     "Taxonomy",
     "Prefix",
     "Intervals",

@@ -1,4 +1,4 @@
-"""What the values of one attribute became: a cut of its taxonomy, intervals, or some shown and the rest suppressed.
+"""What the values of one attribute became: a cut of its taxonomy, intervals, sets, or some shown, the rest suppressed.
 
 Each kind numbers its released values as cells and finds the cell of any value, seen or not. It holds only what the
 release itself shows: the cut of a (public) taxonomy, the bounds of intervals, the values that are shown. The lowest and
@@ -20,6 +20,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from incrowd.errors import DataError, TaxonomyError, shorten
+from incrowd.partition_recoding import Partition
 from incrowd.scales import Scale, text_of
 from incrowd.table import (
     Attribute,
@@ -51,14 +52,15 @@ class Cut:
         return tuple(self.taxonomy.labels[node] for node in self.nodes)
 
     @cached_property
-    def _cell_of_leaf(self) -> Cells:
+    def cell_of_leaf(self) -> Cells:
+        """The cell of each leaf code."""
         widths = [int(self.taxonomy.stop[node] - self.taxonomy.start[node]) for node in self.nodes]
         return np.repeat(np.arange(len(self.nodes)), widths)
 
     @property
     def missing_cell(self) -> int:
         """The cell of missing values, -1 where the recoding knows none."""
-        return -1 if self.taxonomy.missing is None else int(self._cell_of_leaf[self.taxonomy.missing])
+        return -1 if self.taxonomy.missing is None else int(self.cell_of_leaf[self.taxonomy.missing])
 
     def is_value(self, text: str) -> bool:
         """Whether a text is a value of its own, even if it looks like a missing one."""
@@ -69,7 +71,7 @@ class Cut:
         texts = text_of(values)
         leaves = pa.array([self.taxonomy.labels[node] for node in self.taxonomy.leaves], pa.string())
         found = pc.fill_null(pc.index_in(texts, leaves), -1).to_numpy(zero_copy_only=False)
-        return np.where(found < 0, -1, self._cell_of_leaf[found])
+        return np.where(found < 0, -1, self.cell_of_leaf[found])
 
     def unknown(self, values: Sequence[Any]) -> Exception:
         """The error for values that have no cell."""
@@ -320,4 +322,4 @@ class Disclosure:
         return cls(name, tuple(data["shown"]), data["missing_shown"])
 
 
-AttributeRecoding = Cut | RuleCut | Intervals | Disclosure
+AttributeRecoding = Cut | RuleCut | Intervals | Disclosure | Partition

@@ -12,6 +12,18 @@ from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 
 import typer
 
+from incrowd.cli_options import (
+    Encoding,
+    Header,
+    K,
+    PolicyFile,
+    PolicyOptions,
+    Qi,
+    Quote,
+    Separator,
+    policy_of,
+    with_policy_options,
+)
 from incrowd.errors import IncrowdError, PolicyError
 
 if TYPE_CHECKING:
@@ -29,60 +41,36 @@ app = typer.Typer(
 
 INTERRUPTED = 130
 _TABLE = "CSV or Parquet file."
-_QI = "Columns of a quasi-identifier, separated by commas; several times for several, each with ':k'."
 
-Input = Annotated[Path, typer.Argument(help=_TABLE, show_default=False)]
-Output = Annotated[Path, typer.Option("-o", "--output", help="Where to write (.csv or .parquet).", show_default=False)]
+# Paths are not checked for being readable here: typer would answer with a box, and incrowd does with one line.
+Input = Annotated[Path, typer.Argument(help=_TABLE, show_default=False, readable=False)]
+Output = Annotated[
+    Path, typer.Option("-o", "--output", help="Where to write (.csv or .parquet).", show_default=False, readable=False)
+]
+RecodingFile = Annotated[
+    Path, typer.Argument(help="The .recoding.json of a release.", show_default=False, readable=False)
+]
 Overwrite = Annotated[bool, typer.Option("--overwrite", help="Replace existing files.")]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON on stdout instead of tables on stderr.")]
-Qi = Annotated[list[str] | None, typer.Option("--qi", "--quasi-identifiers", help=_QI, show_default=False)]
-K = Annotated[int | None, typer.Option("--k", help="Smallest crowd that anyone may stand in.", show_default=False)]
-PolicyFile = Annotated[Path | None, typer.Option("--policy", help="A release.toml.", show_default=False)]
-Names = Annotated[list[str] | None, typer.Option(show_default=False)]
-Separator = Annotated[str | None, typer.Option(help="Of a CSV file; detected if not given.", rich_help_panel="CSV")]
-Quote = Annotated[str | None, typer.Option(help="Quote character.", rich_help_panel="CSV")]
-Encoding = Annotated[str | None, typer.Option(help="Such as cp1252.", rich_help_panel="CSV")]
-Header = Annotated[
-    bool | None, typer.Option("--header/--no-header", help="First line is names.", rich_help_panel="CSV")
-]
+
+_TRIAL: Any = {"rich_help_panel": "Evaluation", "show_default": False}
+_PROTOCOL = "apply: release the training rows, recode test rows alike (default); together: release both."
+_CLASSIFIER = "tree, bayes, or any of scikit-learn, such as RandomForestClassifier; by commas (default: tree,bayes)."
+TestFile = Annotated[Path | None, typer.Option(help="A file with the test rows.", readable=False, **_TRIAL)]
+Split = Annotated[float | None, typer.Option(help="Share of rows to test on (default: a third).", **_TRIAL)]
+Folds = Annotated[int | None, typer.Option(help="Cross-validate in that many folds.", **_TRIAL)]
+Protocol = Annotated[str, typer.Option(help=_PROTOCOL, **_TRIAL)]
+Classifier = Annotated[str, typer.Option(help=_CLASSIFIER, **_TRIAL)]
+Columns = Annotated[str | None, typer.Option(help="Columns that classifiers may use (default: all).", **_TRIAL)]
+IntervalsAs = Annotated[str, typer.Option(help="Released intervals as midpoints (default) or categories.", **_TRIAL)]
 
 
 @app.command()
+@with_policy_options
 def anonymize(
     table: Input,
     output: Output,
-    policy: PolicyFile = None,
-    qi: Qi = None,
-    k: K = None,
-    target: Annotated[str | None, typer.Option(help="Column that models will predict.", show_default=False)] = None,
-    identifiers: Annotated[str | None, typer.Option(help="Columns to drop, by commas.", show_default=False)] = None,
-    sensitive: Annotated[str | None, typer.Option(help="Columns to keep as they are.", show_default=False)] = None,
-    insensitive: Annotated[str | None, typer.Option(help="Columns to keep as they are.", show_default=False)] = None,
-    taxonomies: Annotated[
-        Path | None, typer.Option(help="Folder with a taxonomy file per column.", show_default=False)
-    ] = None,
-    taxonomy: Annotated[
-        list[str] | None,
-        typer.Option(help="column=FILE, zip=prefix:3,2, age=widths:5,10 or age=bounds:18,65.", show_default=False),
-    ] = None,
-    types: Annotated[
-        list[str] | None, typer.Option("--type", help="column=number, date or text.", show_default=False)
-    ] = None,
-    ranges: Annotated[
-        list[str] | None, typer.Option("--range", help="column=low:high, a public range.", show_default=False)
-    ] = None,
-    missing: Annotated[str | None, typer.Option(help="category, drop or error.", show_default=False)] = None,
-    missing_values: Annotated[
-        list[str] | None, typer.Option("--missing-value", help="Text that means missing, such as '?'.")
-    ] = None,
-    method: Annotated[str | None, typer.Option(help="The search; see 'incrowd methods'.", show_default=False)] = None,
-    criterion: Annotated[str | None, typer.Option(help="tds, tdr or gain.", show_default=False)] = None,
-    max_steps: Annotated[int | None, typer.Option(help="Stop after that many steps.", show_default=False)] = None,
-    seed: Annotated[int | None, typer.Option(help="Seed of random methods.", show_default=False)] = None,
-    separator: Separator = None,
-    quote: Quote = None,
-    encoding: Encoding = None,
-    header: Header = None,
+    options: PolicyOptions,
     overwrite: Overwrite = False,
     preview: Annotated[bool, typer.Option("--preview", help="Show a few rows before and after.")] = False,
     as_json: Json = False,
@@ -92,44 +80,14 @@ def anonymize(
     incrowd anonymize people.csv -o release.csv --qi age,sex,zip --k 10 --target income
     """
     with _user_errors():
-        from incrowd.words import given_words
-
-        words = given_words(
-            quasi_identifiers=qi,
-            k=k,
-            target=target,
-            identifiers=identifiers,
-            sensitive=sensitive,
-            insensitive=insensitive,
-            taxonomies=taxonomies,
-            taxonomy=taxonomy,
-            types=types,
-            ranges=ranges,
-            missing=missing,
-            missing_values=missing_values,
-            method=method,
-            seed=seed,
-            options={"criterion": criterion, "max_steps": max_steps},
-        )
-        dialect = {"separator": separator, "quote": quote, "encoding": encoding, "header": header}
-        made, dialect = _policy(policy, words, dialect)
-        _anonymize(table, output, made, dialect, overwrite=overwrite, preview=preview, as_json=as_json)
+        policy, dialect = options.read()
+        _anonymize(table, output, policy, dialect, overwrite=overwrite, preview=preview, as_json=as_json)
 
 
-def _policy(file: Path | None, words: dict[str, Any], dialect: dict[str, Any]) -> tuple[Policy, dict[str, Any]]:
-    """The policy of a file and of options; options win."""
-    from incrowd.policy import make_policy
-
-    dialect = {key: value for key, value in dialect.items() if value is not None}
-    if file is not None:
-        from incrowd.config import read_policy
-
-        base, base_dialect = read_policy(file)
-        options = {**base.pop("options", {}), **words.pop("options", {})}
-        words, dialect = {**base, **words, "options": options}, {**base_dialect, **dialect}
-    if "quasi_identifiers" not in words:
-        raise PolicyError("a release needs a quasi-identifier; give --qi with its columns, or a --policy file")
-    return make_policy(**words), dialect
+def _says_k(quasi_identifiers: Any) -> bool:
+    """Whether a quasi-identifier of a policy file has its own k, which a common k would not change."""
+    items = quasi_identifiers if isinstance(quasi_identifiers, list) else []
+    return any(isinstance(item, dict) and "k" in item for item in items)
 
 
 def _anonymize(
@@ -153,6 +111,55 @@ def _anonymize(
     if preview:
         print_preview(_console(), release)
     print_release(_console(), release, output)
+
+
+@app.command()
+@with_policy_options
+def evaluate(
+    table: Input,
+    options: PolicyOptions,
+    test: TestFile = None,
+    split: Split = None,
+    folds: Folds = None,
+    protocol: Protocol = "apply",
+    classifier: Classifier = "tree,bayes",
+    features: Columns = None,
+    intervals: IntervalsAs = "midpoints",
+    as_json: Json = False,
+) -> None:
+    """Measure what a release costs a classifier: error on the original, on the release, without quasi-identifiers.
+
+    Nothing is written. Test rows come from --test, or are drawn: once (--split) or in folds (--folds).
+
+    incrowd evaluate people.csv --qi age,sex,zip --k 10 --target income --folds 10
+    """
+    with _user_errors():
+        from incrowd.engines.sources import open_source
+        from incrowd.progress import ProgressLine
+        from incrowd.utility import Trial
+        from incrowd.words import columns_of
+
+        policy, dialect = options.read()
+        with ProgressLine() as progress:
+            progress.say("reading")
+            trial = Trial.of(
+                open_source(table, **dialect),
+                policy,
+                test=None if test is None else open_source(test, **dialect),
+                split=split,
+                folds=folds,
+                classifiers=columns_of(classifier),
+                features=None if features is None else columns_of(features),
+            )
+            evaluation = trial.evaluate(policy, protocol=protocol, intervals=intervals, progress=progress.say)
+        if as_json:
+            _print_json(evaluation.to_json())
+            return
+        from rich.console import Console
+
+        from incrowd.summary import print_evaluation
+
+        print_evaluation(Console(), evaluation)
 
 
 @app.command()
@@ -203,13 +210,13 @@ def _quasi_identifiers(
         return quasi_identifiers_of(quasi_identifiers(qi), k), {}
     if policy is None:
         raise PolicyError("say what to verify; give --qi with its columns, or a --policy file")
-    made, dialect = _policy(policy, {} if k is None else {"k": k}, {})
+    made, dialect = policy_of(policy, {} if k is None else {"k": k}, {})
     return made.quasi_identifiers, dialect
 
 
 @app.command()
 def apply(
-    recoding: Annotated[Path, typer.Argument(help="The .recoding.json of a release.", show_default=False)],
+    recoding: RecodingFile,
     table: Input,
     output: Output,
     qi: Qi = None,
@@ -244,7 +251,7 @@ def apply(
 
 @app.command()
 def taxonomy(
-    file: Annotated[Path, typer.Argument(help="A taxonomy in CSV or TOML.", show_default=False)],
+    file: Annotated[Path, typer.Argument(help="A taxonomy in CSV or TOML.", show_default=False, readable=False)],
     most: Annotated[int | None, typer.Option(help="Children shown per node.", show_default=False)] = None,
 ) -> None:
     """Check a taxonomy and print it as a tree."""
@@ -256,7 +263,7 @@ def taxonomy(
 
 @app.command()
 def codebook(
-    recoding: Annotated[Path, typer.Argument(help="The .recoding.json of a release.", show_default=False)],
+    recoding: RecodingFile,
 ) -> None:
     """Print what every released value stands for."""
     with _user_errors():
@@ -279,7 +286,7 @@ def methods() -> None:
 
 @app.command()
 def demo(
-    folder: Annotated[Path, typer.Argument(help="Where to put the files.")] = Path("demo"),
+    folder: Annotated[Path, typer.Argument(help="Where to put the files.", readable=False)] = Path("demo"),
     k: Annotated[int, typer.Option("--k", help="Smallest crowd.")] = 50,
 ) -> None:
     """Anonymize the shipped census data (Adult, 45,222 people) for predicting income."""
@@ -310,7 +317,7 @@ def demo(
 def _console() -> Console:
     from rich.console import Console
 
-    return Console(stderr=True)
+    return Console(stderr=True, markup=False)  # brackets in names and values are no markup
 
 
 def _print_json(data: Any) -> None:
@@ -324,8 +331,11 @@ def _user_errors() -> Iterator[None]:
     try:
         yield
     except IncrowdError as error:
-        typer.echo(f"error: {error}", err=True)
+        typer.echo(f"error: {' '.join(str(error).splitlines())}", err=True)  # a column name may hold a line end
         raise typer.Exit(error.exit_code) from None
+    except OSError as error:
+        typer.echo(f"error: {error.filename}: {error.strerror}", err=True)
+        raise typer.Exit(1) from None
     except KeyboardInterrupt:
         typer.echo("error: interrupted; no file was written", err=True)
         raise typer.Exit(INTERRUPTED) from None

@@ -79,7 +79,7 @@ class Hierarchy:
         return (nodes <= node) & (node < self.end[nodes])
 
     @property
-    def missing_node(self) -> int:
+    def missing_cell(self) -> int:
         """The node of missing values, -1 where there is none."""
         return -1 if self.taxonomy.missing is None else int(self.leaves[self.taxonomy.missing])
 

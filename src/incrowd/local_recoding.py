@@ -64,11 +64,6 @@ class LocalRecoding:
         """The columns that it must see to recode rows; None for all."""
         return None if self.mapping.split.any() else self.names
 
-    @property
-    def silent(self) -> tuple[str, ...]:
-        """Columns that nobody has to read: none."""
-        return ()
-
     def __getitem__(self, name: str) -> Hierarchy:
         return self.mapping.hierarchies[self.names.index(name)]
 
@@ -82,6 +77,23 @@ class LocalRecoding:
         hierarchy = self[name]
         used = np.unique(self.mapping.classes[:, self.names.index(name)])
         return tuple(self.label(hierarchy, node) for node in used.tolist())
+
+    @property
+    def silent(self) -> tuple[str, ...]:
+        """Columns that nobody has to read: none, since the choice among equal tuples depends on whole rows."""
+        return ()
+
+    def cells(self, name: str, values: pa.Array) -> Nodes:
+        """The node of each of some values of a column; -1 for values that have none."""
+        hierarchy = self[name]
+        missing = is_missing(values, [text for text in self.missing_values if not hierarchy.is_value(text)])
+        nodes = np.full(len(values), hierarchy.missing_cell, np.int32)
+        nodes[~missing] = hierarchy.nodes(values.filter(pa.array(~missing)))
+        return nodes
+
+    def recode(self, batch: pa.RecordBatch) -> tuple[dict[str, pa.DictionaryArray], npt.NDArray[np.bool_] | None]:
+        """The recoded columns of a batch that is a table by itself, and which rows stay (None if all do)."""
+        return self.session(lambda: [batch]).recode(batch)
 
     def session(self, batches: Batches) -> LocalSession:
         """What recodes the rows of one table, batch by batch.
@@ -199,7 +211,7 @@ class LocalSession:
 
     def __init__(self, recoding: LocalRecoding, batches: Batches) -> None:
         self.recoding = recoding
-        self._hash = RowHash(recoding.key)
+        self._hash = RowHash(recoding.key, recoding.dropped)
         split = recoding.mapping.split
         self._shares = RowShares(recoding.mapping, self._split_rows(batches)) if split.any() else None
         # Only what is released (and the root): the dictionary of a column is written with it.
@@ -232,15 +244,13 @@ class LocalSession:
         return tuples, nodes, keep
 
     def _nodes(self, hierarchy: Hierarchy, values: pa.Array, keep: npt.NDArray[np.bool_] | None) -> Nodes:
-        column = encoded(values)
-        tokens = [text for text in self.recoding.missing_values if not hierarchy.is_value(text)]
-        missing = np.append(is_missing(column.dictionary, tokens), True)
-        nodes = np.full(len(missing), hierarchy.missing_node, np.int32)
-        nodes[~missing] = hierarchy.nodes(column.dictionary.filter(pa.array(~missing[:-1])))
-        indices = pc.fill_null(column.indices, len(missing) - 1).to_numpy(zero_copy_only=False)
+        column = encoded(values, hierarchy.name)
+        nodes = np.append(self.recoding.cells(hierarchy.name, column.dictionary), hierarchy.missing_cell)
+        indices = pc.fill_null(column.indices, len(nodes) - 1).to_numpy(zero_copy_only=False)
         lost = nodes[indices] < 0 if keep is None else (nodes[indices] < 0) & keep
         if (used := np.unique(indices[lost])).size:
-            if missing[used].any():
+            tokens = [text for text in self.recoding.missing_values if not hierarchy.is_value(text)]
+            if np.append(is_missing(column.dictionary, tokens), True)[used].any():
                 raise DataError(
                     f"column '{hierarchy.name}' has missing values, and had none when the recoding was made; fill or "
                     "drop those rows"

@@ -91,6 +91,39 @@ def measure(table: CompressedTable, recoding: AnyRecoding, quasi_identifiers: Se
     )
 
 
+Kept = npt.NDArray[np.bool_] | None
+Cells = tuple[dict[str, Codes], dict[str, int], dict[str, float], Kept]
+
+
+def _cells(table: CompressedTable, recoding: Recoding) -> Cells:
+    """By attribute the cell of each tuple, how many cells there are, the loss per record; and which tuples are kept."""
+    cells: dict[str, Codes] = {}
+    lost: dict[str, Floats] = {}
+    for index, attribute in enumerate(table.attributes):
+        cell_of_code = recoding.cells(attribute.name, attribute.values())
+        lost[attribute.name] = recoding[attribute.name].losses(attribute)[np.maximum(cell_of_code, 0)]
+        narrow = np.min_scalar_type(-len(recoding[attribute.name].labels))  # -1 is no cell
+        cells[attribute.name] = cell_of_code.astype(narrow).take(table.codes[index])
+    widths = {name: len(recoding[name].labels) for name in cells}
+    kept = recoding.released([cells[name] for name in recoding.names])
+    losses = {a.name: _loss(table, index, lost[a.name], kept) for index, a in enumerate(table.attributes)}
+    return cells, widths, losses, kept
+
+
+def _local_cells(
+    table: CompressedTable, recoding: LocalRecoding
+) -> tuple[CompressedTable, dict[str, Codes], dict[str, int], dict[str, float], Kept]:
+    """The same of a local recoding, over a table with a tuple for each part."""
+    mapping = recoding.mapping
+    columns = tuple(mapping.classes[mapping.part_classes, place] for place in range(len(mapping.hierarchies)))
+    parts = CompressedTable(table.attributes, columns, mapping.part_records)
+    cells, widths, losses = {}, {}, {}
+    for hierarchy, attribute, column in zip(mapping.hierarchies, table.attributes, columns, strict=True):
+        cells[hierarchy.name], widths[hierarchy.name] = column, hierarchy.size
+        losses[hierarchy.name] = float(mapping.part_records @ hierarchy.losses(attribute)[column]) / table.records
+    return parts, cells, widths, losses, None
+
+
 @dataclass(frozen=True)
 class _Classes:
     """The released classes over all attributes; those over some attributes are unions of them."""
@@ -113,9 +146,10 @@ class _Classes:
         sizes = count(groups, len(firsts), table.weights if kept is None else table.counts * kept)
         frequencies = table.class_counts_of(groups, len(firsts), kept) if table.has_target else None
         present = sizes > 0
+        tuples = firsts[present]
         return cls(
             table.records,
-            {name: column[firsts[present]] for name, column in cells.items()},
+            {name: column.take(tuples) for name, column in cells.items()},
             widths,
             sizes[present],
             None if frequencies is None else frequencies[present],
@@ -128,9 +162,10 @@ class _Classes:
         suppressed = self.records - released
         misfits = None
         if self.frequencies is not None:
-            frequencies = np.zeros((len(firsts), self.frequencies.shape[1]), np.int64)
-            np.add.at(frequencies, groups, self.frequencies)
-            misfits = 1 - float(frequencies.max(axis=1, initial=0).sum()) / self.records
+            majority = np.zeros(len(firsts), np.int64)
+            for frequency in self.frequencies.T:  # one per target class
+                np.maximum(majority, count(groups, len(firsts), frequency), out=majority)
+            misfits = 1 - int(majority.sum()) / self.records
         smallest, median, largest = np.quantile(sizes, (0, 0.5, 1), method="lower") if released else (0, 0, 0)
         return ClassMeasures(
             attributes=attributes,
@@ -139,7 +174,7 @@ class _Classes:
             anonymity=int(smallest),
             median_class=int(median),
             largest_class=int(largest),
-            discernibility=sum(n * n for n in sizes.tolist()) + suppressed * self.records,  # whole, however large
+            discernibility=_squares(sizes, released) + suppressed * self.records,
             average_class_size=released / max(1, len(sizes)) / k,
             ncp=ncp,
             classification_metric=misfits,
@@ -147,35 +182,9 @@ class _Classes:
         )
 
 
-Kept = npt.NDArray[np.bool_] | None
-Cells = tuple[dict[str, Codes], dict[str, int], dict[str, float], Kept]
-
-
-def _cells(table: CompressedTable, recoding: Recoding) -> Cells:
-    """By attribute the cell of each tuple, how many cells there are, the loss per record; and which tuples are kept."""
-    cells: dict[str, Codes] = {}
-    lost: dict[str, Floats] = {}
-    for index, attribute in enumerate(table.attributes):
-        cell_of_code = recoding.cells(attribute.name, attribute.values())
-        lost[attribute.name] = recoding[attribute.name].losses(attribute)[np.maximum(cell_of_code, 0)]
-        cells[attribute.name] = cell_of_code[table.codes[index]]
-    kept = recoding.released([cells[name] for name in recoding.names])
-    losses = {a.name: _loss(table, index, lost[a.name], kept) for index, a in enumerate(table.attributes)}
-    return cells, {name: len(recoding[name].labels) for name in cells}, losses, kept
-
-
-def _local_cells(
-    table: CompressedTable, recoding: LocalRecoding
-) -> tuple[CompressedTable, dict[str, Codes], dict[str, int], dict[str, float], Kept]:
-    """The same of a local recoding, over a table with a tuple for each part."""
-    mapping = recoding.mapping
-    columns = tuple(mapping.classes[mapping.part_classes, place] for place in range(len(mapping.hierarchies)))
-    parts = CompressedTable(table.attributes, columns, mapping.part_records)
-    cells, widths, losses = {}, {}, {}
-    for hierarchy, attribute, column in zip(mapping.hierarchies, table.attributes, columns, strict=True):
-        cells[hierarchy.name], widths[hierarchy.name] = column, hierarchy.size
-        losses[hierarchy.name] = float(mapping.part_records @ hierarchy.losses(attribute)[column]) / table.records
-    return parts, cells, widths, losses, None
+def _squares(sizes: Counts, total: int) -> int:
+    """Sum of squares, whole, however large."""
+    return int(sizes @ sizes) if total < 2**31 else sum(n * n for n in sizes.tolist())
 
 
 def _loss(table: CompressedTable, index: int, lost: Floats, kept: npt.NDArray[np.bool_] | None) -> float:
@@ -198,7 +207,7 @@ def group(columns: Sequence[Codes], widths: Sequence[int]) -> tuple[Codes, Codes
         first = np.full(math.prod(widths), -1)
         first[keys[::-1]] = np.arange(len(keys))[::-1]
         present = first >= 0
-        return (present.cumsum() - 1)[keys], first[present]
+        return (present.cumsum() - 1).take(keys), first[present]
     order, starts = sort_tuples(columns, widths)
     groups = np.empty(len(order), np.int64)
     groups[order] = np.repeat(np.arange(len(starts)), np.diff(np.append(starts, len(order))))

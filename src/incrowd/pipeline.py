@@ -6,6 +6,7 @@ Here is also what can be done without a search: apply a recoding to new rows, an
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -206,8 +207,7 @@ def apply(
         NotAnonymousError: A required quasi-identifier does not hold.
     """
     source = open_source(data, separator=separator, quote=quote, encoding=encoding, header=header)
-    check_recodable(recoding, source)
-    rows = recode(source, recoding)
+    rows = recode(source, fitted(recoding, source))
     if qids := tuple(require):
         recount(open_source(rows), qids).require()
     return rows
@@ -225,7 +225,7 @@ def apply_to_file(
 ) -> None:
     """Recode new rows into a file, streaming; see `apply`. Nothing is written if a requirement does not hold."""
     source = open_source(data, **dialect)
-    check_recodable(recoding, source)
+    recoding = fitted(recoding, source)
     check_outputs(output, source, overwrite=overwrite, sidecars=False)
     witness = Witness(tuple(require))
     with AtomicFiles() as files:
@@ -233,8 +233,10 @@ def apply_to_file(
         witness.verdict().require()
 
 
-def check_recodable(recoding: AnyRecoding, source: Source) -> None:
-    """Every column of a recoding must be there."""
+def fitted(recoding: AnyRecoding, source: Source) -> AnyRecoding:
+    """The recoding, ready for a source: its columns are there, and what is missing in that kind of table counts so."""
     for name in recoding.names:
         if name not in source.columns:
             raise UnknownNameError("column", name, source.columns, source.name)
+    missing_values = tuple(dict.fromkeys((*recoding.missing_values, *source.missing_values)))
+    return replace(recoding, missing_values=missing_values)

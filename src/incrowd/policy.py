@@ -31,7 +31,8 @@ class QuasiIdentifier:
     k: int
 
     def __init__(self, attributes: Iterable[str], k: int) -> None:
-        names = (attributes,) if isinstance(attributes, str) else tuple(attributes)
+        several = isinstance(attributes, Iterable) and not isinstance(attributes, str)
+        names: tuple[Any, ...] = tuple(attributes) if several else (attributes,)
         if not names or not all(isinstance(name, str) and name for name in names):
             raise PolicyError(f"A quasi-identifier must name at least one column. Got {names!r}.")
         if len(set(names)) < len(names):
@@ -92,8 +93,10 @@ class Policy:
             if kind not in TYPES:
                 raise PolicyError(f"The type of '{column}' must be one of {', '.join(TYPES)}. Got '{kind}'.")
         for column, bounds in self.ranges.items():
-            if len(bounds) != 2 or not bounds[0] < bounds[1]:
+            if not _ascend(bounds):
                 raise PolicyError(f"The range of '{column}' must be a lower and a higher value. Got {bounds!r}.")
+        if isinstance(self.seed, bool) or not isinstance(self.seed, int):
+            raise PolicyError(f"The 'seed' parameter must be an int. Got {self.seed!r}.")
         self._check_roles()
         for word in ("taxonomies", "types", "ranges"):
             for column in getattr(self, word):
@@ -150,6 +153,15 @@ class Policy:
         return replace(self, quasi_identifiers=tuple(kept)), tuple(dropped)
 
 
+def _ascend(bounds: Any) -> bool:
+    """Whether these are a lower and a higher value."""
+    try:
+        low, high = bounds
+        return bool(low < high)
+    except (TypeError, ValueError):
+        return False
+
+
 def make_policy(*, quasi_identifiers: Any, k: int | None = None, taxonomies: Any = None, **words: Any) -> Policy:
     """A policy from the words that users write, the same in Python, on the command line and in a policy file.
 
@@ -164,6 +176,8 @@ def make_policy(*, quasi_identifiers: Any, k: int | None = None, taxonomies: Any
     for word in ("identifiers", "sensitive", "insensitive", "missing_values"):
         if word in words:
             words[word] = (words[word],) if isinstance(words[word], str) else tuple(words[word])
+            if not all(isinstance(text, str) for text in words[word]):
+                raise PolicyError(f"The '{word}' parameter must be texts. Got {words[word]!r}; put quotes around them.")
     for word in ("types", "ranges", "options"):
         if word in words:
             words[word] = dict(words[word] or {})
@@ -174,6 +188,8 @@ def _taxonomies_of(given: Any, columns: Sequence[str]) -> dict[str, Taxonomy | R
     """Taxonomies by column; a folder serves the columns that it has a file for."""
     from incrowd.taxonomy import Taxonomy
 
+    if isinstance(given, tuple):  # the later ones win
+        return {column: item for part in given for column, item in _taxonomies_of(part, columns).items()}
     if isinstance(given, str | Path):
         folder = Path(given)
         if not folder.is_dir():
@@ -196,6 +212,8 @@ def quasi_identifiers_of(words: Any, k: int | None = None) -> tuple[QuasiIdentif
     """
     if isinstance(words, str | QuasiIdentifier):
         words = [words]
+    if not isinstance(words, Iterable):
+        raise PolicyError(f"The 'quasi_identifiers' parameter must be columns, or lists of columns. Got {words!r}.")
     words = list(words)
     if words and all(isinstance(word, str) for word in words):
         words = [words]

@@ -39,6 +39,10 @@ class ProgressLine:
         """One step of a search."""
         self._show(f"searching: step {step.number}, smallest class {min(step.anonymity):,}")
 
+    def say(self, text: str) -> None:
+        """What is being done now."""
+        self._show(text)
+
     def _show(self, text: str) -> None:
         if not self._shown or time.monotonic() - self._begin < PATIENCE:
             return

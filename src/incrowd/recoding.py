@@ -17,9 +17,12 @@ import pyarrow.compute as pc
 
 from incrowd.attribute_recoding import ANY, AttributeRecoding, Cut, Disclosure, Intervals, RuleCut, cut_of
 from incrowd.errors import DataError
+from incrowd.partition_recoding import Partition
+from incrowd.scales import text_of
 from incrowd.steps import (
     Change,
     Disclose,
+    Generalization,
     GeneralizeNode,
     MergeIntervals,
     RefineNode,
@@ -39,6 +42,7 @@ _KINDS: dict[str, type[AttributeRecoding]] = {
     "rule": RuleCut,
     "intervals": Intervals,
     "disclosure": Disclosure,
+    "partition": Partition,
 }
 
 
@@ -87,7 +91,7 @@ class Recoding:
             TaxonomyError: A value is not in the column's taxonomy.
             DataError: A value is missing, or no number, where none was when the recoding was made.
         """
-        column = encoded(values)
+        column = encoded(values, name)
         cells = self.cells(name, column.dictionary)
         indices = pc.fill_null(column.indices, len(cells)).to_numpy(zero_copy_only=False)
         cells = np.append(cells, self[name].missing_cell)
@@ -117,10 +121,9 @@ class Recoding:
             batch: The rows; silent columns may be left out.
             schema: The columns of the table, in order; those of the batch if None.
         """
-        schema = schema or batch.schema
         recoded, keep = self.recode(batch)
         silent = {name: self._silence(name, len(batch)) for name in self.names if name not in recoded}
-        return with_columns(batch, {**recoded, **silent}, keep, self.dropped, schema)
+        return with_columns(batch, {**recoded, **silent}, keep, self.dropped, schema or batch.schema)
 
     @property
     def reads(self) -> tuple[str, ...] | None:
@@ -270,7 +273,7 @@ def complete_rows(
         return None
     keep = np.ones(len(batch), bool)
     for name in names:
-        column = encoded(batch.column(name))
+        column = encoded(batch.column(name), name)
         tokens = [text for text in missing_values if not attributes[name].is_value(text)]
         absent = np.append(is_missing(column.dictionary, tokens), True)
         keep &= ~absent[pc.fill_null(column.indices, len(absent) - 1).to_numpy(zero_copy_only=False)]
@@ -286,28 +289,34 @@ def with_columns(
     dropped: Sequence[str],
     schema: pa.Schema,
 ) -> pa.RecordBatch:
-    """A batch with recoded columns in place, dropped columns and rows left out, all else untouched."""
+    """The columns of a schema, recoded ones in place, dropped columns and rows left out, all else untouched."""
     columns, fields = [], []
     for field in schema:
         if field.name in dropped:
             continue
         column = recoded[field.name] if field.name in recoded else batch.column(field.name)
+        if field.name in recoded:
+            field = field.with_type(column.type).with_nullable(True)
         columns.append(column)
-        fields.append(field.with_type(column.type).with_nullable(True) if field.name in recoded else field)
+        fields.append(field)
     released = pa.RecordBatch.from_arrays(columns, schema=pa.schema(fields, metadata=schema.metadata))
     return released if keep is None else released.filter(pa.array(keep))
 
 
-def encoded(column: pa.Array) -> pa.DictionaryArray:
+def encoded(column: pa.Array, name: str) -> pa.DictionaryArray:
     """A column as distinct values and indices; nulls are null indices."""
+    if pa.types.is_nested(column.type):
+        raise DataError(f"column '{name}' has type {column.type}, which has no single values; turn it into text first")
     return column if pa.types.is_dictionary(column.type) else column.dictionary_encode()
 
 
 def is_missing(values: pa.Array, tokens: Sequence[str]) -> Any:
     """Which values are missing: nulls, not-a-numbers, and texts that stand for a missing value."""
     missing = pc.is_null(values, nan_is_null=True)
-    if tokens and (pa.types.is_string(values.type) or pa.types.is_large_string(values.type)):
-        missing = pc.or_(missing, pc.is_in(values, pa.array(tokens, values.type)))
+    kind = values.type
+    numeric = pa.types.is_integer(kind) or pa.types.is_floating(kind)  # -9 means the same in a CSV file and in a frame
+    if tokens and (numeric or pa.types.is_string(kind) or pa.types.is_large_string(kind)):
+        missing = pc.or_(missing, pc.is_in(text_of(values), pa.array(tokens, pa.string())))
     return missing.to_numpy(zero_copy_only=False)
 
 
@@ -340,12 +349,12 @@ def after(attribute: Attribute, steps: Sequence[Step]) -> AttributeRecoding:
 
 def generalized(attribute: Attribute, steps: Sequence[Step]) -> AttributeRecoding:
     """The recoding of an attribute after steps that generalize it, starting with every value as itself."""
-    changes: list[Change] = []
+    changes: list[Generalization] = []
     for step in steps:
         if step.attribute == attribute.name:
             if isinstance(step.change, TakeBack):
                 changes.remove(step.change.generalization)
-            else:
+            elif isinstance(step.change, Generalization):
                 changes.append(step.change)
     if isinstance(attribute, TaxonomyAttribute):
         taxonomy = attribute.taxonomy
@@ -398,7 +407,6 @@ def describe(attribute: Attribute, change: Change) -> tuple[str | None, tuple[st
         children = (_interval(attribute, start, stop, exact=stop - start == 1) for start, stop in parts)
         return _interval(attribute, change.edges[0], change.edges[-1]), tuple(children)
     assert isinstance(attribute, FlatAttribute)
-    assert isinstance(change, Disclose | Suppress)
     codes = (change.code,) if isinstance(change, Disclose) else change.codes
     values = tuple(None if code == attribute.missing else attribute.texts[code] for code in codes)
     return ANY, (*values, ANY) if isinstance(change, Disclose) or change.more else values

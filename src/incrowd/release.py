@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import platform
 from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from importlib.metadata import version
@@ -137,23 +138,19 @@ class Release:
             NotAnonymousError: The rows failed the recount; nothing was written.
         """
         check_outputs(path, self.source, overwrite=overwrite, sidecars=sidecars)
-        with AtomicFiles() as files:
+        with AtomicFiles() as files, ThreadPoolExecutor(1) as pool:
+            fingerprint = pool.submit(self.source.fingerprint)  # while the rows are written
             witness = Witness(self.policy.quasi_identifiers)
             output = arrow.write(self.source, self.recoding, files.open(path), witness.see, progress, seen=True)
+            fingerprint.result()  # the source remembers it
             certificate = self._certificate(witness.verdict().require(), output)
             if sidecars:
-                contents = (self.recoding.to_json(), self._steps_told(), certificate.to_json())
+                steps = [step.to_json({*self.recoding.labels(step.attribute), None}) for step in self.steps]
+                contents = (self.recoding.to_json(), steps, certificate.to_json())
                 for target, content in zip(sidecar_paths(path), contents, strict=True):
                     text = json.dumps(content, indent=1, ensure_ascii=False) + "\n"
                     files.open(target).write_text(text, encoding="utf-8")
         return certificate
-
-    def _steps_told(self) -> list[dict[str, Any]]:
-        """The steps in words that tell no value that the release does not have; a local recoding has none."""
-        recoding = self.recoding
-        if not isinstance(recoding, Recoding):
-            return []
-        return [step.to_json(recoding[step.attribute].labels) for step in self.steps]
 
     def _certificate(self, verification: Verification, output: str) -> Certificate:
         versions = {name: version(name) for name in ("incrowd", "numpy", "pyarrow")}

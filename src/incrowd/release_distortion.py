@@ -105,7 +105,7 @@ def _values_of(source: Source, columns: Sequence[str]) -> dict[str, Values]:
     found: dict[str, Values] = {name: {} for name in columns}
     for batch in source.batches(columns, encoded=columns):
         for name in columns:
-            column = encoded(batch.column(name))
+            column = encoded(batch.column(name), name)
             texts = [*(None if value is None else str(value) for value in column.dictionary.to_pylist()), None]
             indices = column.indices.fill_null(len(texts) - 1).to_numpy(zero_copy_only=False)
             for text, count in zip(texts, np.bincount(indices, minlength=len(texts)).tolist(), strict=True):

@@ -2,11 +2,11 @@
 
 Records of one tuple are equal on the quasi-identifier, so whichever of them join another class, the classes are the
 same. Still the choice must be made by something. By the order of rows it would change when the file is sorted, and tell
-where in the file a record stood. By a column it would tell that column. So it is made by a hash of the whole row:
-records of a tuple are ordered by hash, the first ones take the largest part, the next ones the second, and so on. Rows
-that are equal in every column are told apart by a running number, so that they do not all go the same way; which of
-them has which number does not matter, since they are equal: the released rows are the same, as a multiset, for any
-order of the file.
+where in the file a record stood. By a column it would tell that column. So it is made by a hash of the whole row, but
+for dropped columns: records of a tuple are ordered by hash, the first ones take the largest part, the next ones the
+second, and so on. Rows that are equal throughout are told apart by a running number, so that they do not all go the
+same way; which of them has which number does not matter, since they are equal: the released rows are the same, as a
+multiset, for any order of the file.
 
 The hash is keyed. Whoever could compute it could test, for a generalized row, which of the original tuples would
 have sent it there. The key comes from the seed and from all tuples of the original table with their counts, so it is
@@ -18,7 +18,7 @@ Memory grows with the distinct rows of the split tuples (about 40 bytes each), n
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 import numpy.typing as npt
@@ -27,7 +27,6 @@ import pyarrow.compute as pc
 
 from incrowd.errors import DataError
 from incrowd.local_mapping import LocalMapping, Numbers
-from incrowd.recoding import encoded
 
 Hashes = npt.NDArray[np.uint64]
 _NULL = np.uint64(0x6E756C6C)
@@ -37,15 +36,21 @@ _BUFFER = 1 << 20
 class RowHash:
     """A keyed hash of rows, the same however the rows are cut into batches."""
 
-    def __init__(self, key: bytes) -> None:
+    def __init__(self, key: bytes, without: Sequence[str] = ()) -> None:
+        """Make the hash.
+
+        Args:
+            key: Its key.
+            without: Columns that do not count: those that are not released, and may not even be read.
+        """
         self._key = key
-        self._known: dict[tuple[str, str], int] = {}
+        self._without = without
 
     def __call__(self, batch: pa.RecordBatch) -> Hashes:
         """The hash of each row."""
         total = np.zeros(len(batch), np.uint64)
-        for name in sorted(batch.schema.names):
-            column = encoded(batch.column(name))
+        for name in sorted(set(batch.schema.names).difference(self._without)):
+            column = _distinct(batch.column(name))
             values = np.array([*(self._value(name, text) for text in _texts(column.dictionary)), _NULL], np.uint64)
             indices = pc.fill_null(column.indices, len(values) - 1).to_numpy(zero_copy_only=False)
             total = mix(total ^ values[indices])
@@ -58,10 +63,16 @@ class RowHash:
         return int.from_bytes(digest, "little")
 
 
+def _distinct(column: pa.Array) -> pa.DictionaryArray:
+    if pa.types.is_nested(column.type):
+        column = pa.array([None if value is None else repr(value) for value in column.to_pylist()], pa.string())
+    return column if pa.types.is_dictionary(column.type) else column.dictionary_encode()
+
+
 def _texts(values: pa.Array) -> list[str | None]:
     try:
         return list(values.cast(pa.string()).to_pylist())
-    except (pa.ArrowInvalid, pa.ArrowNotImplementedError):  # binary, lists and the like
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError):  # bytes that are no text
         return [None if value is None else repr(value) for value in values.to_pylist()]
 
 

@@ -7,6 +7,7 @@ a column, never on its rows, and is stored with a recoding so that new rows are 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from typing import Any, Literal
 
 import numpy as np
@@ -23,7 +24,7 @@ DECLARED = ("number", "date", "text")
 _NUMBER = r"^[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?$"
 _LEADING_ZERO = r"^[+-]?0[0-9]"
 _DATE = r"^[0-9]{4}-[0-9]{2}-[0-9]{2}$"
-_TIMESTAMP = r"^[0-9]{4}-[0-9]{2}-[0-9]{2}[ T][0-9]{2}:[0-9]{2}(:[0-9]{2}(\.[0-9]+)?)?$"
+_TIMESTAMP = r"^[0-9]{4}-[0-9]{2}-[0-9]{2}[ T][0-9]{2}:[0-9]{2}(:[0-9]{2}(\.[0-9]+)?)?"  # then Z or the end
 
 
 @dataclass(frozen=True)
@@ -48,6 +49,10 @@ class Scale:
         """
         if _is_text(values.type):
             values = self._parse(values, column)
+        days = pa.types.is_date(values.type) or pa.types.is_timestamp(values.type)
+        if days != (self.kind in ("date", "timestamp")) or pa.types.is_boolean(values.type):
+            noun = "numbers" if days or self.kind in ("integer", "number") else "dates"
+            raise DataError(f"column '{column}' has type {values.type} where there should be {noun}; convert it first")
         if self.kind == "date":
             return np.asarray(values.cast(pa.date32()).cast(pa.int32()), np.int64)
         if self.kind == "timestamp":
@@ -60,7 +65,7 @@ class Scale:
                 raise DataError(
                     f"column '{column}' holds a number that is not finite; remove it or treat it as missing"
                 )
-            whole = self.kind == "integer" and bool((numbers == np.floor(numbers)).all())
+            whole = self.kind == "integer" and bool(((numbers == np.floor(numbers)) & (abs(numbers) < 2**53)).all())
             return numbers.astype(np.int64) if whole else numbers.astype(np.float64) + 0.0  # no negative zero
         wide = np.uint64 if numbers.dtype == np.uint64 else np.int64
         return numbers.astype(np.float64 if self.kind == "number" else wide)
@@ -72,20 +77,27 @@ class Scale:
             return str(int(number)) if whole else repr(float(number))
         if self.kind == "date":
             return str(np.datetime64(int(number), "D"))
-        return str(np.array(int(number), f"datetime64[{self.unit}]")).replace("T", " ") + ("Z" if self.timezone else "")
+        shown = str(np.array(int(number), f"datetime64[{self.unit}]")).replace("T", " ")
+        shown = shown.rstrip("0").rstrip(".") if "." in shown else shown  # the same for every unit
+        return shown + ("Z" if self.timezone else "")
 
-    def number(self, text: str | float, column: str) -> Any:
+    def number(self, bound: Any, column: str) -> Any:
         """One bound given by the user as a machine number."""
-        array = (
-            pa.array([str(text)]) if isinstance(text, str) or self.kind in ("date", "timestamp") else pa.array([text])
-        )
-        return self.numbers(array, column)[0].item()
+        if isinstance(bound, datetime) and bound.tzinfo is not None:
+            bound = bound.astimezone(UTC).replace(tzinfo=None)
+        if self.kind in ("date", "timestamp"):
+            midnight = " 00:00" if self.kind == "timestamp" and len(str(bound)) == len("2020-12-31") else ""
+            bound = f"{bound}{midnight}"
+        return self.numbers(pa.array([bound]), column)[0].item()
 
     def _parse(self, values: pa.Array, column: str) -> pa.Array:
-        pattern = {"date": _DATE, "timestamp": _TIMESTAMP}.get(self.kind, _NUMBER)
+        moment = _TIMESTAMP + ("Z?$" if self.timezone else "$")
+        pattern = {"date": _DATE, "timestamp": moment}.get(self.kind, _NUMBER)
         misfit = pc.invert(pc.match_substring_regex(values, pattern))
         if pc.any(misfit).as_py():
             raise misfit_error(values.filter(misfit), self.kind, column)
+        if self.timezone:
+            values = pc.binary_join_element_wise(pc.utf8_rtrim(values, "Z"), "Z", "")
         kinds = {"date": pa.date32(), "timestamp": pa.timestamp(self.unit or "us", self.timezone)}
         try:
             return values.cast(kinds[self.kind]) if self.kind in kinds else _parse_numbers(values)
@@ -135,11 +147,9 @@ def _scale_of_text(values: pa.Array, column: str, declared: str | None) -> Scale
     if len(values) == 0:
         return None
     if declared == "date" or (declared is None and _share(values, _DATE) == 1):
-        if _share(values, _TIMESTAMP) == 1:
-            return Scale("timestamp", "us")
-        return Scale("date")
-    if declared is None and _share(values, _TIMESTAMP) == 1:
-        return Scale("timestamp", "us")
+        return _timestamps(values) or Scale("date")
+    if declared is None and (timestamps := _timestamps(values)):
+        return timestamps
     if declared is None and _share(values, _LEADING_ZERO) > 0:
         return None  # codes such as zip codes: 01234 is not the number 1234
     share = _share(values, _NUMBER)
@@ -150,11 +160,20 @@ def _scale_of_text(values: pa.Array, column: str, declared: str | None) -> Scale
     return Scale("integer" if pa.types.is_integer(_parse_numbers(values).type) else "number")
 
 
+def _timestamps(values: pa.Array) -> Scale | None:
+    """The scale of text that is timestamps throughout, with or without a zone."""
+    if _share(values, _TIMESTAMP + "$") == 1:
+        return Scale("timestamp", "us")
+    return Scale("timestamp", "us", "UTC") if _share(values, _TIMESTAMP + "Z$") == 1 else None
+
+
 def _parse_numbers(values: pa.Array) -> pa.Array:
-    try:
-        return values.cast(pa.int64())
-    except pa.ArrowInvalid:
-        return values.cast(pa.float64())
+    for whole in (pa.int64(), pa.uint64()):
+        try:
+            return values.cast(whole)
+        except pa.ArrowInvalid:
+            continue
+    return values.cast(pa.float64())
 
 
 def text_of(values: pa.Array) -> pa.Array:

@@ -77,6 +77,9 @@ class TakeBack:
     generalization: Generalization
 
 
+Change = RefineNode | SplitInterval | Disclose | Generalization | TakeBack
+
+
 @dataclass(frozen=True)
 class RaiseLevel:
     """Generalize all values of an attribute to a level of its domain generalization hierarchy."""
@@ -89,9 +92,6 @@ class Improve:
     """Replace the whole state by a better one, of searches that do not change one attribute at a time."""
 
     evaluations: int
-
-
-Change = RefineNode | SplitInterval | Disclose | Generalization | TakeBack | RaiseLevel | Improve
 
 
 @dataclass(frozen=True)
@@ -119,7 +119,7 @@ class Step:
     loss: float
     score: float
     anonymity: tuple[int, ...]
-    change: Change
+    change: Change | RaiseLevel | Improve
 
     def to_json(self, released: Container[str | None] | None = None) -> dict[str, Any]:
         """The step without its codes.

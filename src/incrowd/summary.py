@@ -14,6 +14,7 @@ from incrowd.release import sidecar_paths
 
 if TYPE_CHECKING:
     from incrowd.release import Release
+    from incrowd.utility import Evaluation
     from incrowd.witness import Verification
 
 SHOWN = 6  # released values that are listed per attribute
@@ -105,6 +106,32 @@ def print_verification(console: Console, verification: Verification) -> None:
         cells: Sequence[Any] = (qid.k, finding.anonymity, finding.classes, finding.small_classes, finding.small_records)
         verdict = "holds" if finding.holds else "does not hold"
         table.add_row(Text(", ".join(qid.attributes)), *(f"{cell:,}" for cell in cells), verdict)
+    console.print(table)
+
+
+def print_evaluation(console: Console, evaluation: Evaluation) -> None:
+    """Print the errors of classifiers, in percent."""
+    method, rows = evaluation.policy.method, f"{evaluation.train:,} training and {evaluation.test:,} test rows"
+    how = {"apply": "test rows recoded like the training rows", "together": "all rows released together"}
+    for qid in evaluation.policy.quasi_identifiers:
+        console.print(f"{method} {qid}", highlight=False, markup=False)
+    console.print(f"{rows}: {evaluation.design}, {how[evaluation.protocol]}", highlight=False)
+    if evaluation.left_out:
+        console.print(f"{evaluation.left_out:,} test rows were left out of the release; the majority was guessed")
+    table = Table(title="error in percent", title_justify="left", caption=evaluation.intervals, caption_justify="left")
+    table.add_column("")
+    for errors in evaluation.errors:
+        table.add_column(errors.classifier, justify="right")
+    words = {
+        "baseline": "original (baseline)",
+        "anonymity": "release (anonymity)",
+        "upper": "no quasi-identifiers (upper)",
+        "quality_loss": "release - original",
+        "impact": "no quasi-identifiers - original",
+    }
+    for word, title in words.items():
+        cells = [Text(str(getattr(errors, word))) for errors in evaluation.errors]
+        table.add_row(title, *cells, end_section=word == "upper")
     console.print(table)
 
 

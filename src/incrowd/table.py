@@ -6,6 +6,7 @@ date is the rank of its value, a missing value is a code of its own, always the 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -151,6 +152,8 @@ def encode(
         return _encode_taxonomy(name, values, taxonomy, has_missing)
     scale = scale_of(values, name, declared)
     if scale is None:
+        if domain is not None:
+            raise DataError(f"column '{name}' has a public range but holds text; leave the range out")
         texts, codes = _factorize(text_of(values))
         if "*" in texts:
             raise DataError(
@@ -268,7 +271,8 @@ class CompressedTable:
     ) -> CompressedTable:
         """Collapse rows of codes (with counts, and with the class of each row where there is a target)."""
         sizes = [attribute.size for attribute in attributes]
-        columns = [column.astype(np.min_scalar_type(size - 1)) for column, size in zip(codes, sizes, strict=True)]
+        types = [np.min_scalar_type(size - 1) for size in sizes]
+        columns = [column.astype(kind, copy=False) for column, kind in zip(codes, types, strict=True)]
         if class_codes is None:
             order, starts = sort_tuples(columns, sizes)
             tuples = order[starts]
@@ -276,11 +280,12 @@ class CompressedTable:
         order, starts = sort_tuples([*columns, class_codes], [*sizes, len(classes)])
         entries = order[starts]
         class_counts = np.add.reduceat(counts[order], starts)
-        new_tuple = _changes([column[entries] for column in columns])
+        columns = [column.take(entries) for column in columns]
+        new_tuple = _changes(columns)
         firsts = np.flatnonzero(new_tuple)
         return cls(
             tuple(attributes),
-            tuple(column[entries[firsts]] for column in columns),
+            tuple(columns if len(firsts) == len(entries) else (column.take(firsts) for column in columns)),
             np.add.reduceat(class_counts, firsts),
             tuple(classes),
             np.cumsum(new_tuple) - 1,
@@ -298,8 +303,8 @@ def count(keys: Codes, size: int, weights: npt.NDArray[Any] | None) -> Counts:
 def sort_tuples(columns: Sequence[Codes], sizes: Sequence[int]) -> tuple[Codes, Codes]:
     """Sort rows of codes lexicographically.
 
-    As many columns as fit are packed into one integer; where more are left, what was packed is replaced by its rank,
-    which never needs more room than the number of rows.
+    As many columns as fit are packed into one integer; where more are left, they are packed in turn, and sorted only
+    among rows that are equal so far, which are few where there are many columns.
 
     Args:
         columns: One array per attribute.
@@ -308,18 +313,33 @@ def sort_tuples(columns: Sequence[Codes], sizes: Sequence[int]) -> tuple[Codes, 
     Returns:
         The order of the rows, and where in that order each distinct tuple starts.
     """
-    key, room = columns[0].astype(np.int64), max(1, sizes[0])
-    for column, size in zip(columns[1:], sizes[1:], strict=True):
-        if room * max(1, size) >= 2**62:
-            order = np.argsort(key)
-            ranks = np.cumsum(_changes([key[order]])) - 1
-            key[order] = ranks
-            room = int(ranks[-1]) + 1
-        key *= max(1, size)
-        key += column
-        room *= max(1, size)
+    key, packed = _pack(columns, sizes, 1 << 62)
     order = np.argsort(key)
-    return order, np.flatnonzero(_changes([key[order]]))
+    new = _changes([key.take(order)])
+    while packed < len(columns):
+        tied = ~new
+        tied[:-1] |= tied[1:]
+        places = np.flatnonzero(tied)
+        rows = order[places]
+        key, more = _pack([column.take(rows) for column in columns[packed:]], sizes[packed:], (1 << 62) // len(order))
+        if len(rows):
+            key += np.cumsum(new)[places] * np.int64(math.prod(sizes[packed : packed + more]))
+            inner = np.argsort(key)
+            order[places], new[places] = rows[inner], _changes([key[inner]])
+        packed += more
+    return order, np.flatnonzero(new)
+
+
+def _pack(columns: Sequence[Codes], sizes: Sequence[int], room: int) -> tuple[Codes, int]:
+    """The first columns as one integer per row, below `room` if one column is; and how many columns those are."""
+    key, used = columns[0].astype(np.int64), sizes[0]
+    for packed, (column, size) in enumerate(zip(columns[1:], sizes[1:], strict=True), 1):
+        used *= size
+        if used > room:
+            return key, packed
+        key *= size
+        key += column
+    return key, len(columns)
 
 
 def _changes(columns: Sequence[Codes]) -> npt.NDArray[np.bool_]:

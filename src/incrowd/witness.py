@@ -144,6 +144,8 @@ class Witness:
         """A number for each distinct value of the column, the same over all batches; null is a value too."""
         import pyarrow as pa
 
+        if pa.types.is_nested(column.type):
+            raise DataError(f"column '{name}' has type {column.type}, which cannot be counted; turn it into text first")
         column = column if pa.types.is_dictionary(column.type) else column.dictionary_encode()
         numbers = self._numbers[name]
         values = [*column.dictionary.to_pylist(), None]

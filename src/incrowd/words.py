@@ -14,7 +14,7 @@ def given_words(**typed: Any) -> dict[str, Any]:
     words = {key: value for key, value in typed.items() if value is not None and value != []}
     for key in ("identifiers", "sensitive", "insensitive"):
         if key in words:
-            words[key] = _columns(words[key])
+            words[key] = columns_of(words[key])
     if "quasi_identifiers" in words:
         words["quasi_identifiers"] = quasi_identifiers(words["quasi_identifiers"])
     if "types" in words:
@@ -34,11 +34,12 @@ def quasi_identifiers(typed: Sequence[str]) -> list[Any]:
 def _quasi_identifier(text: str) -> Any:
     columns, colon, k = text.rpartition(":")
     if not colon or not k.strip().isdigit():
-        return _columns(text)  # a column may have a colon in its name
-    return {"attributes": _columns(columns), "k": int(k)}
+        return columns_of(text)  # a column may have a colon in its name
+    return {"attributes": columns_of(columns), "k": int(k)}
 
 
-def _columns(text: str) -> list[str]:
+def columns_of(text: str) -> list[str]:
+    """Names separated by commas."""
     return [name.strip() for name in text.split(",") if name.strip()]
 
 
@@ -69,20 +70,8 @@ def _number(text: str) -> Any:
 def _add_taxonomies(words: dict[str, Any]) -> None:
     """Join the folder of --taxonomies with the single ones of --taxonomy; the single ones win."""
     single = dict(_taxonomy(text) for text in words.pop("taxonomy", ()))
-    if not single:
-        return
-    if "taxonomies" in words:
-        folder = Path(words["taxonomies"])
-        if not folder.is_dir():
-            raise PolicyError(f"no folder {folder} with taxonomies; give a folder with a file per column")
-        columns = {name for qid in words.get("quasi_identifiers", ()) for name in _names(qid)}
-        files = {path.name.split(".")[0]: path for path in sorted(folder.iterdir())}
-        single = {column: path for column, path in files.items() if column in columns} | single
-    words["taxonomies"] = single
-
-
-def _names(qid: Any) -> list[str]:
-    return list(qid["attributes"] if isinstance(qid, dict) else qid)
+    if single:
+        words["taxonomies"] = (words["taxonomies"], single) if "taxonomies" in words else single
 
 
 def _taxonomy(text: str) -> tuple[str, Any]:

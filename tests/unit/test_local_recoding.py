@@ -133,7 +133,7 @@ def test_numbers_get_round_intervals_and_dates_months_years_and_decades():
     numbers, _ = encode("age", pa.array([17, 18, 90]), has_missing=True)
     hierarchy = hierarchy_of(numbers)
     assert hierarchy.taxonomy.path(0) == ("17", "[15-20)", "[10-20)", "[0-20)", "[0-40)", "*")
-    assert hierarchy.taxonomy.labels[hierarchy.missing_node] is None
+    assert hierarchy.taxonomy.labels[hierarchy.missing_cell] is None
     dates, _ = encode("born", pa.array(["1970-03-05", "1999-12-31"]), has_missing=False)
     assert hierarchy_of(dates).taxonomy.path(0) == ("1970-03-05", "1970-03", "1970", "[1970-1980)", "*")
     times, _ = encode("seen", pa.array(["2020-03-05 10:00:00", "2020-03-05 11:00:00"]), has_missing=False)

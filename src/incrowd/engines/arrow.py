@@ -12,6 +12,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from incrowd.engines.ahead import ahead
 from incrowd.engines.frames import FrameSource, rebuild
 from incrowd.engines.output import open_writer
 from incrowd.engines.sources import Source
@@ -24,7 +25,7 @@ from incrowd.table import Attribute, CompressedTable, encode, sort_tuples
 from incrowd.taxonomy import Taxonomy
 
 _BUFFER_ROWS = 1 << 20  # rows that may wait before they are collapsed
-Codes = npt.NDArray[np.int32]
+Codes = npt.NDArray[Any]  # the smallest signed type that holds them
 Progress = Callable[[int], object]
 
 
@@ -45,7 +46,7 @@ def compress(source: Source, policy: Policy, progress: Progress | None = None) -
     target = _Column(policy.target, ()) if policy.target else None
     tuples = _Tuples([*columns, target] if target else columns)
     wanted = [*names, policy.target] if policy.target else list(names)
-    for batch in source.batches(wanted, encoded=wanted):
+    for batch in ahead(source.batches(wanted, encoded=wanted)):
         codes = [column.codes(batch.column(column.name)) for column in columns]
         if policy.missing != "category":
             keep = np.logical_and.reduce([code >= 0 for code in codes])
@@ -69,10 +70,10 @@ def released(
         progress: Called with the number of rows of each batch.
         seen: Whether the recoding was made from these very rows; then columns that it silences are not even read.
     """
-    session = recoding.session(lambda: source.batches(None, encoded=recoding.names))
-    unread = (*recoding.dropped, *recoding.silent) if seen and recoding.reads is not None else ()
+    unread = (*recoding.dropped, *recoding.silent) if seen else ()
     columns = [name for name in source.columns if name not in unread] or list(source.columns)
-    for batch in source.batches(columns, encoded=recoding.names):
+    session = recoding.session(lambda: source.batches(columns, encoded=recoding.names))
+    for batch in ahead(source.batches(columns, encoded=recoding.names)):
         yield session.batch(batch, source.schema)
         if progress is not None:
             progress(len(batch))
@@ -89,7 +90,7 @@ def write(
     seen: bool = False,
 ) -> str:
     """Write the recoded rows to a file, showing every batch to `see` on the way; gives the file's fingerprint."""
-    batches = released(source, recoding, progress, seen=seen)
+    batches = ahead(released(source, recoding, progress, seen=seen))
     first = next(batches)
     with open_writer(path, first.schema, source) as writer:
         for batch in itertools.chain([first], batches):
@@ -143,11 +144,13 @@ class _Column:
         self.values: pa.Array | None = None
 
     def codes(self, column: pa.Array) -> Codes:
-        column = encoded(column)
+        column = encoded(column, self.name)
         present = ~is_missing(column.dictionary, self._missing)
-        code_of = np.full(len(present) + 1, -1, np.int32)  # the last one for null
-        code_of[:-1][present] = self._number(column.dictionary.filter(pa.array(present)))
-        return np.asarray(code_of[np.asarray(pc.fill_null(column.indices, len(present)))])
+        numbers = self._number(column.dictionary.filter(pa.array(present)))
+        assert self.values is not None
+        code_of = np.full(len(present) + 1, -1, np.min_scalar_type(-len(self.values) - 1))  # the last one for null
+        code_of[:-1][present] = numbers
+        return np.asarray(code_of.take(np.asarray(pc.fill_null(column.indices, len(present)))))
 
     def _number(self, values: pa.Array) -> Any:
         if self.values is None:
@@ -211,7 +214,7 @@ def _table(
     for column, numbers in zip(columns, codes, strict=False):
         attribute, code_of = _encode(policy, column.name, *_used(column, numbers))
         attributes.append(attribute)
-        final.append(code_of[numbers])
+        final.append(code_of.astype(np.min_scalar_type(attribute.size - 1)).take(numbers))
     if target is None:
         return CompressedTable.build(attributes, final, counts)
     values, has_missing, number_of = _used(target, codes[-1])
@@ -224,9 +227,10 @@ def _table(
 def _used(column: _Column, numbers: Codes) -> tuple[pa.Array, bool, Any]:
     """The values that do occur, whether missing ones do, and the new number of each old one (missing is the last)."""
     assert column.values is not None
-    present = np.bincount(numbers + 1, minlength=len(column.values) + 1) > 0
-    number_of = np.append(present[1:].cumsum() - 1, -1)
-    return column.values.filter(pa.array(present[1:])), bool(present[0]), number_of
+    present = np.zeros(len(column.values) + 1, bool)
+    present[numbers] = True  # missing is -1, the last one
+    number_of = np.append(present[:-1].cumsum() - 1, -1)
+    return column.values.filter(pa.array(present[:-1])), bool(present[-1]), number_of
 
 
 def _encode(policy: Policy, name: str, values: pa.Array, has_missing: bool, number_of: Any) -> tuple[Attribute, Any]:

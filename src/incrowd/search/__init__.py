@@ -125,10 +125,29 @@ _FULL_DOMAIN = {
     "cost": Option("what the release is chosen by: discernibility, loss or class labels", choices=("dm", "loss", "cm")),
     "suppress": _SUPPRESS,
 }
+_GENETIC = {
+    "fitness": Option("loss of cells (LM) or of class labels (CM)", choices=("lm", "cm")),
+    "population": Option("chromosomes alive", minimum=2),
+    "patience": Option("stop after so many children without a better one", minimum=1),
+    "evaluations": Option("stop after so many chromosomes", minimum=1),
+}
 _DISTANCE = {
     "distance": Option("how far a value is from a more general one", choices=("height", "uniform", "ncp")),
     "beta": Option("how much more the steps near the root weigh, with height weights", between=(0, 100)),
     "priorities": Option("weight of an attribute by name, 1 if not named; low ones are generalized first"),
+}
+_OPTIMAL = {
+    "scheme": Option(
+        "bhs, ghs, ops, sps, gsps or gops for all columns, or by column; default gops, or ops without a taxonomy"
+    ),
+    "cost": Option("what is to be low", choices=("dm", "hdm", "lm", "cm")),
+    "suppress": Option("share of the records that may be left out, 0 to 1"),
+    "direction": Option("where the search starts", choices=("auto", "bottom-up", "top-down")),
+    "prunings": Option("all, or the names of those to use"),
+    "order": Option("the order of a column's values, for ops and gops"),
+    "time_limit": Option("stop after that many seconds with the best found"),
+    "gap": Option("stop when the cost is within this share of the optimum, 0 to 1"),
+    "memory": Option("megabytes that waiting nodes may take"),
 }
 
 METHODS: dict[str, Method] = {
@@ -156,46 +175,6 @@ METHODS: dict[str, Method] = {
         },
         seeded=True,
     ),
-    "datafly": Method(
-        "Sweeney's Datafly: generalize the attribute with most distinct values, leave out the last few records",
-        "incrowd.search.datafly:datafly",
-        {"suppress": Option("share of the records that may be left out; k records if not given", share=True)},
-    ),
-    "samarati": Method(
-        "Samarati's binary search: full-domain generalization of minimal height",
-        "incrowd.search.samarati:samarati",
-        _FULL_DOMAIN,
-    ),
-    "incognito": Method(
-        "all minimal full-domain generalizations, and the cheapest of them",
-        "incrowd.search.incognito:incognito",
-        _FULL_DOMAIN,
-    ),
-    "argus": Method(
-        "like mu-Argus: generalize away rare combinations of a few values, then complete to k-anonymity",
-        "incrowd.search.argus:argus",
-        {
-            "length": Option("combinations of up to that many attributes are looked at", minimum=1),
-            "suppress": _SUPPRESS,
-        },
-    ),
-    "genetic": Method(
-        "Iyengar's genetic algorithm: cuts and intervals bred for low loss or good class labels",
-        "incrowd.search.genetic:genetic",
-        {
-            "fitness": Option("loss of cells (LM) or of class labels (CM)", choices=("lm", "cm")),
-            "population": Option("chromosomes alive", minimum=2),
-            "patience": Option("stop after so many children without a better one", minimum=1),
-            "evaluations": Option("stop after so many chromosomes", minimum=1),
-        },
-        seeded=True,
-    ),
-    "mondrian": Method(
-        "multidimensional recoding: cut the table into boxes at medians and taxonomy nodes",
-        "incrowd.search.mondrian:mondrian",
-        {"relaxed": Option("records with equal numbers may be parted", flag=True)},
-        several=False,
-    ),
     "kaca": Method(
         "local recoding by clustering: small classes join their nearest, or a stub of it",
         "incrowd.search.kaca:kaca",
@@ -219,6 +198,43 @@ METHODS: dict[str, Method] = {
         },
         seeded=True,
         several=False,
+    ),
+    "optimal": Method(
+        "branch and bound: the lowest cost that a generalization scheme allows, with proof",
+        "incrowd.search.optimal:optimal",
+        _OPTIMAL,
+    ),
+    "mondrian": Method(
+        "multidimensional recoding: cut the table into boxes at medians and taxonomy nodes",
+        "incrowd.search.mondrian:mondrian",
+        {"relaxed": Option("records with equal numbers may be parted", flag=True)},
+        several=False,
+    ),
+    "incognito": Method(
+        "all minimal full-domain generalizations, and the cheapest of them",
+        "incrowd.search.incognito:incognito",
+        _FULL_DOMAIN,
+    ),
+    "samarati": Method(
+        "Samarati's binary search: full-domain generalization of minimal height",
+        "incrowd.search.samarati:samarati",
+        _FULL_DOMAIN,
+    ),
+    "datafly": Method(
+        "Sweeney's Datafly: generalize the attribute with most distinct values, leave out the last few records",
+        "incrowd.search.datafly:datafly",
+        {"suppress": Option("share of the records that may be left out; k records if not given", share=True)},
+    ),
+    "argus": Method(
+        "like mu-Argus: generalize away rare combinations of a few values, then complete to k-anonymity",
+        "incrowd.search.argus:argus",
+        {"length": Option("attributes in a combination, at most", minimum=1), "suppress": _SUPPRESS},
+    ),
+    "genetic": Method(
+        "Iyengar's genetic algorithm: cuts and intervals bred for low loss or good class labels",
+        "incrowd.search.genetic:genetic",
+        _GENETIC,
+        seeded=True,
     ),
 }
 

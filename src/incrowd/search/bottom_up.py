@@ -30,9 +30,10 @@ import heapq
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
+import numpy.typing as npt
 
 from incrowd.attribute_recoding import AttributeRecoding
 from incrowd.errors import PolicyError
@@ -98,19 +99,18 @@ def bottom_up(
     if restarts and on_step is not None:
         for step in best.steps:
             on_step(step)
-    steps = tuple(best.steps)
+    facts = {"information": information, "information_lost": best.lost, "generalizations_tried": tried}
+    return _found(table, tuple(best.steps), best.suppressed, facts)
 
+
+def _found(
+    table: CompressedTable, steps: tuple[Step, ...], left_out: npt.NDArray[np.bool_], facts: dict[str, Any]
+) -> Found:
     def at(step: int) -> tuple[AttributeRecoding, ...]:
         return tuple(generalized(attribute, steps[:step]) for attribute in table.attributes)
 
-    recoding, classes, left_out = withhold(table, at(len(steps)), best.suppressed)
-    facts = {
-        "information": information,
-        "information_lost": best.lost,
-        "suppressed_records": left_out,
-        "generalizations_tried": tried,
-    }
-    return Found(recoding, steps, classes, facts, at)
+    recoding, classes, records = withhold(table, at(len(steps)), left_out)
+    return Found(recoding, steps, classes, {**facts, "suppressed_records": records}, at)
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,6 @@ would become. It sees the records as groups (current classes of one quasi-identi
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any, Protocol
@@ -15,7 +14,7 @@ from typing import Any, Protocol
 import numpy as np
 import numpy.typing as npt
 
-from incrowd.search.gains import Gain
+from incrowd.search.gains import Floats, Gain
 from incrowd.steps import Change, Disclose, RefineNode, SplitInterval
 from incrowd.table import Codes, Counts, FlatAttribute, NumberAttribute, TaxonomyAttribute, count
 
@@ -71,11 +70,29 @@ class Groups:
     weights: npt.NDArray[np.float64] | None
 
 
+@dataclass(frozen=True)
+class Standing:
+    """How the candidates of an attribute stand, side by side.
+
+    Args:
+        gains: What each gains.
+        minimum: The smallest class that each would make: quasi-identifiers x candidates.
+        orders: Rank of each, for ties.
+    """
+
+    gains: Floats
+    minimum: Counts
+    orders: Codes
+
+
 class Refiner(Protocol):
     """What the search asks of an attribute."""
 
-    def candidates(self) -> Iterator[Candidate]:
-        """Refinements that are beneficial and not known to be invalid."""
+    def standing(self) -> Standing:
+        """The refinements that are beneficial and not known to be invalid."""
+
+    def candidate(self, place: int) -> Candidate:
+        """The candidate at a place of the standing."""
 
     def drop_invalid(self, thresholds: Counts) -> None:
         """Forget candidates that would make a class smaller than a threshold: they can never become valid again."""
@@ -98,6 +115,10 @@ class _Records:
     size: int
     _order: Codes | None = field(default=None, init=False)
     _starts: Codes | None = field(default=None, init=False)
+
+    def of(self, rows: Rows) -> Codes:
+        """The codes of some records."""
+        return take(self.codes, rows)
 
     def under(self, start: int, stop: int) -> Rows:
         """The records with a code in [start, stop)."""
@@ -128,9 +149,17 @@ class RangeRefiner:
         else:
             self._add_interval(0, attribute.size)
 
-    def candidates(self) -> Iterator[Candidate]:
+    def standing(self) -> Standing:
         """Nodes or intervals on the current cut."""
-        return iter(self._live)
+        return Standing(
+            np.array([candidate.gain for candidate in self._live]),
+            np.stack([candidate.minimum for candidate in self._live], axis=1),
+            np.array([candidate.order for candidate in self._live]),
+        )
+
+    def candidate(self, place: int) -> Candidate:
+        """The candidate at a place of the standing."""
+        return self._live[place]
 
     def idle(self) -> bool:
         """Whether no candidate is left."""
@@ -146,7 +175,7 @@ class RangeRefiner:
         rows = self._records.under(candidate.start, candidate.stop)
         edges = candidate.edges
         child_of_code = np.repeat(np.arange(len(edges) - 1), np.diff(edges))
-        children = child_of_code[self._records.codes[rows] - self._records.codes.dtype.type(candidate.start)]
+        children = child_of_code.take(self._records.of(rows) - self._records.codes.dtype.type(candidate.start))
         self._keep([other for other in self._live if other is not candidate])
         if isinstance(candidate.change, RefineNode):
             assert isinstance(self._attribute, TaxonomyAttribute)
@@ -161,7 +190,7 @@ class RangeRefiner:
         """Count the children of all candidates at once: a record lies under at most one candidate."""
         slots = self._slot_of_code()
         width = int(slots[-1])  # the last slot collects codes under no candidate
-        keys = slots[self._records.codes[changed.rows]]
+        keys = slots.take(self._records.of(changed.rows))
         if changed.size > 1:
             keys += changed.numbers * np.int64(width + 1)
         smallest = smallest_counts(keys, changed.size, width + 1, changed.weights)
@@ -222,10 +251,15 @@ class DisclosureRefiner:
         self._gains = np.zeros(attribute.size)
         self._update_gains()
 
-    def candidates(self) -> Iterator[Candidate]:
+    def standing(self) -> Standing:
         """Suppressed values."""
-        for code in np.flatnonzero(self._live).tolist():
-            yield Candidate(Disclose(code), code, float(self._gains[code]), self._minimum[:, code])
+        codes = np.flatnonzero(self._live)
+        return Standing(self._gains[codes], self._minimum[:, codes], codes)
+
+    def candidate(self, place: int) -> Candidate:
+        """The candidate at a place of the standing."""
+        code = int(np.flatnonzero(self._live)[place])
+        return Candidate(Disclose(code), code, float(self._gains[code]), self._minimum[:, code].copy())
 
     def idle(self) -> bool:
         """Whether no candidate is left."""
@@ -239,7 +273,7 @@ class DisclosureRefiner:
         """Show one value; it is child 0, what stays suppressed is child 1."""
         assert isinstance(candidate.change, Disclose)
         rows, code = self._rows, candidate.change.code
-        stays = self._records.codes[rows] != code
+        stays = self._records.of(rows) != code
         self._suppressed[code] = self._live[code] = False
         self._rows = np.flatnonzero(stays) if isinstance(rows, slice) else rows[stays]
         self._update_gains()
@@ -247,7 +281,7 @@ class DisclosureRefiner:
 
     def observe(self, qid: int, changed: Groups) -> None:
         """A group falls apart into the records with the value and the other suppressed ones."""
-        codes, groups, size = self._records.codes[changed.rows], changed.numbers, changed.size
+        codes, groups, size = self._records.of(changed.rows), changed.numbers, changed.size
         weights = changed.weights
         inside = self._suppressed[codes]
         if not inside.all():
@@ -264,6 +298,11 @@ class DisclosureRefiner:
             self._gains = self._gain.disclosures(self._suppressed)
         else:
             self._live[:] = False
+
+
+def take(values: npt.NDArray[Any], rows: Rows) -> npt.NDArray[Any]:
+    """The values of some records; np.take needs half the time of values[rows], and this is what a step mostly does."""
+    return values[rows] if isinstance(rows, slice) else values.take(rows)
 
 
 def present_counts(keys: Codes, size: int, weights: Any) -> tuple[Codes, Counts]:

@@ -17,26 +17,27 @@ Ties are broken by the name of the attribute, then by the order of its values.
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
+import numpy.typing as npt
 
 from incrowd.attribute_recoding import AttributeRecoding
 from incrowd.policy import QuasiIdentifier
 from incrowd.recoding import after, describe
 from incrowd.search import Found
-from incrowd.search.gains import gain_of
-from incrowd.search.refiners import Candidate, DisclosureRefiner, Groups, RangeRefiner, Refiner, Rows
+from incrowd.search.gains import Floats, gain_of
+from incrowd.search.refiners import Candidate, DisclosureRefiner, Groups, RangeRefiner, Refiner, Rows, take
 from incrowd.steps import Step
 from incrowd.table import Codes, CompressedTable, Counts, FlatAttribute, count
 
 TIE = 1e-9  # scores that differ by less, relatively, are equal but for rounding
+WORTHWHILE = 0.7  # share of the records in changed groups above which it does not pay to leave the others out
 Criterion = Literal["tds", "tdr", "gain"]
-CRITERIA: dict[str, Callable[[float, float], float]] = {
-    "tds": lambda gain, loss: gain / loss if loss else gain,
+CRITERIA: dict[str, Callable[[Floats, Floats], Floats]] = {
+    "tds": lambda gain, loss: gain / np.where(loss > 0, loss, 1),
     "tdr": lambda gain, loss: gain / (loss + 1),
     "gain": lambda gain, loss: gain,
 }
@@ -87,21 +88,46 @@ class _Grouping:
     anonymity: int
     _weights: Any
 
-    def split(self, rows: Rows, children: Codes, width: int) -> Groups:
-        """Split the groups of the rows by child; gives the new groups."""
-        keys = self.groups[rows] * np.int64(width) + children
-        weights = None if self._weights is None else self._weights[rows]
-        counts = count(keys, self.size * width, weights).reshape(self.size, width)
-        present = counts > 0
+    def split(self, rows: Rows, children: Codes, width: int) -> tuple[Groups, Groups]:
+        """Split the groups of the rows by child.
+
+        Returns:
+            The groups that the rows are in now, and those of them that were really split off: the other attributes
+            have seen the rest before.
+        """
+        keys = take(self.groups, rows) * np.int64(width) + children
+        weights = None if self._weights is None else take(self._weights, rows)
+        present = count(keys, self.size * width, weights).reshape(self.size, width) > 0
         # The first child of a group keeps its number, the others get new ones.
         first = present & (present.cumsum(axis=1) == 1)
-        number = np.where(first, np.arange(self.size)[:, None], 0)
+        number = np.where(first, np.arange(self.size)[:, None], 0).ravel()
         others = np.flatnonzero(present & ~first)
-        number.ravel()[others] = np.arange(self.size, self.size + len(others))
-        self.groups[rows] = number.ravel()[keys]
+        number[others] = np.arange(self.size, self.size + len(others))
+        self.groups[rows] = number.take(keys)
         self.size += len(others)
-        local = present.ravel().cumsum() - 1
-        return Groups(rows, local[keys], int(local[-1]) + 1, weights)
+        touched = _numbered(present, rows, keys, weights)
+        split = present.sum(axis=1, keepdims=True) > 1
+        inside = (split & present).ravel().take(keys)
+        if inside.mean() > WORTHWHILE:
+            return touched, touched
+        some = np.flatnonzero(inside) if isinstance(rows, slice) else rows[inside]
+        return touched, _numbered(present & split, some, keys[inside], None if weights is None else weights[inside])
+
+
+def _numbered(present: npt.NDArray[np.bool_], rows: Rows, keys: Codes, weights: Any) -> Groups:
+    """The present groups numbered from 0."""
+    numbers = present.ravel().cumsum() - 1
+    return Groups(rows, numbers.take(keys), int(numbers[-1]) + 1, weights)
+
+
+@dataclass(frozen=True)
+class _Best:
+    """The refinement to perform."""
+
+    index: int  # of the attribute
+    candidate: Candidate
+    loss: float
+    score: float
 
 
 class _Search:
@@ -109,7 +135,7 @@ class _Search:
         self,
         table: CompressedTable,
         quasi_identifiers: Sequence[QuasiIdentifier],
-        score: Callable[[float, float], float],
+        score: Callable[[Floats, Floats], Floats],
     ) -> None:
         self._table = table
         self._score = score
@@ -127,7 +153,7 @@ class _Search:
         self._refiners = [self._refiner(i) for i in range(len(table.attributes))]
         everyone = Groups(slice(None), np.zeros(len(table.counts), np.int32), 1, table.weights)
         for number, grouping in enumerate(self._groupings):
-            self._observe(number, grouping, everyone)
+            self._observe(number, dict.fromkeys(grouping.attributes, everyone))
 
     def _refiner(self, index: int) -> Refiner:
         attribute = self._table.attributes[index]
@@ -136,45 +162,51 @@ class _Search:
             return DisclosureRefiner(attribute, codes, gain, qids)
         return RangeRefiner(attribute, codes, gain, qids)
 
-    def best(self) -> tuple[int, Candidate, float, float] | None:
-        """The attribute, candidate, loss and score of the best valid refinement."""
+    def best(self) -> _Best | None:
+        """The best valid refinement."""
         scored = []
         for index, refiner in enumerate(self._refiners):
-            for candidate in refiner.candidates():
-                loss = self._loss(index, candidate.minimum)
-                scored.append((index, candidate, loss, self._score(candidate.gain, loss)))
+            if not refiner.idle():
+                standing = refiner.standing()
+                loss = self._loss(index, standing.minimum)
+                scored.append((index, standing.orders, loss, self._score(standing.gains, loss)))
         if not scored:
             return None
-        highest = max(score for *_, score in scored)
-        equals = [entry for entry in scored if math.isclose(entry[3], highest, rel_tol=TIE, abs_tol=TIE * TIE)]
-        return min(equals, key=lambda entry: (self._table.attributes[entry[0]].name, entry[1].order))
+        bar = max(score.max() for *_, score in scored) * (1 - TIE)
+        leading = [entry for entry in scored if entry[3].max() >= bar]
+        index, orders, loss, score = min(leading, key=lambda entry: self._table.attributes[entry[0]].name)
+        equals = np.flatnonzero(score >= bar)
+        place = int(equals[np.argmin(orders[equals])])
+        return _Best(index, self._refiners[index].candidate(place), float(loss[place]), float(score[place]))
 
-    def _loss(self, index: int, minimum: Counts) -> float:
-        """Anonymity lost by a refinement, averaged over the quasi-identifiers with its attribute."""
+    def _loss(self, index: int, minimum: Counts) -> Floats:
+        """Anonymity that each candidate would lose, averaged over the quasi-identifiers with the attribute."""
         losses = [
-            max(0, grouping.anonymity - int(minimum[number]))
+            np.maximum(0, grouping.anonymity - minimum[number])
             for number, grouping in enumerate(self._groupings)
             if index in grouping.attributes
         ]
-        return sum(losses) / len(losses)
+        return np.asarray(np.mean(losses, axis=0))
 
-    def perform(self, best: tuple[int, Candidate, float, float], number: int) -> Step:
+    def perform(self, best: _Best, number: int) -> Step:
         """Perform a refinement and bring every candidate up to date."""
-        index, candidate, loss, score = best
-        minimum = candidate.minimum.copy()
+        index, candidate = best.index, best.candidate
         rows, children, width = self._refiners[index].refine(candidate)
         for qid, grouping in enumerate(self._groupings):
             if index in grouping.attributes:
-                grouping.anonymity = min(grouping.anonymity, int(minimum[qid]))
-                self._observe(qid, grouping, grouping.split(rows, children, width))
+                grouping.anonymity = min(grouping.anonymity, int(candidate.minimum[qid]))
+                touched, changed = grouping.split(rows, children, width)
+                self._observe(qid, {other: touched if other == index else changed for other in grouping.attributes})
         attribute = self._table.attributes[index]
         value, labels = describe(attribute, candidate.change)
         anonymity = tuple(grouping.anonymity for grouping in self._groupings)
-        return Step(number, attribute.name, value, labels, candidate.gain, loss, score, anonymity, candidate.change)
+        gain, loss, score = candidate.gain, best.loss, best.score
+        return Step(number, attribute.name, value, labels, gain, loss, score, anonymity, candidate.change)
 
-    def _observe(self, number: int, grouping: _Grouping, changed: Groups) -> None:
-        for index in grouping.attributes:
+    def _observe(self, qid: int, seen: Mapping[int, Groups]) -> None:
+        """Show new groups of a quasi-identifier to the attributes that have not seen them."""
+        for index, groups in seen.items():
             refiner = self._refiners[index]
-            if not refiner.idle():
-                refiner.observe(number, changed)
+            if not refiner.idle() and groups.size:
+                refiner.observe(qid, groups)
                 refiner.drop_invalid(self._thresholds)

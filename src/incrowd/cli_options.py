@@ -1,0 +1,126 @@
+"""The options that say what a release must satisfy, the same for every command that makes one."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from dataclasses import dataclass, fields
+from functools import wraps
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
+
+import typer
+
+from incrowd.errors import PolicyError
+
+if TYPE_CHECKING:
+    from incrowd.policy import Policy
+
+_QI = "Columns of a quasi-identifier, separated by commas; several times for several, each with ':k'."
+_RULES = "column=FILE, zip=prefix:3,2, age=widths:5,10 or age=bounds:18,65."
+
+Qi = Annotated[list[str] | None, typer.Option("--qi", "--quasi-identifiers", help=_QI, show_default=False)]
+K = Annotated[int | None, typer.Option("--k", help="Smallest crowd that anyone may stand in.", show_default=False)]
+PolicyFile = Annotated[
+    Path | None, typer.Option("--policy", help="A release.toml.", show_default=False, readable=False)
+]
+Separator = Annotated[str | None, typer.Option(help="Of a CSV file; detected if not given.", rich_help_panel="CSV")]
+Quote = Annotated[str | None, typer.Option(help="Quote character.", rich_help_panel="CSV")]
+Encoding = Annotated[str | None, typer.Option(help="Such as cp1252.", rich_help_panel="CSV")]
+Header = Annotated[
+    bool | None, typer.Option("--header/--no-header", help="First line is names.", rich_help_panel="CSV")
+]
+
+
+@dataclass(frozen=True, kw_only=True)
+class PolicyOptions:
+    """The options of a policy as they are typed; each field is one option of the command line."""
+
+    policy: PolicyFile = None
+    qi: Qi = None
+    k: K = None
+    target: Annotated[str | None, typer.Option(help="Column that models will predict.", show_default=False)] = None
+    identifiers: Annotated[str | None, typer.Option(help="Columns to drop, by commas.", show_default=False)] = None
+    sensitive: Annotated[str | None, typer.Option(help="Columns to keep as they are.", show_default=False)] = None
+    insensitive: Annotated[str | None, typer.Option(help="Columns to keep as they are.", show_default=False)] = None
+    taxonomies: Annotated[
+        Path | None, typer.Option(help="Folder with a taxonomy file per column.", show_default=False, readable=False)
+    ] = None
+    taxonomy: Annotated[list[str] | None, typer.Option(help=_RULES, show_default=False)] = None
+    types: Annotated[
+        list[str] | None, typer.Option("--type", help="column=number, date or text.", show_default=False)
+    ] = None
+    ranges: Annotated[
+        list[str] | None, typer.Option("--range", help="column=low:high, a public range.", show_default=False)
+    ] = None
+    missing: Annotated[str | None, typer.Option(help="category, drop or error.", show_default=False)] = None
+    missing_values: Annotated[
+        list[str] | None, typer.Option("--missing-value", help="Text that means missing, such as '?'.")
+    ] = None
+    method: Annotated[str | None, typer.Option(help="The search; see 'incrowd methods'.", show_default=False)] = None
+    criterion: Annotated[str | None, typer.Option(help="tds, tdr or gain.", show_default=False)] = None
+    max_steps: Annotated[int | None, typer.Option(help="Stop after that many steps.", show_default=False)] = None
+    seed: Annotated[int | None, typer.Option(help="Seed of whatever is drawn at random.", show_default=False)] = None
+    separator: Separator = None
+    quote: Quote = None
+    encoding: Encoding = None
+    header: Header = None
+
+    def read(self) -> tuple[Policy, dict[str, Any]]:
+        """The policy, and how to read CSV files."""
+        from incrowd.config import DIALECT
+        from incrowd.words import given_words
+
+        typed = dict(self.__dict__)
+        file, dialect = typed.pop("policy"), {word: typed.pop(word) for word in DIALECT}
+        options = {word: typed.pop(word) for word in ("criterion", "max_steps")}
+        return policy_of(file, given_words(quasi_identifiers=typed.pop("qi"), options=options, **typed), dialect)
+
+
+def policy_of(file: Path | None, words: dict[str, Any], dialect: dict[str, Any]) -> tuple[Policy, dict[str, Any]]:
+    """The policy of a file and of options, and how to read CSV files; options win."""
+    from incrowd.policy import make_policy
+
+    dialect = {key: value for key, value in dialect.items() if value is not None}
+    if file is not None:
+        from incrowd.config import read_policy
+
+        base, base_dialect = read_policy(file)
+        if "k" in words and "quasi_identifiers" not in words and _says_k(base.get("quasi_identifiers")):
+            raise PolicyError(f"a quasi-identifier in {file} has a k of its own; change it there, or give --qi as well")
+        options = {**base.pop("options", {}), **words.pop("options", {})}
+        words, dialect = {**base, **words, "options": options}, {**base_dialect, **dialect}
+    if "quasi_identifiers" not in words:
+        raise PolicyError("a release needs a quasi-identifier; give --qi with its columns, or a --policy file")
+    return make_policy(**words), dialect
+
+
+def _says_k(quasi_identifiers: Any) -> bool:
+    """Whether a quasi-identifier of a policy file has its own k, which a common k would not change."""
+    items = quasi_identifiers if isinstance(quasi_identifiers, list) else []
+    return any(isinstance(item, dict) and "k" in item for item in items)
+
+
+def with_policy_options(command: Callable[..., None]) -> Callable[..., None]:
+    """Give a command an option for each field of `PolicyOptions`, in place of its parameter `options`."""
+    hints = get_type_hints(PolicyOptions, include_extras=True)
+    names = [field.name for field in fields(PolicyOptions)]
+    parameters: list[inspect.Parameter] = []
+    for parameter in inspect.signature(command, eval_str=True).parameters.values():
+        if parameter.name == "options":
+            parameters += [
+                parameter.replace(name=field.name, annotation=hints[field.name], default=field.default)
+                for field in fields(PolicyOptions)
+            ]
+        else:
+            parameters.append(parameter)
+
+    @wraps(command)
+    def wrapped(**given: Any) -> None:
+        command(options=PolicyOptions(**{name: given.pop(name) for name in names}), **given)
+
+    # Typer asks for both, and must not look through to the command itself.
+    wrapped.__dict__.update(__signature__=inspect.Signature(parameters))
+    wrapped.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
+    del wrapped.__dict__["__wrapped__"]
+    return wrapped

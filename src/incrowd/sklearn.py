@@ -1,0 +1,262 @@
+"""The scikit-learn face: a transformer that learns a recoding from training rows and recodes any rows with it.
+
+What `fit` saw is k-anonymous once it is transformed, and is verified before `fit` returns. Rows that are transformed
+later, such as the test rows of a fold, are recoded alike but were never counted: k does not hold for them. In a
+cross-validation every fold fits a recoding of its own; releasing several of them is more than one release.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from numbers import Integral
+from typing import Any
+
+import narwhals as nw
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from incrowd.engines.frames import rebuild
+from incrowd.engines.sources import as_array, open_source
+from incrowd.errors import DataError, IncrowdError, PolicyError
+from incrowd.pipeline import release_of
+from incrowd.policy import Policy, QuasiIdentifier, make_policy
+from incrowd.recoding import Recoding
+from incrowd.release import Release
+
+try:
+    from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
+    from sklearn.utils.multiclass import type_of_target
+    from sklearn.utils.validation import check_consistent_length, check_is_fitted, validate_data
+except ImportError:
+    raise IncrowdError(
+        "incrowd.sklearn needs scikit-learn 1.6 or newer; install it with: pip install incrowd[eval]"
+    ) from None
+
+__all__ = ["Anonymizer"]
+
+VALUES = ("labels", "codes")
+
+
+class Anonymizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
+    """Recodes quasi-identifiers so that everyone in the training rows stands in a crowd of at least k.
+
+    Works on arrays and on pandas, polars and pyarrow tables; the same kind comes back unless `set_output` says
+    otherwise. The columns of an array are called x0, x1 and so on. Every row given is a row returned: where a release
+    would leave a row out, its quasi-identifiers are empty.
+
+    A value that was not seen in `fit` is treated as by `incrowd.apply`: a number falls in an interval, a value that its
+    taxonomy knows is generalized, one without a taxonomy becomes `*`, one that its taxonomy does not know is an error.
+
+    A pickle holds the recoding, which shows no more than the release does, but not `release_`, which holds the rows.
+
+    Args:
+        quasi_identifiers: As in `incrowd.anonymize`; columns of an array also by number. All columns if None.
+        k: Smallest crowd.
+        taxonomies: As in `incrowd.anonymize`, like the next five.
+        types: "number", "date" or "text" by column.
+        ranges: Public ranges by column.
+        missing: "category", "drop" or "error".
+        missing_values: Texts that stand for a missing value.
+        method: Name of the search.
+        options: Options of the method, such as `{"max_steps": 10}`.
+        seed: Seed of methods that draw random numbers.
+        values: What released values come out as: "labels", or the "codes" of labels as numbers in the order of
+            `recoding_.labels(column)`, which need no encoder before a classifier.
+
+    Attributes:
+        recoding_: What every value became.
+        release_: The release of the training rows, verified; its `measures` say what was lost.
+        n_features_in_: Number of columns.
+        feature_names_in_: Their names, where the training rows had any.
+    """
+
+    release_: Release
+    recoding_: Recoding
+    n_features_in_: int
+    feature_names_in_: npt.NDArray[Any]
+
+    def __init__(
+        self,
+        quasi_identifiers: Iterable[Any] | None = None,
+        k: int = 5,
+        *,
+        taxonomies: Any = None,
+        types: Mapping[str, str] | None = None,
+        ranges: Mapping[str, tuple[Any, Any]] | None = None,
+        missing: str = "category",
+        missing_values: Sequence[str] = (),
+        method: str = "tdr",
+        options: Mapping[str, Any] | None = None,
+        seed: int = 0,
+        values: str = "labels",
+    ) -> None:
+        self.quasi_identifiers = quasi_identifiers
+        self.k = k
+        self.taxonomies = taxonomies
+        self.types = types
+        self.ranges = ranges
+        self.missing = missing
+        self.missing_values = missing_values
+        self.method = method
+        self.options = options
+        self.seed = seed
+        self.values = values
+
+    def fit(self, X: Any, y: Any = None) -> Anonymizer:
+        """Learn a recoding from training rows.
+
+        Args:
+            X: The rows.
+            y: The class of each row, if models will predict it: the release keeps what predicts it. Numbers that are
+                no classes, as in a regression, are not used.
+
+        Raises:
+            PolicyError: The parameters contradict each other or the rows.
+            DataError: The rows cannot be used.
+            InfeasibleError: There are fewer rows than k.
+        """
+        if self.values not in VALUES:
+            raise PolicyError(f"The 'values' parameter must be one of {', '.join(VALUES)}. Got '{self.values}'.")
+        table = self._columns(self._checked(X, fitting=True))
+        target = None
+        if y is not None:
+            check_consistent_length(X, y)
+            if type_of_target(y, input_name="y") in ("binary", "multiclass"):
+                target = _unlike("target", table.column_names)
+                table = table.append_column(target, pa.array(np.asarray(y).ravel()))
+        release = release_of(open_source(table), self._policy(table.column_names, target))
+        if not isinstance(release.recoding, Recoding):
+            raise PolicyError(
+                f"The method '{self.method}' recodes equal rows differently, so that it cannot transform single rows; "
+                "take a global method, such as 'tdr'."
+            )
+        release.data  # noqa: B018  (counted here: raises unless everyone stands in a crowd)
+        self.release_, self.recoding_ = release, release.recoding
+        return self
+
+    def transform(self, X: Any) -> Any:
+        """Recode rows; none is added, none is dropped.
+
+        Raises:
+            NotFittedError: `fit` comes first.
+            TaxonomyError: A value is not in its column's taxonomy.
+            DataError: A value is missing, or no number, where none was in the training rows.
+        """
+        check_is_fitted(self, "recoding_")
+        rows = self._checked(X, fitting=False)
+        table = self._columns(rows).select(self.recoding_.names).combine_chunks()
+        recoded, keep = self.recoding_.recode(table.to_batches()[0])
+        left_out = None if keep is None else ~keep
+        if self.values == "codes":
+            codes = {name: _codes(self.recoding_, name, column, left_out) for name, column in recoded.items()}
+            return _with(rows, codes, self._names(rows))
+        labels = {name: _labels(column, left_out) for name, column in recoded.items()}
+        if _is_frame(rows):
+            return rebuild(rows, labels)
+        arrays = {name: np.array(label.to_pylist(), object) for name, label in labels.items()}
+        return _with(rows, arrays, self._names(rows))
+
+    def _checked(self, X: Any, *, fitting: bool) -> Any:
+        """The rows, checked as scikit-learn does: a table as it is, anything else as an array."""
+        if _is_frame(X):
+            validate_data(self, X, reset=fitting, skip_check_array=True)
+            return X
+        least = self.k if fitting and isinstance(self.k, Integral) else 1
+        return validate_data(
+            self, X, reset=fitting, dtype=None, ensure_all_finite="allow-nan", ensure_min_samples=int(least)
+        )
+
+    def _names(self, rows: Any) -> list[str]:
+        if _is_frame(rows):
+            return list(nw.from_native(rows).columns)
+        return [f"x{place}" for place in range(self.n_features_in_)]
+
+    def _columns(self, rows: Any) -> pa.Table:
+        names = self._names(rows)
+        if _is_frame(rows):
+            return pa.Table.from_batches(list(open_source(rows).batches(names)))
+        return pa.table({name: _arrow(name, rows[:, place]) for place, name in enumerate(names)})
+
+    def _policy(self, names: Sequence[str], target: str | None) -> Policy:
+        columns = [name for name in names if name != target]
+        qids = columns if self.quasi_identifiers is None else _named(self.quasi_identifiers, columns)
+        return make_policy(
+            quasi_identifiers=qids,
+            k=self.k,
+            target=target,
+            taxonomies=self.taxonomies,
+            types=self.types,
+            ranges=self.ranges,
+            missing=self.missing,
+            missing_values=self.missing_values,
+            method=self.method,
+            options=self.options,
+            seed=self.seed,
+        )
+
+    def __getstate__(self) -> dict[str, Any]:
+        state = super().__getstate__()
+        return {key: value for key, value in state.items() if key != "release_"}
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.string = True
+        tags.input_tags.categorical = True
+        tags.input_tags.allow_nan = True
+        tags.transformer_tags.preserves_dtype = []
+        return tags
+
+
+def _is_frame(rows: Any) -> bool:
+    """Whether rows are a table whose columns have names; pandas also has tables whose columns have numbers."""
+    frame = nw.from_native(rows, eager_only=True, pass_through=True)
+    return isinstance(frame, nw.DataFrame) and all(isinstance(name, str) for name in frame.columns)
+
+
+def _arrow(name: str, column: npt.NDArray[Any]) -> pa.Array:
+    try:
+        return pa.array(column, from_pandas=True)
+    except (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError):
+        raise DataError(f"column '{name}' mixes types or holds objects that are no table values; convert it") from None
+
+
+def _named(words: Any, columns: Sequence[str]) -> Any:
+    """Quasi-identifiers with columns by name, also where the user gave their number."""
+    if isinstance(words, Integral) and not isinstance(words, bool):
+        if not 0 <= int(words) < len(columns):
+            raise PolicyError(f"no column {words} in rows of {len(columns)} columns; the first is 0")
+        return columns[int(words)]
+    if isinstance(words, Mapping):
+        return {key: _named(word, columns) if key == "attributes" else word for key, word in words.items()}
+    return words if isinstance(words, str | QuasiIdentifier) else [_named(word, columns) for word in words]
+
+
+def _unlike(name: str, names: Sequence[str]) -> str:
+    """A name that is none of those."""
+    return name if name not in names else _unlike(f"{name}_", names)
+
+
+def _labels(column: pa.DictionaryArray, left_out: npt.NDArray[np.bool_] | None) -> pa.Array:
+    text = as_array(column).dictionary_decode()
+    return text if left_out is None else pa.array(text.to_pylist(), pa.string(), mask=left_out)
+
+
+def _codes(
+    recoding: Recoding, name: str, column: pa.DictionaryArray, left_out: npt.NDArray[np.bool_] | None
+) -> npt.NDArray[np.float64]:
+    codes = column.indices.fill_null(recoding[name].missing_cell).to_numpy(zero_copy_only=False).astype(float)
+    return codes if left_out is None else np.where(left_out, np.nan, codes)
+
+
+def _with(rows: Any, replaced: Mapping[str, npt.NDArray[Any]], names: Sequence[str]) -> Any:
+    """Rows with some columns replaced: a table as such, an array as numbers where all of it is."""
+    if _is_frame(rows):
+        frame = nw.from_native(rows, eager_only=True)
+        series = [nw.new_series(name, values, backend=frame.implementation) for name, values in replaced.items()]
+        return frame.with_columns(*series).to_native()
+    kinds = [rows.dtype, *(values.dtype for values in replaced.values())]
+    out = rows.astype(np.result_type(*kinds) if all(kind.kind in "biuf" for kind in kinds) else object)
+    for name, values in replaced.items():
+        out[:, names.index(name)] = values
+    return out

@@ -1,0 +1,187 @@
+"""The scikit-learn face: the same recoding as `anonymize`, on any kind of table, within scikit-learn's own rules."""
+
+import pickle
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
+from sklearn.model_selection import GridSearchCV, cross_val_score
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import OneHotEncoder
+from sklearn.tree import DecisionTreeClassifier
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+import incrowd
+from incrowd.errors import DataError, InfeasibleError, PolicyError, TaxonomyError
+from incrowd.sklearn import Anonymizer
+
+TEXT = "the check subtracts outputs, and labels such as [30-40) are text; with codes it passes"
+EXPECTED = dict.fromkeys(
+    (
+        "check_pipeline_consistency",
+        "check_estimators_pickle",
+        "check_transformer_data_not_an_array",
+        "check_transformer_general",
+        "check_methods_sample_order_invariance",
+        "check_methods_subset_invariance",
+        "check_fit_idempotent",
+    ),
+    TEXT,
+)
+QI = ["age", "sex", "education"]
+
+
+@pytest.fixture(scope="module")
+def people():
+    return pd.read_csv(incrowd.datasets.adult(), nrows=2000)[["age", "sex", "education", "fnlwgt", "income"]]
+
+
+@pytest.fixture(scope="module")
+def rows(people):
+    return people.drop(columns="income")
+
+
+@pytest.fixture(scope="module")
+def income(people):
+    return people["income"]
+
+
+@parametrize_with_checks(
+    [Anonymizer(), Anonymizer(values="codes")],
+    expected_failed_checks=lambda estimator: EXPECTED if estimator.values == "labels" else {},
+)
+def test_scikit_learns_own_checks(estimator, check):
+    check(estimator)
+
+
+def test_the_recoding_is_that_of_anonymize(people, rows, income):
+    release = incrowd.anonymize(people, quasi_identifiers=QI, k=20, target="income")
+    anonymizer = Anonymizer(QI, k=20).fit(rows, income)
+    assert anonymizer.recoding_ == release.recoding
+    pd.testing.assert_frame_equal(anonymizer.transform(rows), release.data[rows.columns])
+    assert incrowd.verify(anonymizer.transform(rows), quasi_identifiers=QI, k=20).holds
+    assert anonymizer.release_.measures.total.anonymity >= 20
+
+
+def test_without_classes_the_release_is_for_no_purpose_in_particular(rows, income):
+    alone = Anonymizer(QI, k=20).fit(rows)
+    assert alone.recoding_ == incrowd.anonymize(rows, quasi_identifiers=QI, k=20).recoding
+    assert alone.recoding_ == Anonymizer(QI, k=20).fit(rows, rows["fnlwgt"] + 0.5).recoding_  # numbers are no classes
+    assert alone.recoding_ != Anonymizer(QI, k=20).fit(rows, income).recoding_
+
+
+@pytest.mark.parametrize("values", ["labels", "codes"])
+def test_every_kind_of_table_comes_back_as_it_came(rows, income, values):
+    anonymizer = Anonymizer(QI, k=20, values=values)
+    expected = anonymizer.fit_transform(rows, income)
+    assert expected["fnlwgt"].equals(rows["fnlwgt"])
+    shifted = rows.set_index(np.arange(len(rows)) + 7)
+    assert anonymizer.fit_transform(shifted, income).index.equals(shifted.index)
+    polars = anonymizer.fit_transform(pl.from_pandas(rows), income)
+    assert isinstance(polars, pl.DataFrame)
+    arrow = anonymizer.fit_transform(pa.Table.from_pandas(rows), income)
+    assert isinstance(arrow, pa.Table)
+    array = Anonymizer([0, 1, 2], k=20, values=values).fit_transform(rows.to_numpy(), income)
+    assert isinstance(array, np.ndarray)
+    for found in (polars.to_dict(as_series=False), arrow.to_pydict()):
+        assert found == expected.to_dict("list")
+    assert array.tolist() == expected.to_numpy().tolist()
+
+
+def test_codes_stand_for_labels_in_their_order(rows, income):
+    labels = Anonymizer(QI, k=20).fit_transform(rows, income)
+    coder = Anonymizer(QI, k=20, values="codes")
+    codes = coder.fit_transform(rows, income)
+    for name in QI:
+        assert [coder.recoding_.labels(name)[int(code)] for code in codes[name]] == labels[name].tolist()
+
+
+@pytest.mark.parametrize(("kind", "frame"), [("pandas", pd.DataFrame), ("polars", pl.DataFrame)])
+def test_set_output_chooses_the_kind(rows, income, kind, frame):
+    anonymizer = Anonymizer(QI, k=20).set_output(transform=kind)
+    assert isinstance(anonymizer.fit_transform(rows, income), frame)
+    named = Anonymizer([0, 1], k=20).set_output(transform=kind).fit_transform(rows.to_numpy()[:, :2])
+    assert list(named.columns) == ["x0", "x1"]
+    assert anonymizer.get_feature_names_out().tolist() == list(rows.columns)
+
+
+@pytest.mark.parametrize("kind", [lambda rows: rows, pl.from_pandas])
+def test_it_works_in_pipelines_and_cross_validation(rows, income, kind):
+    classes = (income == ">50K").to_numpy()
+    encoded = make_pipeline(
+        Anonymizer(k=20), OneHotEncoder(handle_unknown="ignore"), DecisionTreeClassifier(max_depth=4)
+    )
+    coded = make_pipeline(Anonymizer(k=20, values="codes"), DecisionTreeClassifier(max_depth=4))
+    majority = max(classes.mean(), 1 - classes.mean())
+    for model in (encoded, coded):
+        assert cross_val_score(model, kind(rows[QI]), classes, cv=3).mean() > majority
+    search = GridSearchCV(coded, {"anonymizer__k": [10, 500]}, cv=2).fit(kind(rows[QI]), classes)
+    assert search.best_params_["anonymizer__k"] in (10, 500)
+
+
+def test_parameters_are_stored_and_cloned():
+    qids = [incrowd.QuasiIdentifier(["age"], k=3), {"attributes": ["sex"], "k": 7}]
+    anonymizer = Anonymizer(qids, taxonomies={"sex": incrowd.Flat()}, options={"max_steps": 3})
+    assert clone(anonymizer).get_params() == anonymizer.get_params()
+    assert clone(anonymizer).set_params(k=9).k == 9
+
+
+def test_several_quasi_identifiers_hold_each(rows):
+    qids = [{"attributes": [0, 1], "k": 30}, {"attributes": [1, 2], "k": 10}]
+    anonymizer = Anonymizer(qids).fit(rows.to_numpy())
+    assert [(q.attributes, q.k) for q in anonymizer.release_.policy.quasi_identifiers] == [
+        (("x0", "x1"), 30),
+        (("x1", "x2"), 10),
+    ]
+
+
+def test_unseen_values_are_recoded_as_apply_does(rows):
+    taxonomy = incrowd.datasets.taxonomies("adult")["education"]
+    anonymizer = Anonymizer(QI, k=20, taxonomies={"education": taxonomy}).fit(rows)
+    new = rows[:1].assign(age=200, sex="X")
+    found = anonymizer.transform(new)
+    assert found["age"][0].startswith(">=")
+    assert found["sex"][0] == "*"
+    with pytest.raises(TaxonomyError, match="Kindergarten"):
+        anonymizer.transform(rows[:1].assign(education="Kindergarten"))
+    with pytest.raises(DataError, match="missing"):
+        anonymizer.transform(rows[:1].assign(education=None))
+
+
+def test_every_row_comes_back_though_a_release_would_leave_it_out(rows):
+    holes = rows.assign(sex=rows["sex"].where(rows.index % 5 > 0))
+    anonymizer = Anonymizer(QI, k=20, missing="drop").fit(holes)
+    assert anonymizer.release_.measures.records == 1600
+    found = anonymizer.transform(holes)
+    assert found[QI].isna().all(axis=1).tolist() == (rows.index % 5 == 0).tolist()
+    codes = Anonymizer(QI, k=20, missing="drop", values="codes").fit_transform(holes)
+    assert codes[QI].isna().to_numpy().tolist() == found[QI].isna().to_numpy().tolist()
+
+
+def test_a_pickle_holds_no_rows(rows, income):
+    secret = rows.assign(name=[f"secret person {i}" for i in range(len(rows))])
+    anonymizer = Anonymizer(QI, k=20).fit(secret, income)
+    stored = pickle.dumps(anonymizer)
+    assert b"secret person" not in stored
+    again = pickle.loads(stored)
+    assert not hasattr(again, "release_")
+    pd.testing.assert_frame_equal(again.transform(secret), anonymizer.transform(secret))
+
+
+def test_what_is_wrong_is_said(rows):
+    with pytest.raises(NotFittedError):
+        Anonymizer().transform(rows)
+    with pytest.raises(PolicyError, match="one of labels, codes"):
+        Anonymizer(values="numbers").fit(rows)
+    with pytest.raises(PolicyError, match="no column 9"):
+        Anonymizer([9]).fit(rows.to_numpy())
+    with pytest.raises(DataError, match="mixes types"):
+        Anonymizer([0]).fit(np.array([[1, "a"], ["b", {}]] * 3, object))
+    with pytest.raises(InfeasibleError, match="the largest k that works is 2000"):
+        Anonymizer(k=3000).fit(rows)
+    with pytest.raises(ValueError, match="feature names"):
+        Anonymizer(QI).fit(rows).transform(rows.rename(columns={"age": "years"}))
