@@ -11,6 +11,7 @@ from incrowd.attribute_recoding import ANY, AttributeRecoding, Disclosure, Inter
 from incrowd.steps import (
     Change,
     Disclose,
+    Generalization,
     GeneralizeNode,
     MergeIntervals,
     RefineNode,
@@ -46,12 +47,12 @@ def after(attribute: Attribute, steps: Sequence[Step]) -> AttributeRecoding:
 
 def generalized(attribute: Attribute, steps: Sequence[Step]) -> AttributeRecoding:
     """The recoding of an attribute after steps that generalize it, starting with every value as itself."""
-    changes: list[Change] = []
+    changes: list[Generalization] = []
     for step in steps:
         if step.attribute == attribute.name:
             if isinstance(step.change, TakeBack):
                 changes.remove(step.change.generalization)
-            else:
+            elif isinstance(step.change, Generalization):
                 changes.append(step.change)
     if isinstance(attribute, TaxonomyAttribute):
         taxonomy = attribute.taxonomy
