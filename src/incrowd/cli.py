@@ -13,14 +13,21 @@ from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 import typer
 
 from incrowd.cli_options import (
+    Classifier,
+    Columns,
     Encoding,
+    Folds,
     Header,
+    IntervalsAs,
     K,
     PolicyFile,
     PolicyOptions,
+    Protocol,
     Qi,
     Quote,
     Separator,
+    Split,
+    TestFile,
     policy_of,
     with_policy_options,
 )
@@ -53,17 +60,6 @@ RecodingFile = Annotated[
 Overwrite = Annotated[bool, typer.Option("--overwrite", help="Replace existing files.")]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON on stdout instead of tables on stderr.")]
 
-_TRIAL: Any = {"rich_help_panel": "Evaluation", "show_default": False}
-_PROTOCOL = "apply: release the training rows, recode test rows alike (default); together: release both."
-_CLASSIFIER = "tree, bayes, or any of scikit-learn, such as RandomForestClassifier; by commas (default: tree,bayes)."
-TestFile = Annotated[Path | None, typer.Option(help="A file with the test rows.", readable=False, **_TRIAL)]
-Split = Annotated[float | None, typer.Option(help="Share of rows to test on (default: a third).", **_TRIAL)]
-Folds = Annotated[int | None, typer.Option(help="Cross-validate in that many folds.", **_TRIAL)]
-Protocol = Annotated[str, typer.Option(help=_PROTOCOL, **_TRIAL)]
-Classifier = Annotated[str, typer.Option(help=_CLASSIFIER, **_TRIAL)]
-Columns = Annotated[str | None, typer.Option(help="Columns that classifiers may use (default: all).", **_TRIAL)]
-IntervalsAs = Annotated[str, typer.Option(help="Released intervals as midpoints (default) or categories.", **_TRIAL)]
-
 
 @app.command()
 @with_policy_options
@@ -82,12 +78,6 @@ def anonymize(
     with _user_errors():
         policy, dialect = options.read()
         _anonymize(table, output, policy, dialect, overwrite=overwrite, preview=preview, as_json=as_json)
-
-
-def _says_k(quasi_identifiers: Any) -> bool:
-    """Whether a quasi-identifier of a policy file has its own k, which a common k would not change."""
-    items = quasi_identifiers if isinstance(quasi_identifiers, list) else []
-    return any(isinstance(item, dict) and "k" in item for item in items)
 
 
 def _anonymize(
