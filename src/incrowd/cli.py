@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 import typer
 
 from incrowd.cli_options import (
+    TRIAL,
     Classifier,
     Columns,
     Encoding,
@@ -59,6 +60,7 @@ RecodingFile = Annotated[
 ]
 Overwrite = Annotated[bool, typer.Option("--overwrite", help="Replace existing files.")]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON on stdout instead of tables on stderr.")]
+_OWN: Any = {"show_default": False, "readable": False}
 
 
 @app.command()
@@ -150,6 +152,47 @@ def evaluate(
         from incrowd.summary import print_evaluation
 
         print_evaluation(Console(), evaluation)
+
+
+def compare(
+    table: Input,
+    output: Annotated[Path, typer.Option("-o", "--output", help="A folder for the results.", **_OWN)],
+    methods: Annotated[str, typer.Option(help="By commas; options after colons: tds,cover:objective=dm.", **_OWN)],
+    ks: Annotated[str, typer.Option(help="By commas; of each quasi-identifier without a k of its own.", **_OWN)],
+    options: PolicyOptions,
+    time_limit_per_run: Annotated[float | None, typer.Option(help="Seconds that a run may take.", **_OWN)] = None,
+    again: Annotated[bool, typer.Option("--again", help="Do also the runs that the folder has already.")] = False,
+    evaluate: Annotated[bool, typer.Option("--evaluate", help="Test classifiers, too.", **TRIAL)] = False,
+    test: TestFile = None,
+    split: Split = None,
+    folds: Folds = None,
+    protocol: Protocol = "apply",
+    classifier: Classifier = "tree,bayes",
+    features: Columns = None,
+    intervals: IntervalsAs = "midpoints",
+    as_json: Json = False,
+) -> None:
+    """Try several methods with several k: time, memory, losses, and which settings are dominated by others.
+
+    Writes results.csv, results.json and a plot. Finished runs are kept: after an interruption, run it again.
+
+    incrowd compare people.csv --qi age,sex,zip --target income --methods tds,bug,mondrian --ks 5,10,50 -o comparison
+    """
+    with _user_errors(f"finished runs are kept in {output}; the same command goes on"):
+        from incrowd.comparison_command import compare_file
+        from incrowd.summary import print_comparison
+
+        rows: dict[str, Any] = {"test": test, "split": split, "folds": folds, "protocol": protocol}
+        trial = {**rows, "classifier": classifier, "features": features, "intervals": intervals} if evaluate else None
+        limit = time_limit_per_run
+        found = compare_file(table, output, options, methods, ks, trial=trial, time_limit=limit, again=again)
+        if as_json:
+            _print_json(found.to_json())
+        else:
+            print_comparison(found)
+
+
+app.command()(with_policy_options(compare, without=("k", "method")))
 
 
 @app.command()
@@ -315,7 +358,7 @@ def _print_json(data: Any) -> None:
 
 
 @contextmanager
-def _user_errors() -> Iterator[None]:
+def _user_errors(kept: str = "no file was written") -> Iterator[None]:
     """One line and the designed exit code for what a user can mend; no traceback."""
     signal.signal(signal.SIGTERM, _terminated)
     try:
@@ -327,7 +370,7 @@ def _user_errors() -> Iterator[None]:
         typer.echo(f"error: {error.filename}: {error.strerror}", err=True)
         raise typer.Exit(1) from None
     except KeyboardInterrupt:
-        typer.echo("error: interrupted; no file was written", err=True)
+        typer.echo(f"error: interrupted; {kept}", err=True)
         raise typer.Exit(INTERRUPTED) from None
 
 

@@ -33,16 +33,16 @@ Header = Annotated[
     bool | None, typer.Option("--header/--no-header", help="First line is names.", rich_help_panel="CSV")
 ]
 
-_TRIAL: Any = {"rich_help_panel": "Evaluation", "show_default": False}
+TRIAL: Any = {"rich_help_panel": "Evaluation", "show_default": False}
 _PROTOCOL = "apply: release the training rows, recode test rows alike (default); together: release both."
 _CLASSIFIER = "tree, bayes, or any of scikit-learn, such as RandomForestClassifier; by commas (default: tree,bayes)."
-TestFile = Annotated[Path | None, typer.Option(help="A file with the test rows.", readable=False, **_TRIAL)]
-Split = Annotated[float | None, typer.Option(help="Share of rows to test on (default: a third).", **_TRIAL)]
-Folds = Annotated[int | None, typer.Option(help="Cross-validate in that many folds.", **_TRIAL)]
-Protocol = Annotated[str, typer.Option(help=_PROTOCOL, **_TRIAL)]
-Classifier = Annotated[str, typer.Option(help=_CLASSIFIER, **_TRIAL)]
-Columns = Annotated[str | None, typer.Option(help="Columns that classifiers may use (default: all).", **_TRIAL)]
-IntervalsAs = Annotated[str, typer.Option(help="Released intervals as midpoints (default) or categories.", **_TRIAL)]
+TestFile = Annotated[Path | None, typer.Option(help="A file with the test rows.", readable=False, **TRIAL)]
+Split = Annotated[float | None, typer.Option(help="Share of rows to test on (default: a third).", **TRIAL)]
+Folds = Annotated[int | None, typer.Option(help="Cross-validate in that many folds.", **TRIAL)]
+Protocol = Annotated[str, typer.Option(help=_PROTOCOL, **TRIAL)]
+Classifier = Annotated[str, typer.Option(help=_CLASSIFIER, **TRIAL)]
+Columns = Annotated[str | None, typer.Option(help="Columns that classifiers may use (default: all).", **TRIAL)]
+IntervalsAs = Annotated[str, typer.Option(help="Released intervals as midpoints (default) or categories.", **TRIAL)]
 
 
 @dataclass(frozen=True, kw_only=True)

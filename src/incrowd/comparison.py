@@ -60,9 +60,12 @@ class Comparison:
         own = run.value(loss)
         if own is None:
             return None
-        known = [(other.value(loss), -other.k, place) for place, other in enumerate(self.runs) if other.k >= run.k]
-        value, negative_k, place = min((value, *rest) for value, *rest in known if value is not None)
-        return self.runs[place] if (value, negative_k) < (own, -run.k) else None
+        best = run
+        for other in self.runs:
+            value = other.value(loss)
+            if value is not None and other.k >= run.k and (value, -other.k) < (own, -best.k):
+                best, own = other, value
+        return None if best is run else best
 
     def to_json(self) -> dict[str, Any]:
         """As JSON-able data; of each run also which one dominates it, by loss."""
@@ -150,7 +153,9 @@ def settings_of(methods: Iterable[str] | str, policies: Mapping[int, Policy]) ->
     if not texts or not policies:
         raise PolicyError("A comparison must have at least one method and one k. Got none.")
     if len(policies) > len({policy.quasi_identifiers for policy in policies.values()}):
-        raise PolicyError("every quasi-identifier has a k of its own, so that several ks make no difference; leave it out")
+        raise PolicyError(
+            "every quasi-identifier has a k of its own, so that several ks make no difference; leave it out"
+        )
     named = {text: _method_options(text) for text in texts}
     taken = {option for name, _ in named.values() for option in method_of(name, {}).options}
     settings = []
