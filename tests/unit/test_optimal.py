@@ -178,6 +178,12 @@ def test_numbers_need_a_taxonomy_for_hierarchical_schemes():
         release(scheme="ghs")
 
 
+@pytest.mark.parametrize(("scheme", "size", "message"), [("sps", 101, "among 101 values"), ("ops", 501, "501 values")])
+def test_a_hopeless_number_of_values_is_refused(scheme, size, message):
+    with pytest.raises(PolicyError, match=f"'{scheme}' on 'x0' would .*{message}; the most is"):
+        optimal(table(size, (size, 2, 2)), QID, scheme=scheme)
+
+
 def test_numbers_have_their_own_order():
     with pytest.raises(PolicyError, match="'age' holds numbers, which have an order of their own"):
         release(scheme="ops", order={"age": ["18", "19"]})

@@ -29,7 +29,7 @@ from incrowd.table import CompressedTable
 
 DIRECTIONS = ("auto", "bottom-up", "top-down")
 ORDERED = {"sps": "ops", "gsps": "gops"}
-QUICK = 3.0  # seconds to look for a seed among ordered partitions
+QUICK = 3.0  # seconds for each part of looking for a seed
 WIDE = 18  # children of a node beyond which splitting sets from the top makes too many
 
 
@@ -87,7 +87,7 @@ def optimal(
     if direction == "auto" and chosen == PRUNINGS and full_domain.fits(costs):
         search: Search | FullDomain = FullDomain(costs, limit, **options)
     else:
-        quick = QUICK if time_limit is None else min(QUICK, time_limit / 4)
+        quick = QUICK if time_limit is None else min(QUICK, time_limit / 6)
         seed = _seed(table, quasi_identifiers[0], costs, limit, order, quick) if "seeding" in chosen else None
         up = _goes_up(domains, direction, seed[1] if seed else None)
         search = Search(costs, limit, up, chosen, **options)
@@ -111,13 +111,13 @@ def _seed(
     if any(domain.scheme in ORDERED for domain in costs.domains):
         domains = [domain_of(table, index, word, order) for index, word in enumerate(ordered)]
         quick = Search(Costs(table, domains, costs.cost, qid.k), limit, up=True, time_limit=seconds)
-        quick.offer(*(Seeds(quick.costs, limit).best([]) or (np.inf, [])))
+        quick.offer(*(Seeds(quick.costs, limit, seconds).best([]) or (np.inf, [])))
         quick.run()
         if quick.stopped == "interrupted":
             raise KeyboardInterrupt
         if quick.partitions is not None:
             starts.append(carried(quick.partitions, domains, costs.domains))
-    return Seeds(costs, limit).best(starts)
+    return Seeds(costs, limit, seconds).best(starts)
 
 
 def check_options(
