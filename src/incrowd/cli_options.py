@@ -31,6 +31,8 @@ Header = Annotated[
     bool | None, typer.Option("--header/--no-header", help="First line is names.", rich_help_panel="CSV")
 ]
 
+METHOD_OPTIONS = ("criterion", "max_steps", "scheme", "cost", "suppress", "direction", "time_limit", "gap", "memory")
+
 
 @dataclass(frozen=True, kw_only=True)
 class PolicyOptions:
@@ -60,6 +62,15 @@ class PolicyOptions:
     method: Annotated[str | None, typer.Option(help="The search; see 'incrowd methods'.", show_default=False)] = None
     criterion: Annotated[str | None, typer.Option(help="tds, tdr or gain.", show_default=False)] = None
     max_steps: Annotated[int | None, typer.Option(help="Stop after that many steps.", show_default=False)] = None
+    scheme: Annotated[
+        str | None, typer.Option(help="bhs, ghs, ops, sps, gsps or gops, of optimal.", show_default=False)
+    ] = None
+    cost: Annotated[str | None, typer.Option(help="dm, hdm, lm or cm, of optimal.", show_default=False)] = None
+    suppress: Annotated[float | None, typer.Option(help="Share of records to leave out.", show_default=False)] = None
+    direction: Annotated[str | None, typer.Option(help="bottom-up or top-down.", show_default=False)] = None
+    time_limit: Annotated[float | None, typer.Option(help="Seconds to search, of optimal.", show_default=False)] = None
+    gap: Annotated[float | None, typer.Option(help="Share above the optimum to accept.", show_default=False)] = None
+    memory: Annotated[float | None, typer.Option(help="Megabytes to search in.", show_default=False)] = None
     seed: Annotated[int | None, typer.Option(help="Seed of whatever is drawn at random.", show_default=False)] = None
     separator: Separator = None
     quote: Quote = None
@@ -73,7 +84,7 @@ class PolicyOptions:
 
         typed = dict(self.__dict__)
         file, dialect = typed.pop("policy"), {word: typed.pop(word) for word in DIALECT}
-        options = {word: typed.pop(word) for word in ("criterion", "max_steps")}
+        options = {word: typed.pop(word) for word in METHOD_OPTIONS}
         return policy_of(file, given_words(quasi_identifiers=typed.pop("qi"), options=options, **typed), dialect)
 
 

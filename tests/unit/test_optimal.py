@@ -6,9 +6,12 @@ import re
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.csv
 import pytest
+from typer.testing import CliRunner
 
 import incrowd
+from incrowd.cli import app
 from incrowd.errors import InfeasibleError, PolicyError
 from incrowd.policy import QuasiIdentifier
 from incrowd.recoding import Recoding
@@ -215,3 +218,15 @@ def test_one_quasi_identifier_at_a_time():
 def test_too_few_records_for_any_generalization():
     with pytest.raises(InfeasibleError, match="no generalization satisfies k=4 for 3 records"):
         optimal(table(3, (2, 2, 2)), QID, scheme="ops", suppress=0.5)
+
+
+def test_the_command_line_takes_the_limits(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    pyarrow.csv.write_csv(people().drop_columns("town"), "people.csv")
+    words = ["--qi", "age,job", "--k", "4", "--method", "optimal", "--time-limit", "20", "--gap", "0", "--json"]
+    more = ["--scheme", "ops", "--cost", "lm", "--suppress", "0.1", "--direction", "top-down", "--memory", "100"]
+    result = CliRunner().invoke(app, ["anonymize", "people.csv", "-o", "release.csv", *words, *more])
+    assert result.exit_code == 0, result.output
+    facts = json.loads(result.stdout)["facts"]
+    assert facts["optimal"]
+    assert facts["direction"] == "top-down"
