@@ -21,7 +21,8 @@ from incrowd.search.frequencies import FrequencySet, RollUps
 from incrowd.search.outcome import Outcome
 from incrowd.table import CompressedTable
 
-MOST_NODES = 10**8  # of the lattices of all subsets together, a byte each
+MOST_NODES = 5 * 10**7  # of the lattices of all subsets together, a byte each
+CHUNK = 1 << 16  # nodes whose levels are listed at a time
 
 Node = tuple[int, ...]
 
@@ -64,10 +65,10 @@ class Lattice:
         return dict(sorted(zip(self.names, map(int, node), strict=True)))
 
     @cached_property
-    def heights(self) -> npt.NDArray[np.int64]:
+    def heights(self) -> npt.NDArray[np.int16]:
         """The height of each node: levels climbed in all."""
-        heights = np.zeros(self.shape, np.int64)
-        for levels in np.ix_(*map(np.arange, self.shape)):
+        heights = np.zeros(self.shape, np.int16)
+        for levels in np.ix_(*(np.arange(size, dtype=np.int16) for size in self.shape)):
             heights += levels
         return heights
 
@@ -150,7 +151,10 @@ class _SubsetWalk:
 
 def nodes_of(mask: Mask) -> Iterator[Node]:
     """The nodes of a mask in lexicographic order: a node comes after all that lie below it."""
-    return zip(*(levels.tolist() for levels in np.nonzero(mask)), strict=True)
+    flat = np.flatnonzero(mask)
+    for start in range(0, len(flat), CHUNK):
+        levels = np.unravel_index(flat[start : start + CHUNK], mask.shape)
+        yield from zip(*(column.tolist() for column in levels), strict=True)
 
 
 def above(node: Node) -> tuple[slice, ...]:
