@@ -77,7 +77,7 @@ def _svg(comparison: Comparison) -> bytes:
     import matplotlib
 
     file = io.BytesIO()
-    with matplotlib.rc_context({"svg.hashsalt": "incrowd", "font.size": 9, "axes.spines.top": False}):
+    with matplotlib.rc_context({"svg.hashsalt": "incrowd", "svg.fonttype": "none", "font.size": 9}):
         metadata: dict[str, Any] = {"Date": None}  # the same comparison, the same file
         figure(comparison).savefig(file, format="svg", metadata=metadata)
     return file.getvalue()

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 SHOWN = 6  # released values that are listed per attribute
 COMPARED = {  # what is shown of the runs of a comparison, and its title
     "seconds": "s",
+    "cpu_seconds": "CPU s",
     "megabytes": "MB",
     "suppressed": "suppressed",
     "dm": "DM",
@@ -174,7 +175,9 @@ def print_comparison(comparison: Comparison) -> None:
             console.print(Text(f"{run}: {run.status}: {run.problem}"), soft_wrap=True)
     for entry in next((run.errors for run in comparison.runs if run.errors), ()):
         baseline, upper = (_figure(entry[word]["value"]) for word in ("baseline", "upper"))
+        width = (entry["anonymity"]["high"] - entry["anonymity"]["low"]) / 2
         told = f"error {entry['classifier']}: {baseline} on the original, {upper} without the quasi-identifiers"
+        told += f"; 95 % intervals are about +-{width:.3f}, and less tells no settings apart"
         console.print(Text(told), soft_wrap=True)
 
 
