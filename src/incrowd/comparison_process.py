@@ -17,7 +17,7 @@ from incrowd.engines.sources import Source
 from incrowd.policy import Policy
 from incrowd.utility import CLASSIFIERS, Progress, Trial
 
-_CHILD = "import sys; sys.path[:] = sys.argv[1:]; from incrowd.comparison_run import main; main()"
+_CHILD = "import sys; sys.path[:] = sys.argv[1:]; from incrowd.comparison_run import main; main(warm={})"
 
 
 @dataclass(frozen=True)
@@ -66,14 +66,19 @@ class Jobs:
         return self._tables[policy.attributes] + pickle.dumps(job) + (self._trial or b"")
 
 
-def answers(job: bytes, time_limit: float | None) -> dict[str, Any]:
-    """Run a job in a fresh process.
+def answers(job: bytes, time_limit: float | None, *, warm: bool = False) -> dict[str, Any]:
+    """Run a job in a fresh process, and in another one if the first had to compile its kernels.
+
+    Args:
+        job: What the process is told.
+        time_limit: Seconds that it may take.
+        warm: Whether the kernels were compiled before.
 
     Returns:
         Its status, the problem if there was one, and what it answered until then: values and errors.
     """
     process = subprocess.Popen(
-        [sys.executable, "-c", _CHILD, *sys.path],
+        [sys.executable, "-c", _CHILD.format(warm), *sys.path],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
@@ -91,7 +96,7 @@ def answers(job: bytes, time_limit: float | None) -> dict[str, Any]:
     for line in output.decode().splitlines():
         answer = json.loads(line)
         ended |= {"status": FAILED, **answer} if "problem" in answer else answer
-    return ended
+    return answers(job, time_limit, warm=True) if ended.pop("cold", False) else ended
 
 
 def _ended(code: int, complaint: str) -> dict[str, Any]:

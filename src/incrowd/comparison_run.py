@@ -90,6 +90,13 @@ def searched(table: CompressedTable, job: Job) -> Values:
     }
 
 
+def _has_compiled() -> bool:
+    """Whether a kernel of a search was compiled in this process, because numba's cache did not have it."""
+    modules = [module for name, module in sys.modules.items() if name.startswith("incrowd.search.")]
+    kernels = [value for module in modules for value in vars(module).values() if hasattr(value, "stats")]
+    return any(getattr(kernel.stats, "cache_misses", None) for kernel in kernels)
+
+
 def evaluated(job: TrialJob, policy: Policy) -> list[dict[str, Any]]:
     """The errors of each classifier."""
     from incrowd.utility_classifiers import classifiers_of
@@ -115,14 +122,21 @@ def peak_megabytes() -> float | None:
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / (1 << 20 if sys.platform == "darwin" else 1 << 10)
 
 
-def main() -> None:
-    """Do the job that comes in on stdin."""
+def main(*, warm: bool) -> None:
+    """Do the job that comes in on stdin.
+
+    Args:
+        warm: Whether the kernels of the method were compiled before. If they were not, and this search had to wait for
+            them, the only answer is that it did: another process will find them in numba's cache.
+    """
     answers, sys.stdout = sys.stdout, sys.stderr  # what a library prints is no answer
     table: CompressedTable = pickle.load(sys.stdin.buffer)
     job: Job = pickle.load(sys.stdin.buffer)
     try:
-        print(json.dumps({"values": searched(table, job)}), file=answers, flush=True)
-        if job.evaluated:
+        values = searched(table, job)
+        cold = not warm and _has_compiled()
+        print(json.dumps({"cold": True} if cold else {"values": values}), file=answers, flush=True)
+        if job.evaluated and not cold:
             errors = evaluated(pickle.load(sys.stdin.buffer), job.policy)
             print(json.dumps({"errors": errors}), file=answers, flush=True)
     except IncrowdError as error:

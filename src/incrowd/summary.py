@@ -177,7 +177,7 @@ def print_comparison(comparison: Comparison) -> None:
         baseline, upper = (_figure(entry[word]["value"]) for word in ("baseline", "upper"))
         width = (entry["anonymity"]["high"] - entry["anonymity"]["low"]) / 2
         told = f"error {entry['classifier']}: {baseline} on the original, {upper} without the quasi-identifiers"
-        told += f"; 95 % intervals are about +-{width:.3f}, and less tells no settings apart"
+        told += f"; 95 % intervals are about ± {width:.3f}"
         console.print(Text(told), soft_wrap=True)
 
 
