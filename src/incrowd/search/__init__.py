@@ -203,6 +203,7 @@ METHODS: dict[str, Method] = {
         "branch and bound: the lowest cost that a generalization scheme allows, with proof",
         "incrowd.search.optimal:optimal",
         _OPTIMAL,
+        several=False,
     ),
     "mondrian": Method(
         "multidimensional recoding: cut the table into boxes at medians and taxonomy nodes",
