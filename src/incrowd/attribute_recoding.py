@@ -1,4 +1,4 @@
-"""What the values of one attribute became: a cut of its taxonomy, intervals, or some shown and the rest suppressed.
+"""What the values of one attribute became: a cut of its taxonomy, intervals, sets, or some shown, the rest suppressed.
 
 Each kind numbers its released values as cells and finds the cell of any value, seen or not. It holds only what the
 release itself shows: the cut of a (public) taxonomy, the bounds of intervals, the values that are shown. The lowest and
@@ -20,6 +20,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from incrowd.errors import DataError, TaxonomyError, shorten
+from incrowd.partition_recoding import Partition
 from incrowd.scales import Scale, text_of
 from incrowd.table import (
     Attribute,
@@ -51,14 +52,15 @@ class Cut:
         return tuple(self.taxonomy.labels[node] for node in self.nodes)
 
     @cached_property
-    def _cell_of_leaf(self) -> Cells:
+    def cell_of_leaf(self) -> Cells:
+        """The cell of each leaf code."""
         widths = [int(self.taxonomy.stop[node] - self.taxonomy.start[node]) for node in self.nodes]
         return np.repeat(np.arange(len(self.nodes)), widths)
 
     @property
     def missing_cell(self) -> int:
         """The cell of missing values, -1 where the recoding knows none."""
-        return -1 if self.taxonomy.missing is None else int(self._cell_of_leaf[self.taxonomy.missing])
+        return -1 if self.taxonomy.missing is None else int(self.cell_of_leaf[self.taxonomy.missing])
 
     def is_value(self, text: str) -> bool:
         """Whether a text is a value of its own, even if it looks like a missing one."""
@@ -69,7 +71,7 @@ class Cut:
         texts = text_of(values)
         leaves = pa.array([self.taxonomy.labels[node] for node in self.taxonomy.leaves], pa.string())
         found = pc.fill_null(pc.index_in(texts, leaves), -1).to_numpy(zero_copy_only=False)
-        return np.where(found < 0, -1, self._cell_of_leaf[found])
+        return np.where(found < 0, -1, self.cell_of_leaf[found])
 
     def unknown(self, values: Sequence[Any]) -> Exception:
         """The error for values that have no cell."""
@@ -169,6 +171,8 @@ class Intervals:
         bounds: Where one interval ends and the next begins, ascending; a bound belongs to the upper interval.
         domain: Public lowest and highest value.
         missing: "none" if there were none, "merged" if a released value does not tell them from numbers, else "apart".
+        exact: Numbers that are released as themselves, ascending, at most one in an interval. Of new rows a number that
+            lies in the interval of such a number, and was never seen, is released as that number too.
     """
 
     name: str
@@ -176,6 +180,7 @@ class Intervals:
     bounds: tuple[Any, ...] = ()
     domain: tuple[Any, Any] | None = None
     missing: str = "none"
+    exact: tuple[Any, ...] = ()
 
     @cached_property
     def labels(self) -> tuple[str | None, ...]:
@@ -184,10 +189,17 @@ class Intervals:
             return (ANY,)
         low, high = self.domain if self.domain else (None, None)
         edges = [low, *self.bounds, high]
-        shown = [self._label(a, b, last=i == len(self.bounds)) for i, (a, b) in enumerate(pairwise(edges))]
+        shown = [self.label(a, b, last=place == len(self.bounds)) for place, (a, b) in enumerate(pairwise(edges))]
+        for cell, number in zip(self._exact_cells, self.exact, strict=True):
+            shown[cell] = self.scale.text(number)
         return (*shown, None) if self.missing == "apart" else tuple(shown)
 
-    def _label(self, low: Any, high: Any, *, last: bool) -> str:
+    @cached_property
+    def _exact_cells(self) -> Cells:
+        return np.searchsorted(np.array(self.bounds), np.array(self.exact), side="right").astype(np.int64)
+
+    def label(self, low: Any, high: Any, *, last: bool) -> str:
+        """The label of one interval, the last one or not; None for no bound."""
         if low is None and high is None:
             return KNOWN if self.missing == "apart" else ANY
         whole = self.scale.kind in ("integer", "date")
@@ -223,13 +235,17 @@ class Intervals:
         edges = np.searchsorted(attribute.numbers, np.array(self.bounds))
         edges = np.concatenate([[0], edges, [len(attribute.numbers)]]).astype(np.int64)
         losses = attribute.loss(edges[:-1], edges[1:])
+        losses[self._exact_cells] = 0.0
         return np.append(losses, 0.0) if self.missing == "apart" else losses
 
     def meanings(self) -> Iterable[str]:
         """What each released value stands for."""
         noun = "dates" if self.scale.kind in ("date", "timestamp") else "numbers"
-        for label in self.labels:
-            if label in (ANY, KNOWN):
+        exact = set(self._exact_cells.tolist())
+        for cell, label in enumerate(self.labels):
+            if cell in exact:
+                yield "itself"
+            elif label in (ANY, KNOWN):
                 yield f"all {noun}" + (", and missing" if self.missing == "merged" else "")
             else:
                 yield "missing" if label is None else label
@@ -243,13 +259,15 @@ class Intervals:
             "scale": {key: value for key, value in scale.items() if value},
             "domain": list(self.domain) if self.domain else None,
             "missing": self.missing,
+            "exact": list(self.exact),
         }
 
     @classmethod
     def from_json(cls, name: str, data: Mapping[str, Any]) -> Intervals:
         """From JSON."""
         domain = tuple(data["domain"]) if data["domain"] else None
-        return cls(name, Scale(**data["scale"]), tuple(data["bounds"]), domain, data["missing"])
+        exact = tuple(data.get("exact", ()))
+        return cls(name, Scale(**data["scale"]), tuple(data["bounds"]), domain, data["missing"], exact)
 
 
 @dataclass(frozen=True)
@@ -304,4 +322,4 @@ class Disclosure:
         return cls(name, tuple(data["shown"]), data["missing_shown"])
 
 
-AttributeRecoding = Cut | RuleCut | Intervals | Disclosure
+AttributeRecoding = Cut | RuleCut | Intervals | Disclosure | Partition

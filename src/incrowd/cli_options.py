@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable
-from dataclasses import dataclass, fields
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, fields
 from functools import wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
 import typer
 
 from incrowd.errors import PolicyError
+from incrowd.search import METHODS
 
 if TYPE_CHECKING:
     from incrowd.policy import Policy
@@ -58,13 +59,12 @@ class PolicyOptions:
         list[str] | None, typer.Option("--missing-value", help="Text that means missing, such as '?'.")
     ] = None
     method: Annotated[str | None, typer.Option(help="The search; see 'incrowd methods'.", show_default=False)] = None
-    criterion: Annotated[str | None, typer.Option(help="tds, tdr or gain.", show_default=False)] = None
-    max_steps: Annotated[int | None, typer.Option(help="Stop after that many steps.", show_default=False)] = None
     seed: Annotated[int | None, typer.Option(help="Seed of whatever is drawn at random.", show_default=False)] = None
     separator: Separator = None
     quote: Quote = None
     encoding: Encoding = None
     header: Header = None
+    method_options: Mapping[str, Any] = field(default_factory=dict)  # those that were given, by name
 
     def read(self) -> tuple[Policy, dict[str, Any]]:
         """The policy, and how to read CSV files."""
@@ -73,7 +73,7 @@ class PolicyOptions:
 
         typed = dict(self.__dict__)
         file, dialect = typed.pop("policy"), {word: typed.pop(word) for word in DIALECT}
-        options = {word: typed.pop(word) for word in ("criterion", "max_steps")}
+        options = dict(typed.pop("method_options"))
         return policy_of(file, given_words(quasi_identifiers=typed.pop("qi"), options=options, **typed), dialect)
 
 
@@ -102,25 +102,67 @@ def _says_k(quasi_identifiers: Any) -> bool:
 
 
 def with_policy_options(command: Callable[..., None]) -> Callable[..., None]:
-    """Give a command an option for each field of `PolicyOptions`, in place of its parameter `options`."""
+    """Give a command the options of a policy and of all methods, in place of its parameter `options`."""
     hints = get_type_hints(PolicyOptions, include_extras=True)
-    names = [field.name for field in fields(PolicyOptions)]
+    names = [field.name for field in fields(PolicyOptions) if field.name != "method_options"]
+    of_methods = _method_options()
     parameters: list[inspect.Parameter] = []
     for parameter in inspect.signature(command, eval_str=True).parameters.values():
         if parameter.name == "options":
+            kinds = {name: hints[name] for name in names} | of_methods
             parameters += [
-                parameter.replace(name=field.name, annotation=hints[field.name], default=field.default)
-                for field in fields(PolicyOptions)
+                inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=kind)
+                for name, kind in kinds.items()
             ]
         else:
-            parameters.append(parameter)
+            parameters.append(parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY))
 
     @wraps(command)
     def wrapped(**given: Any) -> None:
-        command(options=PolicyOptions(**{name: given.pop(name) for name in names}), **given)
+        typed = {name: given.pop(name) for name in of_methods}
+        options = {name: _value(text) for name, text in typed.items() if text is not None}
+        common = {name: given.pop(name) for name in names}
+        command(options=PolicyOptions(**common, method_options=options), **given)
 
     # Typer asks for both, and must not look through to the command itself.
     wrapped.__dict__.update(__signature__=inspect.Signature(parameters))
     wrapped.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
     del wrapped.__dict__["__wrapped__"]
     return wrapped
+
+
+def _method_options() -> dict[str, Any]:
+    """The options of all methods as annotations; each tells which methods take it."""
+    takers: dict[str, list[str]] = {}
+    for name, method in METHODS.items():
+        for option in method.options:
+            takers.setdefault(option, []).append(name)
+    found: dict[str, Any] = {}
+    for option, names in takers.items():
+        known = METHODS[names[0]].options[option]
+        choices = f": {', '.join(known.choices)}" if known.choices else ""
+        words = f"({', '.join(names)}) {known.about}{choices}"
+        flag = option.replace("_", "-")
+        form = f"--{flag}/--no-{flag}" if known.flag else f"--{flag}"
+        kind = bool if known.flag else str
+        panel = "Options of methods"
+        found[option] = Annotated[
+            kind | None, typer.Option(form, help=words, show_default=False, rich_help_panel=panel)
+        ]
+    return found
+
+
+def _value(text: Any) -> Any:
+    """What was typed for an option of a method: a number, words by column (a=x,b=y), several words, or a word."""
+    if not isinstance(text, str):
+        return text
+    if "=" in text:
+        return {name: _value(value) for name, _, value in (part.partition("=") for part in text.split(","))}
+    if "," in text:
+        return [part.strip() for part in text.split(",")]
+    for kind in (int, float):
+        try:
+            return kind(text)
+        except ValueError:
+            continue
+    return text

@@ -14,11 +14,10 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from incrowd.attribute_recoding import AttributeRecoding, Cut, Disclosure, Intervals, RuleCut, cut_of
+from incrowd.attribute_recoding import AttributeRecoding, Cut, Disclosure, Intervals, RuleCut
 from incrowd.errors import DataError
+from incrowd.partition_recoding import Partition
 from incrowd.scales import text_of
-from incrowd.steps import Disclose, RefineNode, SplitInterval, Step
-from incrowd.table import Attribute, NumberAttribute, TaxonomyAttribute
 
 if TYPE_CHECKING:
     from incrowd.local_recoding import LocalRecoding
@@ -29,6 +28,7 @@ _KINDS: dict[str, type[AttributeRecoding]] = {
     "rule": RuleCut,
     "intervals": Intervals,
     "disclosure": Disclosure,
+    "partition": Partition,
 }
 
 
@@ -304,57 +304,3 @@ def is_missing(values: pa.Array, tokens: Sequence[str]) -> Any:
     if tokens and (numeric or pa.types.is_string(kind) or pa.types.is_large_string(kind)):
         missing = pc.or_(missing, pc.is_in(text_of(values), pa.array(tokens, pa.string())))
     return missing.to_numpy(zero_copy_only=False)
-
-
-def top(attribute: Attribute) -> AttributeRecoding:
-    """The most general recoding of an attribute."""
-    return after(attribute, ())
-
-
-def after(attribute: Attribute, steps: Sequence[Step]) -> AttributeRecoding:
-    """The recoding of an attribute after steps that refine it, starting from the most general one."""
-    changes = [step.change for step in steps if step.attribute == attribute.name]
-    if isinstance(attribute, TaxonomyAttribute):
-        taxonomy = attribute.taxonomy
-        nodes = {0}
-        for change in changes:
-            assert isinstance(change, RefineNode)
-            nodes.remove(change.node)
-            nodes.update(taxonomy.children[change.node])
-        return cut_of(attribute, sorted(nodes))  # preorder is the order of the leaves
-    if isinstance(attribute, NumberAttribute):
-        cuts = sorted(change.at for change in changes if isinstance(change, SplitInterval))
-        apart = attribute.missing is not None and (attribute.missing in cuts or not len(attribute.numbers))
-        bounds = tuple(attribute.numbers[cut].item() for cut in cuts if cut != attribute.missing)
-        missing = "none" if attribute.missing is None else "apart" if apart else "merged"
-        return Intervals(attribute.name, attribute.scale, bounds, attribute.domain, missing)
-    codes = sorted(change.code for change in changes if isinstance(change, Disclose))
-    shown = tuple(attribute.texts[code] for code in codes if code != attribute.missing)
-    return Disclosure(attribute.name, shown, attribute.missing in codes)
-
-
-def describe(attribute: Attribute, change: Any) -> tuple[str | None, tuple[str | None, ...]]:
-    """The released value that a change replaces, and those that take its place."""
-    if isinstance(attribute, TaxonomyAttribute):
-        labels = attribute.taxonomy.labels
-        return labels[change.node], tuple(labels[child] for child in attribute.taxonomy.children[change.node])
-    if isinstance(attribute, NumberAttribute):
-        return _interval(attribute, change.start, change.stop), (
-            _interval(attribute, change.start, change.at),
-            _interval(attribute, change.at, change.stop),
-        )
-    value = None if change.code == attribute.missing else attribute.texts[change.code]
-    return "*", (value, "*")
-
-
-def _interval(attribute: NumberAttribute, start: int, stop: int) -> str | None:
-    ranks = len(attribute.numbers)
-    if start == ranks:
-        return None
-    if stop > ranks:
-        return "*"
-    edges = [rank for rank in (start, stop) if 0 < rank < ranks]
-    bounds = tuple(attribute.numbers[rank].item() for rank in edges)
-    missing = "none" if attribute.missing is None else "apart"
-    labels = Intervals(attribute.name, attribute.scale, bounds, attribute.domain, missing).labels
-    return labels[1 if start > 0 else 0]

@@ -104,13 +104,19 @@ class Release:
         return self._certificate(recount(rows, self.policy.quasi_identifiers), rows.fingerprint())
 
     def at(self, step: int) -> Release:
-        """The release after that many steps of a greedy method, 0 for where the search began."""
+        """The release after that many steps of a greedy method, 0 for where the search began.
+
+        Only what satisfies the policy leaves it: a state on the way of a bottom-up search can be measured, but `data`
+        and `write` raise.
+        """
         if self.found.at is None or not isinstance(self.recoding, Recoding):
             raise PolicyError(
                 f"The method '{self.policy.method}' keeps no steps; a release at a step needs a greedy one."
             )
         if not 0 <= step <= len(self.steps):
             raise PolicyError(f"The 'step' parameter must lie between 0 and {len(self.steps)}. Got {step}.")
+        if step == len(self.steps):
+            return self
         recoding = replace(self.recoding, attributes=self.found.at(step), classes=None)
         return replace(self, recoding=recoding, found=replace(self.found, steps=self.steps[:step]))
 
@@ -139,7 +145,8 @@ class Release:
             fingerprint.result()  # the source remembers it
             certificate = self._certificate(witness.verdict().require(), output)
             if sidecars:
-                contents = (self.recoding.to_json(), [step.to_json() for step in self.steps], certificate.to_json())
+                steps = [step.to_json({*self.recoding.labels(step.attribute), None}) for step in self.steps]
+                contents = (self.recoding.to_json(), steps, certificate.to_json())
                 for target, content in zip(sidecar_paths(path), contents, strict=True):
                     text = json.dumps(content, indent=1, ensure_ascii=False) + "\n"
                     files.open(target).write_text(text, encoding="utf-8")

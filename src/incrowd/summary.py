@@ -37,6 +37,9 @@ def print_release(console: Console, release: Release, path: Path | None) -> None
         console.print(f"{total.suppressed:,} records suppressed")
     for note in release.notes:
         console.print(f"note: {note}", highlight=False)
+    if facts := {key: value for key, value in release.found.facts.items() if not isinstance(value, list | dict)}:
+        told = ", ".join(f"{key.replace('_', ' ')} {_fact(value)}" for key, value in facts.items())
+        console.print(f"{release.policy.method}: {told}", highlight=False)
     console.print(_attributes(release))
     console.print(_measures(release))
     if path is not None:
@@ -133,6 +136,12 @@ def print_evaluation(console: Console, evaluation: Evaluation) -> None:
         cells = [Text(str(getattr(errors, word))) for errors in evaluation.errors]
         table.add_row(title, *cells, end_section=word == "upper")
     console.print(table)
+
+
+def _fact(value: Any) -> str:
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return f"{value:,}" if isinstance(value, int) else f"{value:.6g}" if isinstance(value, float) else str(value)
 
 
 def _shown(value: Any) -> str:

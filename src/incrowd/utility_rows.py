@@ -52,8 +52,8 @@ def read_rows(source: Source, policy: Policy, like: Source | None = None) -> pa.
 def join(tables: Sequence[pa.Table]) -> pa.Table:
     """Tables of the same columns as one, its rows numbered."""
     try:
-        joined = pa.concat_tables(tables).unify_dictionaries()
-    except pa.ArrowInvalid:
+        joined = pa.concat_tables(tables, promote_options="permissive").unify_dictionaries()
+    except (pa.ArrowInvalid, pa.ArrowTypeError):
         kinds = [{field.name: field.type for field in table.schema} for table in tables]
         name = next(name for name in kinds[0] if kinds[0][name] != kinds[1][name])
         types = f"{kinds[0][name]} and {kinds[1][name]}"

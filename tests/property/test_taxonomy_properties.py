@@ -30,7 +30,7 @@ def taxonomies(draw):
 @given(taxonomies(), st.sampled_from(";,\t"))
 def test_a_tree_survives_csv(tmp_path_factory, taxonomy, separator):
     path = tmp_path_factory.mktemp("csv") / "taxonomy.csv"
-    with path.open("w", encoding="utf-8", newline="") as file:
+    with path.open("w", encoding="utf-8-sig", newline="") as file:
         csv.writer(file, delimiter=separator).writerows(taxonomy.paths())
     assert Taxonomy.from_csv(path, separator) == taxonomy
 

@@ -1,4 +1,4 @@
-"""The code blocks of the README and of the policy guide do what they say."""
+"""The code blocks of the README and of the guides do what they say."""
 
 import os
 import random
@@ -12,6 +12,7 @@ import pytest
 ROOT = Path(__file__).parents[2]
 README = (ROOT / "README.md").read_text()
 GUIDE = (ROOT / "docs" / "policy.md").read_text()
+TRAINING = (ROOT / "docs" / "evaluate.md").read_text()
 
 
 def blocks(text: str, language: str) -> list[str]:
@@ -61,6 +62,16 @@ def test_the_policy_guide_runs(people):
         (people / "release.toml").write_text(toml)
         done = shell(f"incrowd anonymize people.csv -o release-{number}.csv --policy release.toml")
         assert done.returncode == 0, done.stderr
+
+
+def test_the_page_on_training_runs(people, capsys):
+    (command,) = blocks(TRAINING, "sh")
+    done = shell(command)
+    assert done.returncode == 0, done.stderr
+    assert "10-fold cross-validation" in done.stdout
+    (code,) = blocks(TRAINING, "python")
+    exec(compile(code, "evaluate.md", "exec"), {})
+    assert capsys.readouterr().out.startswith("[0.")
 
 
 def test_links_lead_somewhere():

@@ -44,14 +44,18 @@ class Option:
 
     Args:
         about: One line for people.
-        choices: The words it may be.
-        minimum: The smallest whole number it may be.
-        between: The lowest and the highest number it may be.
+        choices: The words that it may be.
+        minimum: The smallest whole number that it may be.
+        flag: Whether it is True or False.
+        share: Whether it is a number from 0 up to, but not including, 1.
+        between: The lowest and the highest number that it may be.
     """
 
     about: str
     choices: tuple[str, ...] = ()
     minimum: int | None = None
+    flag: bool = False
+    share: bool = False
     between: tuple[float, float] | None = None
 
     def check(self, name: str, value: Any) -> None:
@@ -60,6 +64,10 @@ class Option:
             raise PolicyError(f"The '{name}' parameter must be one of {', '.join(self.choices)}. Got {value!r}.")
         if self.minimum is not None and (isinstance(value, bool) or not isinstance(value, int) or value < self.minimum):
             raise PolicyError(f"The '{name}' parameter must be an int of at least {self.minimum}. Got {value!r}.")
+        if self.flag and not isinstance(value, bool):
+            raise PolicyError(f"The '{name}' parameter must be True or False. Got {value!r}.")
+        if self.share and (isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < 1):
+            raise PolicyError(f"The '{name}' parameter must be a number from 0 to below 1. Got {value!r}.")
         if self.between is not None:
             low, high = self.between
             if isinstance(value, bool) or not isinstance(value, int | float) or not low <= value <= high:
@@ -75,7 +83,7 @@ class Method:
         function: Where it lives, as "module:function".
         options: The options it takes.
         fixed: Options that make it this method.
-        seeded: Whether it draws random numbers.
+        seeded: Whether it draws random numbers, and so takes a seed.
         several: Whether it can satisfy several quasi-identifiers.
     """
 
@@ -102,8 +110,8 @@ class Method:
             )
         module, name = self.function.split(":")
         search = getattr(import_module(module), name)
-        drawn = {"seed": seed} if self.seeded else {}
-        found: Found = search(table, quasi_identifiers, **{**self.fixed, **options, **drawn}, on_step=on_step)
+        words = {**self.fixed, **options, **({"seed": seed} if self.seeded else {})}
+        found: Found = search(table, quasi_identifiers, **words, on_step=on_step)
         return found
 
 
@@ -112,10 +120,34 @@ _TOP_DOWN = {
     "max_steps": Option("stop after that many steps", minimum=0),
 }
 
+_SUPPRESS = Option("share of the records that may be left out", share=True)
+_FULL_DOMAIN = {
+    "cost": Option("what the release is chosen by: discernibility, loss or class labels", choices=("dm", "loss", "cm")),
+    "suppress": _SUPPRESS,
+}
+_GENETIC = {
+    "fitness": Option("loss of cells (LM) or of class labels (CM)", choices=("lm", "cm")),
+    "population": Option("chromosomes alive", minimum=2),
+    "patience": Option("stop after so many children without a better one", minimum=1),
+    "evaluations": Option("stop after so many chromosomes", minimum=1),
+}
 _DISTANCE = {
     "distance": Option("how far a value is from a more general one", choices=("height", "uniform", "ncp")),
     "beta": Option("how much more the steps near the root weigh, with height weights", between=(0, 100)),
     "priorities": Option("weight of an attribute by name, 1 if not named; low ones are generalized first"),
+}
+_OPTIMAL = {
+    "scheme": Option(
+        "bhs, ghs, ops, sps, gsps or gops for all columns, or by column; default gops, or ops without a taxonomy"
+    ),
+    "cost": Option("what is to be low", choices=("dm", "hdm", "lm", "cm")),
+    "suppress": Option("share of the records that may be left out, 0 to 1"),
+    "direction": Option("where the search starts", choices=("auto", "bottom-up", "top-down")),
+    "prunings": Option("all, or the names of those to use"),
+    "order": Option("the order of a column's values, for ops and gops"),
+    "time_limit": Option("stop after that many seconds with the best found"),
+    "gap": Option("stop when the cost is within this share of the optimum, 0 to 1"),
+    "memory": Option("megabytes that waiting nodes may take"),
 }
 
 METHODS: dict[str, Method] = {
@@ -130,6 +162,18 @@ METHODS: dict[str, Method] = {
         "incrowd.search.top_down:top_down",
         _TOP_DOWN,
         {"criterion": "tds"},
+    ),
+    "bug": Method(
+        "bottom-up generalization: least information lost per anonymity gained",
+        "incrowd.search.bottom_up:bottom_up",
+        {
+            "information": Option("what a generalization loses", choices=("entropy", "weighted", "loss")),
+            "pruning": Option("work out the anonymity of critical generalizations only", flag=True),
+            "suppress": _SUPPRESS,
+            "tighten": Option("take back generalizations that turned out not to be needed", flag=True),
+            "restarts": Option("how often to search again with random changes", minimum=0),
+        },
+        seeded=True,
     ),
     "kaca": Method(
         "local recoding by clustering: small classes join their nearest, or a stub of it",
@@ -154,6 +198,43 @@ METHODS: dict[str, Method] = {
         },
         seeded=True,
         several=False,
+    ),
+    "optimal": Method(
+        "branch and bound: the lowest cost that a generalization scheme allows, with proof",
+        "incrowd.search.optimal:optimal",
+        _OPTIMAL,
+    ),
+    "mondrian": Method(
+        "multidimensional recoding: cut the table into boxes at medians and taxonomy nodes",
+        "incrowd.search.mondrian:mondrian",
+        {"relaxed": Option("records with equal numbers may be parted", flag=True)},
+        several=False,
+    ),
+    "incognito": Method(
+        "all minimal full-domain generalizations, and the cheapest of them",
+        "incrowd.search.incognito:incognito",
+        _FULL_DOMAIN,
+    ),
+    "samarati": Method(
+        "Samarati's binary search: full-domain generalization of minimal height",
+        "incrowd.search.samarati:samarati",
+        _FULL_DOMAIN,
+    ),
+    "datafly": Method(
+        "Sweeney's Datafly: generalize the attribute with most distinct values, leave out the last few records",
+        "incrowd.search.datafly:datafly",
+        {"suppress": Option("share of the records that may be left out; k records if not given", share=True)},
+    ),
+    "argus": Method(
+        "like mu-Argus: generalize away rare combinations of a few values, then complete to k-anonymity",
+        "incrowd.search.argus:argus",
+        {"length": Option("attributes in a combination, at most", minimum=1), "suppress": _SUPPRESS},
+    ),
+    "genetic": Method(
+        "Iyengar's genetic algorithm: cuts and intervals bred for low loss or good class labels",
+        "incrowd.search.genetic:genetic",
+        _GENETIC,
+        seeded=True,
     ),
 }
 

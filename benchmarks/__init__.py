@@ -1,0 +1,1 @@
+"""What incrowd costs, beside what reading, grouping and writing the same file costs. See `README.md`."""

@@ -1,0 +1,286 @@
+"""Branch and bound over the partitions of all attributes, bottom-up or top-down.
+
+A node holds a state of each attribute's enumeration tree and the attributes that may still change (applicators); a
+child moves one of them on and keeps that one and those after it, so every combination has exactly one parent. Below a
+node lies nothing finer than its finest partitions and nothing coarser than its coarsest, which gives the bound of
+`costs`.
+
+Invariant: the best cost so far, or a node that waits and whose bound is no higher than the optimum, is a proof that
+nothing better was lost: a node is dropped only if no partition below it is allowed and better than the best. The search
+ends, since the tree is finite; when nothing waits, the best is the optimum. Memory is bounded: when too many nodes
+wait, the search goes depth first, where only the siblings on one path wait.
+
+The prunings, each of which can be switched off and none of which changes the optimum:
+
+- bound: drop a node whose bound is no better than the best.
+- applicators: joining two values that alone drives the bound over the best is forbidden in the whole subtree.
+- useful: use the coarsest partitions below a node: records whose class is too small even there are suppressed for
+  sure, which drops the node if suppression is not allowed; what must be generalized to get a release is.
+- requeue: look at a node's bound, and look again when its turn comes, before making its children.
+- node-order: the node with the lowest bound first, else first come first served.
+- applicator-order: attributes with few children first, so that the many children have few attributes left.
+"""
+
+from __future__ import annotations
+
+import heapq
+import time
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from incrowd.search.blocks import Apart, Labels
+from incrowd.search.costs import Bound, Costs
+from incrowd.search.partitions import Reach
+
+PRUNINGS = ("bound", "applicators", "useful", "seeding", "requeue", "node-order", "applicator-order")
+NODE_BYTES = 2_000  # about, with its states
+CACHED_CHILDREN = 300_000
+
+
+@dataclass(frozen=True)
+class Progress:
+    """How far a search is: costs in the unit of the report."""
+
+    nodes: int
+    waiting: int
+    best: float
+    bound: float
+    seconds: float
+
+
+@dataclass(slots=True)
+class Node:
+    """A place in the search tree.
+
+    Args:
+        states: Of each attribute.
+        active: The attributes that may change below, in order.
+        apart: Of each attribute, the values that must not be joined below.
+        bound: No cost below is lower.
+        seen: Whether it was evaluated.
+    """
+
+    states: tuple[Any, ...]
+    active: tuple[int, ...]
+    apart: tuple[Apart, ...]
+    bound: float
+    seen: bool = False
+
+
+class Search:
+    """A branch and bound search; `run` it, then read `best`, `bound` and the counts.
+
+    Args:
+        costs: What is to be low.
+        limit: Records that may be suppressed.
+        up: Whether from the original values up.
+        prunings: The names of those that are on.
+        time_limit: Seconds after which to stop.
+        gap: Stop when the best is within this share of the bound.
+        memory: Megabytes that waiting nodes may take.
+        on_progress: Called about twice a second.
+    """
+
+    def __init__(
+        self,
+        costs: Costs,
+        limit: int,
+        up: bool,
+        prunings: Iterable[str] = PRUNINGS,
+        time_limit: float | None = None,
+        gap: float = 0.0,
+        memory: float = 1000,
+        on_progress: Callable[[Progress], object] | None = None,
+    ) -> None:
+        self.costs, self._limit, self._up, self._on = costs, limit, up, frozenset(prunings)
+        self._gap, self._most = gap, max(1, int(memory * 1e6 / NODE_BYTES))
+        self._began = self._told = time.monotonic()
+        self._until = np.inf if time_limit is None else self._began + time_limit
+        self._on_progress = on_progress
+        self._heap: list[tuple[float, int, Node]] = []
+        self._stack: list[Node] = []
+        self._current: Node | None = None
+        self._reaches: dict[tuple[int, Any, Apart], Reach] = {}
+        self._cached = self._serial = 0
+        self.best = np.inf
+        self.partitions: list[Labels] | None = None
+        self.visited = self.pruned = 0
+        self.stopped = ""
+        self.direction = "bottom-up" if up else "top-down"
+
+    def offer(self, cost: float, partitions: list[Labels]) -> None:
+        """Take an allowed anonymization if it is better than the best."""
+        if self.costs.better(cost, self.best):
+            self.best, self.partitions = cost, list(partitions)
+
+    @property
+    def bound(self) -> float:
+        """No allowed anonymization costs less."""
+        waiting = [self._current] if self._current else []
+        lowest = min((node.bound for node in (*waiting, *self._stack)), default=np.inf)
+        if self._heap:
+            lowest = min(
+                lowest, self._heap[0][2].bound if "node-order" in self._on else min(n.bound for _, _, n in self._heap)
+            )
+        return min(lowest, self.best)
+
+    def run(self) -> None:
+        """Search until nothing waits, the gap is small enough, the time is over, or someone interrupts."""
+        domains = self.costs.domains
+        states = tuple(domain.space.start(self._up) for domain in domains)
+        apart = tuple((0,) * domain.space.size for domain in domains)
+        self._push(Node(states, tuple(range(len(domains))), apart, 0.0))
+        try:
+            while not self._is_over() and (node := self._pop()) is not None:
+                self._current = node
+                self._visit(node)
+                self._current = None
+        except KeyboardInterrupt:
+            self.stopped = "interrupted"
+
+    def _push(self, node: Node) -> None:
+        if len(self._heap) >= self._most or self._stack:
+            self._stack.append(node)
+        else:
+            self._serial += 1
+            priority = node.bound if "node-order" in self._on else 0.0
+            heapq.heappush(self._heap, (priority, self._serial, node))
+
+    def _pop(self) -> Node | None:
+        if self._stack:
+            return self._stack.pop()
+        return heapq.heappop(self._heap)[2] if self._heap else None
+
+    def _is_over(self) -> bool:
+        now = time.monotonic()
+        if now > self._until:
+            self.stopped = "time limit"
+        if self._on_progress is not None and now - self._told > 0.5:
+            self._told = now
+            best, bound = self.costs.reported(self.best), self.costs.reported(self.bound)
+            waiting = len(self._heap) + len(self._stack)
+            self._on_progress(Progress(self.visited, waiting, best, bound, now - self._began))
+        if self._gap > 0 and self.best - self.bound <= self._gap * self.best:
+            self.stopped = "gap"
+        return bool(self.stopped)
+
+    def _hopeless(self, bound: float) -> bool:
+        return "bound" in self._on and not self.costs.better(bound, self.best)
+
+    def _visit(self, node: Node) -> None:
+        if self._hopeless(node.bound):
+            self.pruned += 1
+            return
+        if not node.seen:
+            node.seen = True
+            self.visited += 1
+            if not self._evaluate(node) or self._hopeless(node.bound):
+                self.pruned += 1
+                return
+            if "requeue" in self._on and not self._stack:
+                self._push(node)
+                return
+        for child in self._children(node):
+            self._push(child)
+
+    def _children(self, node: Node) -> Iterable[Node]:
+        reaches = {index: self._reach(node, index) for index in node.active}
+        order = node.active
+        if "applicator-order" in self._on:
+            order = tuple(sorted(order, key=lambda index: (len(reaches[index].children), index)))
+        for place, index in enumerate(order):
+            for state in reaches[index].children:
+                states = (*node.states[:index], state, *node.states[index + 1 :])
+                yield Node(states, order[place:], node.apart, node.bound)
+
+    def _reach(self, node: Node, index: int) -> Reach:
+        key = (index, node.states[index], node.apart[index])
+        if key not in self._reaches:
+            if self._cached > CACHED_CHILDREN:
+                self._reaches.clear()
+                self._cached = 0
+            space = self.costs.domains[index].space
+            self._reaches[key] = space.reach(node.states[index], node.apart[index], self._up)
+            self._cached += len(self._reaches[key].children) + 10
+        return self._reaches[key]
+
+    def _evaluate(self, node: Node) -> bool:
+        """Bound a node and offer what it stands for; False if nothing below it is allowed."""
+        costs, first = self.costs, True
+        while True:
+            reaches = [self._reach(node, index) for index in range(len(node.states))]
+            active = [index in node.active for index in range(len(reaches))]
+            fine = [r.fine if on else r.visited for r, on in zip(reaches, active, strict=True)]
+            coarse = [r.coarse if on else r.visited for r, on in zip(reaches, active, strict=True)]
+            known = costs.between(fine, coarse if "useful" in self._on else None)
+            if first:
+                self._offer_visited(reaches, known)
+                first = False
+            if "useful" in self._on and known.sure > self._limit:
+                return False
+            node.bound = max(node.bound, known.bound)
+            if (
+                self._hopeless(node.bound)
+                or "applicators" not in self._on
+                or not self._forbid(node, fine, coarse, known)
+            ):
+                return True
+
+    def _offer_visited(self, reaches: list[Reach], known: Bound) -> None:
+        visited = [reach.visited for reach in reaches]
+        cost, suppressed = self.costs.of(visited, known.classes if self._up else None)
+        if suppressed <= self._limit:
+            self.offer(cost, visited)
+
+    def _forbid(self, node: Node, fine: list[Labels], coarse: list[Labels], known: Bound) -> bool:
+        """Raise the bound by what small classes cost, and forbid to join values where that is too much.
+
+        Returns:
+            Whether anything was forbidden that was not before.
+        """
+        costs, shares = self.costs, {}
+        joint = np.full((len(fine), costs.width, costs.width), np.inf)
+        for index in node.active:
+            share = costs.shares(fine, known, index)
+            size = len(fine[index])
+            if share is None:
+                joint[index, :size, :size] = 0.0
+                continue
+            shares[index] = share
+            price = share if costs.cost == "lm" else share + share.T
+            joint[index, :size, :size] = np.where(_free(fine[index], coarse[index], node.apart[index]), price, np.inf)
+        charged, used = costs.charges(fine, coarse, known, joint, self._limit)
+        node.bound = max(node.bound, known.bound + charged)
+        if self._hopeless(node.bound):
+            return False
+        apart, below = list(node.apart), costs.below(self.best)
+        for index, share in shares.items():
+            labels = fine[index]
+            left = share - used[index, : len(labels), None]
+            too_much = known.bound + charged + left + left.T >= below
+            bad = too_much[labels][:, labels] & (labels[:, None] != labels)
+            apart[index] = tuple(old | new for old, new in zip(apart[index], _masks(bad), strict=True))
+        changed = tuple(apart) != node.apart
+        node.apart = tuple(apart)
+        return changed and "useful" in self._on
+
+
+def _masks(matrix: Any) -> list[int]:
+    """The rows of a matrix of truth values as bit masks."""
+    return [int.from_bytes(row.tobytes(), "little") for row in np.packbits(matrix, axis=1, bitorder="little")]
+
+
+def _free(labels: Labels, coarse: Labels, apart: Apart) -> Any:
+    """Which labels (rows and columns) stand for blocks that may be merged."""
+    size = len(labels)
+    width = (size + 7) // 8
+    rows = np.frombuffer(b"".join(mask.to_bytes(width, "little") for mask in apart), np.uint8).reshape(size, width)
+    free = np.unpackbits(rows, axis=1, count=size, bitorder="little") == 0
+    free &= coarse[:, None] == coarse
+    firsts = labels == np.arange(size)
+    free &= firsts[:, None] & firsts
+    np.fill_diagonal(free, False)
+    return free

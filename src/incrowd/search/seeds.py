@@ -1,0 +1,155 @@
+"""Good anonymizations to start an optimal search with: the better the first one, the more can be pruned.
+
+Three starts, all within the scheme: the coarsest partitions, the release of a top-down refinement made just coarse
+enough for the scheme, and a greedy walk from the original values up, which merges what saves most suppressed records
+per cost. The best of them is improved as long as that helps: by single merges, by dissolving a block, by moving a
+value. Sets may also start from the optimum over intervals, which is found much faster.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Sequence
+from itertools import chain
+from typing import Any
+
+import numpy as np
+
+from incrowd.attribute_recoding import AttributeRecoding
+from incrowd.policy import QuasiIdentifier
+from incrowd.search.blocks import Blocks, Labels, bits, blocks_of, join, labels_of
+from incrowd.search.costs import Costs, Partitions
+from incrowd.search.partitions import LevelSpace
+from incrowd.search.schemes import Domain
+from incrowd.search.top_down import top_down
+from incrowd.table import Attribute, Codes, CompressedTable
+
+WORK = 30_000_000  # rows that may be looked at while improving a start
+Seed = tuple[float, list[Labels]]
+
+
+def cells_of(recoding: AttributeRecoding, attribute: Attribute) -> Codes:
+    """The released cell of each code."""
+    values = attribute.values()
+    cells = np.full(attribute.size, recoding.missing_cell)
+    known = np.asarray(values.is_valid())
+    cells[known] = recoding.cells(values.filter(values.is_valid()))
+    return cells
+
+
+def from_top_down(table: CompressedTable, qid: QuasiIdentifier, costs: Costs) -> list[Labels]:
+    """The release of a top-down refinement, made just coarse enough for the schemes."""
+    found = top_down(table, (qid,))
+    partitions = []
+    for domain, recoding in zip(costs.domains, found.recoding, strict=True):
+        cells = cells_of(recoding, domain.attribute)[list(domain.codes)]
+        blocks = domain.space.closure(blocks_of(cells.tolist()))
+        partitions.append(labels_of(blocks, domain.space.size))
+    return partitions
+
+
+def carried(partitions: Partitions, old: Sequence[Domain], new: Sequence[Domain]) -> list[Labels]:
+    """Partitions found in one scheme, in the positions of a scheme that allows them too."""
+    moved = []
+    for labels, before, after in zip(partitions, old, new, strict=True):
+        label_of = dict(zip(before.codes, labels.tolist(), strict=True))
+        moved.append(labels_of(blocks_of([label_of[code] for code in after.codes]), after.space.size))
+    return moved
+
+
+class Seeds:
+    """Looks for good partitions.
+
+    Args:
+        costs: What is to be low.
+        limit: Records that may be suppressed.
+        seconds: When to be content with what there is.
+    """
+
+    def __init__(self, costs: Costs, limit: int, seconds: float) -> None:
+        self._until = time.monotonic() + seconds
+        self._costs = costs
+        self._limit = limit
+        self._work = WORK // len(costs.rows)
+
+    def best(self, starts: Sequence[list[Labels]]) -> Seed | None:
+        """The best that starts and a greedy walk lead to; None if nothing is allowed."""
+        found = [*map(self._seed, starts), *self._walk()]
+        allowed = [seed for seed in found if seed is not None]
+        if not allowed:
+            return None
+        return self._improve(min(allowed, key=lambda seed: seed[0]))
+
+    def _is_over(self) -> bool:
+        return self._work <= 0 or time.monotonic() > self._until
+
+    def _seed(self, partitions: list[Labels]) -> Seed | None:
+        cost, suppressed = self._costs.of(partitions)
+        self._work -= 1
+        return (cost, partitions) if suppressed <= self._limit else None
+
+    def _walk(self) -> Iterator[Seed | None]:
+        """From the original values up, merging what saves most suppressed records for what it adds to the bound."""
+        partitions = [np.arange(domain.space.size) for domain in self._costs.domains]
+        current = self._costs.between(partitions, None)
+        suppressed = self._costs.of(partitions)[1]
+        yield self._seed(partitions)
+        while suppressed and not self._is_over():
+            best: tuple[Any, ...] | None = None
+            for moved in self._merged(partitions):
+                classes = self._costs.classes(moved)
+                left = int(classes.sizes[classes.sizes < self._costs.k].sum())
+                added = self._costs.between(moved, None).bound - current.bound
+                saved = suppressed - left
+                rank = (0, added / saved) if saved > 0 else (1, added)
+                self._work -= 2
+                if self._is_over():
+                    return
+                if best is None or rank < best[0]:
+                    best = (rank, moved, left)
+            if best is None:
+                return
+            _, partitions, suppressed = best
+            current = self._costs.between(partitions, None)
+            yield self._seed(partitions)
+
+    def _improve(self, seed: Seed) -> Seed:
+        improving = True
+        while improving and not self._is_over():
+            improving = False
+            for moved in chain(self._merged(seed[1]), self._changed(seed[1])):
+                if self._is_over():
+                    break
+                other = self._seed(moved)
+                if other is not None and self._costs.better(other[0], seed[0]):
+                    seed, improving = other, True
+        return seed
+
+    def _merged(self, partitions: Partitions) -> Iterator[list[Labels]]:
+        for index, domain in enumerate(self._costs.domains):
+            blocks = blocks_of(partitions[index].tolist())
+            for block in domain.space.coarser(blocks):
+                yield self._replaced(partitions, index, domain.space.closure(join((*blocks, block))))
+
+    def _changed(self, partitions: Partitions) -> Iterator[list[Labels]]:
+        """Every block dissolved, every value taken out of its block, and moved to every other block."""
+        for index, domain in enumerate(self._costs.domains):
+            space, blocks = domain.space, blocks_of(partitions[index].tolist())
+            if isinstance(space, LevelSpace):
+                if (level := space.level(blocks)) > 0:
+                    yield self._replaced(partitions, index, blocks_of(space.levels[level - 1]))
+                continue
+            for block in blocks:
+                others = [other for other in blocks if other != block]
+                yield self._replaced(partitions, index, (*others, *(1 << position for position in bits(block))))
+                for position in bits(block):
+                    rest = [*others, block ^ 1 << position] if block & (block - 1) else others
+                    for target in (0, *others):
+                        moved = (*(other for other in rest if other != target), target | 1 << position)
+                        if space.valid(moved):
+                            yield self._replaced(partitions, index, moved)
+
+    def _replaced(self, partitions: Partitions, index: int, blocks: Blocks) -> list[Labels]:
+        moved = list(partitions)
+        moved[index] = labels_of(blocks, self._costs.domains[index].space.size)
+        return moved

@@ -1,0 +1,181 @@
+"""Optimal search against brute force over all anonymizations, on random small tables."""
+
+from collections import Counter
+from itertools import combinations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from tests.reference.optimal import allowed, brute_force, cost_of
+from tests.strategies import taxonomies
+
+from incrowd.policy import QuasiIdentifier
+from incrowd.recoding import Recoding
+from incrowd.search.blocks import join, labels_of
+from incrowd.search.branch_and_bound import PRUNINGS
+from incrowd.search.costs import COSTS, Costs
+from incrowd.search.optimal import optimal
+from incrowd.search.partitions import partitions
+from incrowd.search.schemes import SCHEMES, domain_of, scheme_size
+from incrowd.table import CompressedTable, TaxonomyAttribute
+
+modest = settings(max_examples=60, deadline=None)
+CONTAINS = [("ghs", "bhs"), ("gops", "ghs"), ("ops", "gops"), ("gsps", "gops"), ("sps", "ops"), ("sps", "gsps")]
+
+
+@st.composite
+def tables(draw, most=3):
+    """A table of 1 to 3 attributes whose leaves all occur, k and the number of records that may be suppressed."""
+    trees = draw(st.lists(taxonomies(most_nodes=7), min_size=1, max_size=most))
+    sizes = [len(tree.leaves) for tree in trees]
+    count = max(draw(st.integers(4, 14)), *sizes)
+    columns = [[*range(size), *(draw(st.integers(0, size - 1)) for _ in range(count - size))] for size in sizes]
+    columns = [draw(st.permutations(column)) for column in columns]
+    labels = [draw(st.sampled_from("YN")) for _ in range(count)]
+    rows = list(zip(*columns, strict=True))
+    return rows, labels, trees, draw(st.integers(2, min(5, count))), draw(st.sampled_from([0.0, 0.2, 1.0]))
+
+
+def build(rows, labels, trees):
+    names = ["age", "job", "sex"]
+    attributes = [TaxonomyAttribute(name, tree) for name, tree in zip(names, trees, strict=False)]
+    codes = [np.array(column) for column in zip(*rows, strict=True)]
+    classes = np.array(["NY".index(label) for label in labels])
+    return CompressedTable.build(attributes, codes, np.ones(len(rows), np.int64), ["N", "Y"], classes)
+
+
+def run(problem, **options):
+    rows, labels, trees, k, suppress = problem
+    table = build(rows, labels, trees)
+    qid = QuasiIdentifier([attribute.name for attribute in table.attributes], k)
+    return table, optimal(table, (qid,), suppress=suppress, **options)
+
+
+def total(found, problem):
+    """The cost as a sum over records."""
+    cost = found.facts["cost"]
+    return cost * len(problem[0]) if found.facts["measure"] in ("lm", "cm") else cost
+
+
+@settings(max_examples=200, deadline=None)
+@given(taxonomies(most_nodes=9), st.sampled_from(SCHEMES), st.booleans())
+def test_each_enumeration_visits_every_valid_partition_exactly_once(taxonomy, scheme, up):
+    size = len(taxonomy.leaves)
+    table = build([(code,) for code in range(size)], "Y" * size, [taxonomy])
+    space = domain_of(table, 0, scheme).space
+    visited = [
+        tuple(sorted(tuple(i for i in range(size) if block >> i & 1) for block in blocks))
+        for blocks in partitions(space, up)
+    ]
+    assert len(visited) == len(set(visited)) == space.partitions
+    assert set(visited) == allowed(taxonomy, scheme)
+    assert scheme_size(table.attributes[0], scheme) >= len(visited)
+
+
+@pytest.mark.parametrize("scheme", SCHEMES)
+@settings(max_examples=40, deadline=None)
+@given(tables(), st.sampled_from(COSTS), st.sampled_from(["bottom-up", "top-down", "auto"]))
+def test_the_optimum_equals_brute_force(scheme, problem, cost, direction):
+    rows, labels, trees, k, suppress = problem
+    limit = int(suppress * len(rows) + 1e-9)
+    best = brute_force(rows, labels, trees, [scheme] * len(trees), k, limit, cost)
+    _, found = run(problem, scheme=scheme, cost=cost, direction=direction)
+    assert total(found, problem) == pytest.approx(best, abs=1e-9)
+    assert found.facts["optimal"]
+    assert found.facts["gap"] == 0
+
+
+@modest
+@given(tables(2), st.lists(st.sampled_from(SCHEMES), min_size=2, max_size=2), st.sampled_from(COSTS), st.booleans())
+def test_schemes_may_differ_by_attribute(problem, schemes, cost, up):
+    rows, labels, trees, k, suppress = problem
+    schemes = schemes[: len(trees)]
+    best = brute_force(rows, labels, trees, schemes, k, int(suppress * len(rows) + 1e-9), cost)
+    words = dict(zip(["age", "job"], schemes, strict=False))
+    _, found = run(problem, scheme=words, cost=cost, direction="bottom-up" if up else "top-down")
+    assert total(found, problem) == pytest.approx(best, abs=1e-9)
+
+
+@modest
+@given(tables(), st.sampled_from(SCHEMES), st.sampled_from(COSTS), st.sets(st.sampled_from(PRUNINGS)), st.booleans())
+def test_no_pruning_changes_the_optimum(problem, scheme, cost, chosen, up):
+    rows, labels, trees, k, suppress = problem
+    best = brute_force(rows, labels, trees, [scheme] * len(trees), k, int(suppress * len(rows) + 1e-9), cost)
+    direction = "bottom-up" if up else "top-down"
+    _, found = run(problem, scheme=scheme, cost=cost, prunings=sorted(chosen), direction=direction)
+    assert total(found, problem) == pytest.approx(best, abs=1e-9)
+
+
+@modest
+@given(tables(), st.sampled_from(SCHEMES), st.sampled_from(COSTS))
+def test_the_release_is_what_the_facts_say(problem, scheme, cost):
+    rows, labels, _, k, suppress = problem
+    table, found = run(problem, scheme=scheme, cost=cost)
+    recoding = Recoding(found.recoding, classes=found.classes)
+    recoding = Recoding.from_json(recoding.to_json())
+    cells = [recoding.cells(a.name, a.values())[codes] for a, codes in zip(table.attributes, table.codes, strict=True)]
+    kept = recoding.released(cells)
+    kept = np.ones(len(table.counts), bool) if kept is None else kept
+    sizes = Counter()
+    for row, count, stays in zip(zip(*(c.tolist() for c in cells), strict=True), table.counts, kept, strict=True):
+        sizes[row] += int(count) * bool(stays)
+    assert all(size == 0 or size >= k for size in sizes.values())
+    suppressed = int(table.counts[~kept].sum())
+    assert suppressed == found.facts["suppressed"] <= suppress * len(rows) + 1e-9
+    blocks = []
+    for column, attribute in zip(cells, table.attributes, strict=True):
+        of_code = recoding.cells(attribute.name, attribute.values())
+        blocks.append([tuple(np.flatnonzero(of_code == cell).tolist()) for cell in np.unique(of_code)])
+        assert len(column) == len(table.counts)
+    if cost != "lm" or scheme not in ("bhs", "ghs"):
+        assert cost_of(rows, labels, blocks, k, cost)[0] == pytest.approx(total(found, problem), abs=1e-9)
+
+
+@modest
+@given(tables(), st.sampled_from(CONTAINS), st.sampled_from(COSTS))
+def test_a_more_flexible_scheme_is_never_worse(problem, pair, cost):
+    more, less = (run(problem, scheme=scheme, cost=cost)[1].facts["cost"] for scheme in pair)
+    assert more <= less + 1e-9
+
+
+@settings(max_examples=300, deadline=None)
+@given(tables(3), st.sampled_from(COSTS), st.data())
+def test_a_cost_satisfies_what_pruning_relies_on(problem, cost, data):
+    """Suppressing is never cheaper than releasing, generalizing never cheaper than not, and the bound holds."""
+    rows, labels, trees, k, _ = problem
+    table = build(rows, labels, trees)
+    domains = [domain_of(table, index, "sps") for index in range(len(trees))]
+    costs = Costs(table, domains, cost, k)
+    spaces = [list(partitions(domain.space)) for domain in domains]
+    middle = [data.draw(st.sampled_from(space)) for space in spaces]
+    other = [data.draw(st.sampled_from(space)) for space in spaces]
+    coarse = [tuple(join((*a, *b))) for a, b in zip(middle, other, strict=True)]
+    fine = [tuple(x & y for x in a for y in b if x & y) for a, b in zip(middle, other, strict=True)]
+
+    def labelled(parts):
+        return [labels_of(blocks, domain.space.size) for blocks, domain in zip(parts, domains, strict=True)]
+
+    released = Costs(table, domains, cost, 1)
+    nothing = Costs(table, domains, cost, len(rows) + 1)
+    assert released.of(labelled(fine))[0] <= released.of(labelled(middle))[0] + 1e-9
+    assert released.of(labelled(middle))[0] <= nothing.of(labelled(middle))[0] + 1e-9
+    known = costs.between(labelled(fine), labelled(coarse))
+    value, suppressed = costs.of(labelled(middle))
+    assert known.bound <= value + 1e-9
+    assert known.sure <= suppressed
+    joint = np.full((len(domains), costs.width, costs.width), np.inf)
+    for index, domain in enumerate(domains):
+        shares = costs.shares(labelled(fine), known, index)
+        size, (low, high) = domain.space.size, (labelled(parts)[index] for parts in (fine, coarse))
+        free = (low == np.arange(size))[:, None] & (low == np.arange(size)) & (high[:, None] == high)
+        price = np.zeros((size, size)) if shares is None else shares if cost == "lm" else shares + shares.T
+        joint[index, :size, :size] = np.where(free & ~np.eye(size, dtype=bool), price, np.inf)
+        for a, b in combinations(range(domain.space.size), 2):
+            together = any(block >> a & 1 and block >> b & 1 for block in middle[index])
+            x, y = (labelled(fine)[index][i] for i in (a, b))
+            if shares is not None and together and x != y:
+                assert known.bound + shares[x, y] + shares[y, x] <= value + 1e-9
+    for limit in {suppressed, len(rows)}:
+        charged, _ = costs.charges(labelled(fine), labelled(coarse), known, joint, limit)
+        assert known.bound + charged <= value + 1e-9

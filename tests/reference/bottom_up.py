@@ -1,0 +1,192 @@
+"""Bottom-up generalization straight from the definitions: slow, obvious, an oracle.
+
+Works on plain rows and recounts everything for every generalization. Shares nothing with `incrowd.search`.
+"""
+
+from collections import Counter
+from dataclasses import dataclass
+from itertools import pairwise
+from math import inf, log2
+
+from tests.reference.top_down import ANY, Flat, Numbers, Tree, Value
+
+TIE = 1e-9
+Hierarchy = list[tuple[Value, list[Value]]]  # every p with its {c}, in the order that breaks ties
+
+
+@dataclass(frozen=True)
+class Generalization:
+    """{c} -> p, with all that the paper says about it."""
+
+    attribute: str
+    value: Value
+    children: tuple[Value, ...]
+    information: float
+    gain: float
+    score: float
+    anonymity: tuple[int, ...]
+
+
+class BottomUp:
+    """The search on one table.
+
+    Args:
+        attributes: Every attribute of the quasi-identifiers.
+        rows: One mapping from attribute to domain value per record; None is a missing value.
+        classes: The class of each record, or None where there is no target.
+        quasi_identifiers: Attribute names and k of each.
+        measure: "entropy", "weighted" or "loss".
+    """
+
+    def __init__(self, attributes, rows, classes, quasi_identifiers, measure) -> None:
+        self._attributes = {attribute.name: attribute for attribute in attributes}
+        self._rows = rows
+        self._classes = classes
+        self._qids = quasi_identifiers
+        self._measure = measure
+        self.hierarchies = {attribute.name: self._hierarchy(attribute) for attribute in attributes}
+
+    def bottom(self) -> dict[str, list[Value]]:
+        """Every value as itself."""
+        return {name: self._leaves(attribute) for name, attribute in self._attributes.items()}
+
+    def _leaves(self, attribute) -> list[Value]:
+        return [Value(member, frozenset([member])) for member in sorted(attribute.top.members, key=_last)]
+
+    def _hierarchy(self, attribute) -> Hierarchy:
+        if isinstance(attribute, Tree):
+            return _tree(attribute)
+        return self._intervals(attribute) if isinstance(attribute, Numbers) else self._suppressions(attribute)
+
+    def _intervals(self, attribute: Numbers) -> Hierarchy:
+        """Of all neighbours the two that lose least are joined; of equals the smallest, then the lowest."""
+        intervals = [value for value in self._leaves(attribute) if value.name is not None]
+        missing = Value(None, frozenset([None]))
+        found = []
+        while len(intervals) > 1:
+            pairs = list(pairwise(intervals))
+            joined = [Value("joined", a.members | b.members) for a, b in pairs]
+            costs = [self.loss(attribute.name, p, pair, weighted=True) for p, pair in zip(joined, pairs, strict=True)]
+            equal = [at for at, cost in enumerate(costs) if cost <= min(costs) + TIE]
+            at = min(equal, key=lambda at: (len(self._under(attribute.name, joined[at])), at))
+            found.append((joined[at], list(pairs[at])))
+            intervals[at : at + 2] = [joined[at]]
+        if None in attribute.top.members and intervals:
+            found.append((Value(ANY, attribute.top.members), [intervals[0], missing]))
+        return sorted(found, key=lambda item: min(item[0].members - {None}))
+
+    def _suppressions(self, attribute: Flat) -> Hierarchy:
+        """The suppressed values grow by the rarest one."""
+        count = Counter(row[attribute.name] for row in self._rows)
+        rarest = sorted(self._leaves(attribute), key=lambda value: (count[value.name], _last(value.name)))
+        found = []
+        for number in range(2, len(rarest) + 1):
+            before = rarest[:2] if number == 2 else [found[-1][0], rarest[number - 1]]
+            found.append((Value(ANY, frozenset().union(*(value.members for value in rarest[:number]))), before))
+        return found
+
+    def valid(self, state) -> list[tuple[str, Value, list[Value]]]:
+        """The generalizations that can be performed, in the order that breaks ties."""
+        return [
+            (name, parent, children)
+            for name in sorted(state)
+            for parent, children in self.hierarchies[name]
+            if all(child in state[name] for child in children)
+        ]
+
+    def counts(self, state) -> list[Counter]:
+        """a(vid) for every vid that occurs, per quasi-identifier."""
+        table = [
+            {name: next(v for v in values if row[name] in v.members) for name, values in state.items()}
+            for row in self._rows
+        ]
+        return [Counter(tuple(row[name] for name in names) for row in table) for names, _ in self._qids]
+
+    def anonymity(self, state) -> tuple[int, ...]:
+        """A(VID) of each."""
+        return tuple(min(counter.values()) for counter in self.counts(state))
+
+    def satisfied(self, state) -> bool:
+        """Whether every quasi-identifier holds."""
+        return all(a >= k for a, (_, k) in zip(self.anonymity(state), self._qids, strict=True))
+
+    def generalize(self, state, name, parent, children):
+        """The table after a generalization."""
+        return state | {name: [value for value in state[name] if value not in children] + [parent]}
+
+    def candidates(self, state) -> list[Generalization]:
+        """Every valid generalization of an attribute that still matters, with its measures."""
+        before = self.anonymity(state)
+        found = []
+        for name, parent, children in self.valid(state):
+            if not any(name in names and a < k for a, (names, k) in zip(before, self._qids, strict=True)):
+                continue
+            after = self.anonymity(self.generalize(state, name, parent, children))
+            gain = sum(min(b, k) - min(a, k) for a, b, (_, k) in zip(before, after, self._qids, strict=True))
+            lost = self.loss(name, parent, children)
+            found.append(Generalization(name, parent, tuple(children), lost, gain, lost / gain if gain else inf, after))
+        return found
+
+    def best(self, state) -> Generalization | None:
+        """The smallest IP(G), or the smallest I(G) where all are infinite; the first of equals."""
+        found = self.candidates(state)
+        if any(generalization.gain for generalization in found):
+            least = min(generalization.score for generalization in found)
+            return next(generalization for generalization in found if generalization.score <= least + TIE)
+        least = min((generalization.information for generalization in found), default=0)
+        return next((generalization for generalization in found if generalization.information <= least + TIE), None)
+
+    def loss(self, name, parent, children, weighted=False) -> float:
+        """I(G)."""
+        total = self._under(name, parent)
+        parts = [(child, self._under(name, child)) for child in children]
+        if self._measure == "loss":
+            return sum(len(r) * (self._cell(name, parent) - self._cell(name, c)) for c, r in parts) / len(self._rows)
+        lost = self._entropy(total) - sum(len(r) / max(1, len(total)) * self._entropy(r) for _, r in parts)
+        return lost * len(total) / len(self._rows) if weighted or self._measure == "weighted" else lost
+
+    def _cell(self, name, value) -> float:
+        """What a cell loses; a value itself nothing."""
+        return 0 if len(value.members) == 1 else self._attributes[name].loss(value)
+
+    def _entropy(self, records) -> float:
+        shares = [n / len(records) for n in Counter(self._classes[record] for record in records).values()]
+        return -sum(share * log2(share) for share in shares)
+
+    def _under(self, name, value) -> list[int]:
+        return [record for record, row in enumerate(self._rows) if row[name] in value.members]
+
+    def left_out(self, state) -> set[int]:
+        """The records to leave out so that every class that is left is large enough."""
+        out: set[int] = set()
+        while True:
+            table = {
+                record: {name: next(v for v in values if row[name] in v.members) for name, values in state.items()}
+                for record, row in enumerate(self._rows)
+                if record not in out
+            }
+            small = set()
+            for names, k in self._qids:
+                counter = Counter(tuple(row[name] for name in names) for row in table.values())
+                small |= {record for record, row in table.items() if counter[tuple(row[n] for n in names)] < k}
+            if not small:
+                return out
+            out |= small
+
+
+def _last(member):
+    """Missing values come last."""
+    return (member is None, member)
+
+
+def _tree(attribute: Tree) -> Hierarchy:
+    found = []
+
+    def visit(value: Value) -> None:
+        for children in attribute.refinements(value, None):
+            found.append((value, children))
+            for child in children:
+                visit(child)
+
+    visit(attribute.top)
+    return found

@@ -1,0 +1,110 @@
+"""Optimal anonymization by brute force, straight from the definitions: every partition of every scheme, every cost."""
+
+from collections import Counter
+from itertools import product
+
+
+def set_partitions(values):
+    """All partitions of a list into lists."""
+    if not values:
+        yield []
+        return
+    for partition in set_partitions(values[:-1]):
+        for place, block in enumerate(partition):
+            yield [*partition[:place], [*block, values[-1]], *partition[place + 1 :]]
+        yield [*partition, [values[-1]]]
+
+
+def level_partitions(taxonomy):
+    """All values at one level, values that end above it as they are."""
+    for depth in range(taxonomy.height, -1, -1):
+        groups = {}
+        for code, path in enumerate(taxonomy.paths()):
+            groups.setdefault(path[max(0, len(path) - 1 - depth)], []).append(code)
+        yield list(groups.values())
+
+
+def is_cut(taxonomy, partition):
+    """Whether every block is all the leaves of one node."""
+    nodes = {tuple(range(a, b)) for a, b in zip(taxonomy.start.tolist(), taxonomy.stop.tolist(), strict=True)}
+    return all(tuple(block) in nodes for block in partition)
+
+
+def is_ordered(partition):
+    """Whether every block is an interval of codes."""
+    return all(block == list(range(block[0], block[-1] + 1)) for block in partition)
+
+
+def is_guided(taxonomy, partition):
+    """Whether with x and y a block holds all that is closer to x than y is."""
+
+    def ancestor(x, y):
+        return taxonomy.lowest_common_ancestor(taxonomy.leaves[x], taxonomy.leaves[y])
+
+    for block in partition:
+        for x, y in product(block, block):
+            far = int(taxonomy.depth[ancestor(x, y)])
+            for z in range(len(taxonomy.leaves)):
+                if x != y and z not in block and taxonomy.depth[ancestor(x, z)] > far:
+                    return False
+    return True
+
+
+def allowed(taxonomy, scheme):
+    """Every partition of the leaves that a scheme allows, as a set of sorted tuples of tuples."""
+    if scheme == "bhs":
+        found = level_partitions(taxonomy)
+    else:
+        test = {
+            "ghs": lambda p: is_cut(taxonomy, p),
+            "ops": is_ordered,
+            "sps": lambda p: True,
+            "gsps": lambda p: is_guided(taxonomy, p),
+            "gops": lambda p: is_ordered(p) and is_guided(taxonomy, p),
+        }[scheme]
+        found = (p for p in set_partitions(list(range(len(taxonomy.leaves)))) if test(p))
+    return {tuple(sorted(map(tuple, partition))) for partition in found}
+
+
+def cost_of(rows, labels, partitions, k, measure):
+    """The cost of an anonymization and the number of suppressed records, record by record.
+
+    Args:
+        rows: Records as tuples of codes.
+        labels: The class of each record.
+        partitions: Per attribute, the blocks.
+        k: Smallest class.
+        measure: "dm", "hdm", "lm" or "cm", as sums over records.
+    """
+    block_of = [{code: block for block in partition for code in block} for partition in partitions]
+    recoded = [tuple(blocks[code] for blocks, code in zip(block_of, row, strict=True)) for row in rows]
+    sizes, total = Counter(recoded), len(rows)
+    counts = [Counter(column) for column in zip(*rows, strict=True)]
+    cost = suppressed = 0
+    for row, cells, _ in zip(rows, recoded, labels, strict=True):
+        if sizes[cells] < k:
+            suppressed += 1
+            cost += total if measure == "dm" else 1
+        elif measure == "dm":
+            cost += sizes[cells]
+        elif measure == "hdm":
+            lost = 0
+            for code, block, count in zip(row, cells, counts, strict=True):
+                together = sum(count[other] for other in block)
+                lost += (together - count[code]) / (total - count[code]) if together > count[code] else 0
+            cost += lost / len(row)
+        elif measure == "lm":
+            width = [max(1, sum(map(len, partition)) - 1) for partition in partitions]
+            cost += sum((len(block) - 1) / w for block, w in zip(cells, width, strict=True)) / len(row)
+    if measure == "cm":
+        for cells, size in sizes.items():
+            inside = Counter(label for label, other in zip(labels, recoded, strict=True) if other == cells)
+            cost += size - max(inside.values()) if size >= k else 0
+    return cost, suppressed
+
+
+def brute_force(rows, labels, taxonomies, schemes, k, limit, measure):
+    """The lowest cost of all anonymizations that suppress at most `limit` records."""
+    spaces = [sorted(allowed(t, scheme)) for t, scheme in zip(taxonomies, schemes, strict=True)]
+    costs = (cost_of(rows, labels, partitions, k, measure) for partitions in product(*spaces))
+    return min((cost for cost, suppressed in costs if suppressed <= limit), default=None)

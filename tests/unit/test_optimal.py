@@ -1,0 +1,232 @@
+"""Optimal search from the outside: options, errors, early stops, and releases of every kind of attribute."""
+
+import json
+import random
+import re
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.csv
+import pytest
+from typer.testing import CliRunner
+
+import incrowd
+from incrowd.cli import app
+from incrowd.errors import InfeasibleError, PolicyError
+from incrowd.policy import QuasiIdentifier
+from incrowd.recoding import Recoding
+from incrowd.search.optimal import optimal
+from incrowd.table import CompressedTable, FlatAttribute, TaxonomyAttribute
+
+JOBS = incrowd.Taxonomy.from_tree(
+    {"Any": {"Office": ["Clerk", "Lawyer"], "Hands": ["Baker", "Smith", "Tailor"], "None": ["Pupil", "Retired"]}}
+)
+
+
+def people(count=80, seed=1):
+    rng = random.Random(seed)
+    ages = [rng.choice([18, 19, 31, 32, 58, 90]) for _ in range(count)]
+    jobs = [rng.choice(["Clerk", "Lawyer", "Baker", "Smith", "Pupil"]) for _ in range(count)]
+    towns = [rng.choice(["Ulm", "Bonn", "Kiel", "Jena", None]) for _ in range(count)]
+    return pa.table({"age": ages, "job": jobs, "town": towns, "ill": [rng.choice("YN") for _ in range(count)]})
+
+
+def release(**options):
+    words = {"quasi_identifiers": ["age", "job", "town"], "k": 4, "target": "ill", "taxonomies": {"job": JOBS}}
+    return incrowd.anonymize(people(), method="optimal", **{**words, **options})
+
+
+SCHEMES = [
+    {"age": "ops", "job": "bhs", "town": "ghs"},
+    {"age": "ops", "job": "ghs", "town": "sps"},
+    {"age": "sps", "job": "gsps", "town": "gsps"},
+    {"age": "sps", "job": "gops", "town": "ops"},
+    {"age": "ops", "job": "sps", "town": "bhs"},
+    {"age": "ops", "job": "ops", "town": "gops"},
+]
+
+
+@pytest.mark.parametrize("scheme", SCHEMES)
+@pytest.mark.parametrize("suppress", [0, 0.1, 1])
+@pytest.mark.parametrize("cost", ["dm", "lm", "cm"])
+def test_the_facts_are_what_the_measures_of_the_verified_release_say(scheme, suppress, cost):
+    made = release(scheme=scheme, suppress=suppress, cost=cost)
+    assert made.data.num_rows == 80 - made.found.facts["suppressed"]  # verified, or it would raise
+    total = made.measures.total
+    measured = {"dm": total.discernibility, "lm": total.ncp, "cm": total.classification_metric}[cost]
+    assert made.found.facts["cost"] == pytest.approx(measured)
+    assert made.found.facts["suppressed"] == total.suppressed <= suppress * 80
+    assert made.found.facts["gap"] == 0
+    again = Recoding.from_json(json.loads(json.dumps(made.recoding.to_json())))
+    assert again == made.recoding
+    assert again.apply(people()).equals(made.data)
+
+
+def test_sets_of_values_are_released_with_readable_names():
+    jobs = ["Clerk", "Lawyer", "Baker", "Smith", "Pupil"] * 3 + ["Tailor"]
+    made = incrowd.anonymize(
+        pa.table({"job": jobs}),
+        quasi_identifiers=["job"],
+        k=3,
+        method="optimal",
+        scheme="gsps",
+        taxonomies={"job": JOBS},
+    )
+    shown = set(made.data["job"].to_pylist())
+    assert len(shown) == 5
+    assert shown & {"{Smith, Tailor}", "{Baker, Tailor}"}
+    assert "Retired" in made.recoding.labels("job")  # it does not occur, and nothing forces it into a set
+
+
+def test_a_value_that_only_suppressed_records_have_is_not_named():
+    towns = ["Ulm"] * 5 + ["Bonn"] * 5 + ["Kiel"] * 5 + ["Secret"]
+    made = incrowd.anonymize(
+        pa.table({"town": towns}),
+        quasi_identifiers=["town"],
+        k=3,
+        method="optimal",
+        scheme="sps",
+        cost="lm",
+        suppress=0.1,
+    )
+    assert made.found.facts["suppressed"] == 1
+    assert "Secret" not in json.dumps(made.recoding.to_json())
+    assert made.data.num_rows == 15
+
+
+def test_an_unseen_value_is_suppressed_without_a_taxonomy_and_an_error_with_one():
+    made = release(scheme={"age": "ops", "job": "gsps", "town": "sps"})
+    new = people(5).set_column(2, "town", pa.array(["Rome"] * 5))
+    assert set(made.recoding.apply(new)["town"].to_pylist()) == {"*"}
+    with pytest.raises(incrowd.DataError, match="does not know: Astronaut"):
+        made.recoding.apply(people(5).set_column(1, "job", pa.array(["Astronaut"] * 5)))
+
+
+def table(count=60, sizes=(9, 8, 7), seed=3):
+    rng = np.random.default_rng(seed)
+    attributes = [FlatAttribute(f"x{i}", tuple(f"v{code}" for code in range(n))) for i, n in enumerate(sizes)]
+    codes = [np.append(np.arange(n), rng.geometric(0.4, count - n) % n) for n in sizes]
+    return CompressedTable.build(attributes, codes, np.ones(count, np.int64))
+
+
+VALUES = [f"v{code}" for code in range(7)]  # of x2
+QID = (QuasiIdentifier(["x0", "x1", "x2"], 4),)
+
+
+def test_a_time_limit_stops_with_an_honest_gap():
+    facts = optimal(table(), QID, scheme="sps", suppress=1, time_limit=0).facts
+    assert facts["stopped"] == "time limit"
+    assert not facts["optimal"]
+    best = optimal(table(), QID, scheme="ops", suppress=1).facts["cost"]
+    assert facts["bound"] <= best
+    assert facts["gap"] == pytest.approx(1 - facts["bound"] / facts["cost"])
+
+
+def test_an_interrupt_stops_with_the_best_found():
+    def interrupt(progress):
+        raise KeyboardInterrupt
+
+    facts = optimal(table(400, (14, 12, 9)), QID, scheme="sps", suppress=1, on_progress=interrupt).facts
+    assert facts["stopped"] == "interrupted"
+    assert 0 < facts["bound"] <= facts["cost"]
+
+
+def test_progress_tells_nodes_best_and_bound():
+    told = []
+    optimal(table(400, (14, 12, 9)), QID, scheme="sps", suppress=1, time_limit=1.5, on_progress=told.append)
+    assert told
+    assert all(progress.bound <= progress.best for progress in told)
+    assert [progress.nodes for progress in told] == sorted(progress.nodes for progress in told)
+
+
+def test_a_gap_is_kept():
+    exact = optimal(table(), QID, scheme="ops", suppress=1).facts
+    facts = optimal(table(), QID, scheme="ops", suppress=1, gap=0.5).facts
+    assert facts["gap"] <= 0.5
+    assert facts["bound"] <= exact["cost"] <= facts["cost"]
+
+
+def test_little_memory_changes_the_order_not_the_optimum(monkeypatch):
+    monkeypatch.setattr("incrowd.search.branch_and_bound.NODE_BYTES", 1e6 / 20)  # 20 nodes in a megabyte
+    options = {"scheme": "sps", "suppress": 1, "direction": "bottom-up"}
+    small = table(40, (6, 5, 4))
+    assert optimal(small, QID, memory=1, **options).facts["cost"] == optimal(small, QID, **options).facts["cost"]
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"scheme": "xps"}, "'scheme' parameter must be one of bhs, ghs, ops, sps, gsps, gops. Got 'xps'"),
+        ({"scheme": {"x0": "ops"}}, "must name every column. Got none for x1, x2"),
+        ({"scheme": {"y": "ops"}}, "no quasi-identifier column 'y'"),
+        ({"scheme": "ops", "cost": "em"}, "'cost' parameter must be one of dm, hdm, lm, cm"),
+        ({"scheme": "ops", "cost": "cm"}, "needs a target"),
+        ({"scheme": "ops", "suppress": 1.5}, "'suppress' parameter must be a number between 0 and 1. Got 1.5"),
+        ({"scheme": "ops", "direction": "up"}, "'direction' parameter must be one of auto, bottom-up, top-down"),
+        ({"scheme": "ops", "prunings": ["bounds"]}, "no pruning 'bounds'; did you mean 'bound'"),
+        ({"scheme": "ops", "order": {"x0": ["v0", "v1"]}}, "order of 'x0' is not total: it leaves out v2, v3, v4"),
+        ({"scheme": "ops", "order": {"x2": [*VALUES, "v6"]}}, "it names v6 more than once"),
+        ({"scheme": "ops", "order": {"x2": [*VALUES, "v7"]}}, "names v7, which are no values"),
+        ({"scheme": "ops", "order": {"x5": ["v0"]}}, "no quasi-identifier column 'x5'"),
+    ],
+)
+def test_bad_options_are_refused_in_one_line(options, message):
+    with pytest.raises(PolicyError, match=re.escape(message)) as caught:
+        optimal(table(), QID, **options)
+    assert "\n" not in str(caught.value)
+
+
+def test_numbers_need_a_taxonomy_for_hierarchical_schemes():
+    with pytest.raises(PolicyError, match="the scheme 'ghs' needs a taxonomy for 'age'"):
+        release(scheme="ghs")
+
+
+@pytest.mark.parametrize(("scheme", "size", "message"), [("sps", 101, "among 101 values"), ("ops", 501, "501 values")])
+def test_a_hopeless_number_of_values_is_refused(scheme, size, message):
+    with pytest.raises(PolicyError, match=f"'{scheme}' on 'x0' would .*{message}; the most is"):
+        optimal(table(size, (size, 2, 2)), QID, scheme=scheme)
+
+
+def test_numbers_have_their_own_order():
+    with pytest.raises(PolicyError, match="'age' holds numbers, which have an order of their own"):
+        release(scheme="ops", order={"age": ["18", "19"]})
+
+
+def test_an_order_must_fit_the_taxonomy():
+    order = ["Clerk", "Baker", "Lawyer", "Smith", "Tailor", "Pupil", "Retired"]
+    with pytest.raises(PolicyError, match="it pulls the values of 'Office' apart"):
+        release(scheme={"age": "ops", "job": "gops", "town": "sps"}, order={"job": order})
+
+
+def test_an_order_of_the_users_is_used():
+    attribute = TaxonomyAttribute("job", JOBS)
+    rows = CompressedTable.build([attribute], [np.arange(7)], np.array([9, 1, 9, 9, 9, 1, 9]))
+    qid = (QuasiIdentifier(["job"], 2),)
+    order = ["Lawyer", "Pupil", "Clerk", "Baker", "Smith", "Tailor", "Retired"]
+    assert (
+        optimal(rows, qid, scheme="ops").facts["cost"]
+        > optimal(rows, qid, scheme="ops", order={"job": order}).facts["cost"]
+    )
+
+
+def test_one_quasi_identifier_at_a_time():
+    two = [incrowd.QuasiIdentifier(["age"], 3), incrowd.QuasiIdentifier(["job"], 4)]
+    with pytest.raises(PolicyError, match=r"takes one quasi-identifier\. Got 2; tdr and tds take several"):
+        incrowd.anonymize(people(), quasi_identifiers=two, method="optimal", scheme="ops")
+
+
+def test_too_few_records_for_any_generalization():
+    with pytest.raises(InfeasibleError, match="no generalization satisfies k=4 for 3 records"):
+        optimal(table(3, (2, 2, 2)), QID, scheme="ops", suppress=0.5)
+
+
+def test_the_command_line_takes_the_limits(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    pyarrow.csv.write_csv(people().drop_columns("town"), "people.csv")
+    words = ["--qi", "age,job", "--k", "4", "--method", "optimal", "--time-limit", "20", "--gap", "0", "--json"]
+    more = ["--scheme", "ops", "--cost", "lm", "--suppress", "0.1", "--direction", "top-down", "--memory", "100"]
+    result = CliRunner().invoke(app, ["anonymize", "people.csv", "-o", "release.csv", *words, *more])
+    assert result.exit_code == 0, result.output
+    facts = json.loads(result.stdout)["facts"]
+    assert facts["optimal"]
+    assert facts["direction"] == "top-down"
