@@ -113,6 +113,7 @@ class RuleCut:
     rule: Rule
     labels: tuple[str | None, ...]
     missing_cell: int = -1  # the cell of missing values, -1 where the recoding knows none
+    rest: bool = False  # whether the last label is no node, but stands for all that lies under no other
 
     def is_value(self, text: str) -> bool:
         """A missing value is never a value of its own."""
@@ -125,7 +126,8 @@ class RuleCut:
         for text in text_of(values).to_pylist():
             path = (text, *self.rule.ancestors(text))
             found.append(next((cell_of[label] for label in path if label in cell_of), -1))
-        return np.array(found, np.int64)
+        cells = np.array(found, np.int64)
+        return np.where(cells < 0, len(self.labels) - 1, cells) if self.rest else cells
 
     def unknown(self, values: Sequence[Any]) -> Exception:
         """The error for values that have no cell."""
@@ -137,8 +139,10 @@ class RuleCut:
     def losses(self, attribute: Attribute) -> Floats:
         """Generalized loss of each cell."""
         assert isinstance(attribute, TaxonomyAttribute)
-        nodes = [attribute.taxonomy.labels.index(label) for label in self.labels]
-        return attribute.loss(attribute.taxonomy.start[nodes], attribute.taxonomy.stop[nodes])
+        labels = self.labels[:-1] if self.rest else self.labels
+        nodes = [attribute.taxonomy.labels.index(label) for label in labels]
+        losses = attribute.loss(attribute.taxonomy.start[nodes], attribute.taxonomy.stop[nodes])
+        return np.append(losses, 1.0) if self.rest else losses
 
     def meanings(self) -> Iterable[str]:
         """What each released value stands for."""
@@ -147,12 +151,13 @@ class RuleCut:
 
     def to_json(self) -> dict[str, Any]:
         """As JSON."""
-        return {"cut": list(self.labels), "rule": words_of(self.rule), "missing_cell": self.missing_cell}
+        rule = words_of(self.rule)
+        return {"cut": list(self.labels), "rule": rule, "missing_cell": self.missing_cell, "rest": self.rest}
 
     @classmethod
     def from_json(cls, name: str, data: Mapping[str, Any]) -> RuleCut:
         """From JSON."""
-        return cls(name, rule_of(name, data["rule"]), tuple(data["cut"]), data["missing_cell"])
+        return cls(name, rule_of(name, data["rule"]), tuple(data["cut"]), data["missing_cell"], data["rest"])
 
 
 def cut_of(attribute: TaxonomyAttribute, nodes: Sequence[int]) -> Cut | RuleCut:

@@ -385,5 +385,8 @@ def _terminated(number: int, frame: object) -> NoReturn:
 
 
 def main() -> None:
-    """Entry point."""
-    app()
+    """Entry point; an interrupt outside a command, such as while modules are loaded, ends as one inside does."""
+    try:
+        app()
+    except KeyboardInterrupt:
+        sys.exit(INTERRUPTED)

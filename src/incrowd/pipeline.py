@@ -180,7 +180,7 @@ def verify(
 
 
 def apply(
-    recoding: AnyRecoding,
+    recoding: AnyRecoding | str | Path,
     data: Any,
     *,
     require: Iterable[QuasiIdentifier] = (),
@@ -194,7 +194,7 @@ def apply(
     The new rows are not k-anonymous by that alone: nobody counted them when the recoding was made.
 
     Args:
-        recoding: The recoding of a release.
+        recoding: The recoding of a release, or the file that it was written to.
         data: Path of a CSV or Parquet file, or a pandas, polars or pyarrow table.
         require: Quasi-identifiers that must hold for the new rows.
         separator: Of a CSV file; detected if not given, like the next three.
@@ -208,6 +208,7 @@ def apply(
     Raises:
         NotAnonymousError: A required quasi-identifier does not hold.
     """
+    recoding = Recoding.read(recoding) if isinstance(recoding, str | Path) else recoding
     source = open_source(data, separator=separator, quote=quote, encoding=encoding, header=header)
     rows = recode(source, fitted(recoding, source))
     if qids := tuple(require):

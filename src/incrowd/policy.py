@@ -186,8 +186,6 @@ def make_policy(*, quasi_identifiers: Any, k: int | None = None, taxonomies: Any
 
 def _taxonomies_of(given: Any, columns: Sequence[str]) -> dict[str, Taxonomy | Rule]:
     """Taxonomies by column; a folder serves the columns that it has a file for."""
-    from incrowd.taxonomy import Taxonomy
-
     if isinstance(given, tuple):  # the later ones win
         return {column: item for part in given for column, item in _taxonomies_of(part, columns).items()}
     if isinstance(given, str | Path):
@@ -198,8 +196,18 @@ def _taxonomies_of(given: Any, columns: Sequence[str]) -> dict[str, Taxonomy | R
             (column, folder / f"{column}{suffix}") for column in columns for suffix in (".toml", ".csv.gz", ".csv")
         ]
         given = {column: path for column, path in files if path.exists()}
-    items = dict(given or {}).items()
-    return {column: Taxonomy.read(item) if isinstance(item, str | Path) else item for column, item in items}
+    return {column: _taxonomy_of(column, item) for column, item in dict(given or {}).items()}
+
+
+def _taxonomy_of(column: str, item: Any) -> Taxonomy | Rule:
+    """A taxonomy or a rule from a file, or from the words of a policy file."""
+    from incrowd.taxonomy import Taxonomy
+    from incrowd.taxonomy_rules import rule_of
+
+    if isinstance(item, Mapping):
+        return rule_of(column, item)
+    taxonomy: Taxonomy | Rule = Taxonomy.read(item) if isinstance(item, str | Path) else item
+    return taxonomy
 
 
 def quasi_identifiers_of(words: Any, k: int | None = None) -> tuple[QuasiIdentifier, ...]:
@@ -217,7 +225,13 @@ def quasi_identifiers_of(words: Any, k: int | None = None) -> tuple[QuasiIdentif
     words = list(words)
     if words and all(isinstance(word, str) for word in words):
         words = [words]
+    if k is not None and words and all(_says_k(word) for word in words):
+        raise PolicyError(f"every quasi-identifier says its own k, so k={k!r} would be ignored; leave one of them out")
     return tuple(_quasi_identifier_of(word, k) for word in words)
+
+
+def _says_k(word: Any) -> bool:
+    return isinstance(word, QuasiIdentifier) or (isinstance(word, Mapping) and "k" in word)
 
 
 def _quasi_identifier_of(word: Any, k: int | None) -> QuasiIdentifier:

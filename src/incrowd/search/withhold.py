@@ -7,12 +7,13 @@ longer one of its own: a category counts among the suppressed ones, a number bel
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
 import numpy.typing as npt
 
-from incrowd.attribute_recoding import AttributeRecoding, Disclosure, Intervals
+from incrowd.attribute_recoding import ANY, AttributeRecoding, Disclosure, Intervals, RuleCut
 from incrowd.recoding import Recoding
 from incrowd.table import Attribute, CompressedTable, FlatAttribute, NumberAttribute, sort_tuples
 
@@ -56,10 +57,26 @@ def _without(attribute: Attribute, recoding: AttributeRecoding, released: npt.ND
         known = {text for text, shown in zip(attribute.texts, released, strict=False) if shown}
         missing = recoding.missing_shown and bool(released[-1])
         return Disclosure(recoding.name, tuple(text for text in recoding.shown if text in known), missing)
+    if isinstance(recoding, RuleCut):
+        return _without_labels(attribute, recoding, released)
     if isinstance(recoding, Intervals) and recoding.missing != "merged":
         assert isinstance(attribute, NumberAttribute)
         return _without_numbers(attribute, recoding, released)
     return recoding
+
+
+def _without_labels(attribute: Attribute, recoding: RuleCut, released: npt.NDArray[np.bool_]) -> RuleCut:
+    """A cut without the labels that nobody released has; what lay under them is told from nothing."""
+    missing = [] if attribute.missing is None else [attribute.missing]
+    cells = np.full(attribute.size, recoding.missing_cell)
+    cells[: attribute.size - len(missing)] = recoding.cells(attribute.values()[: attribute.size - len(missing)])
+    used = np.bincount(cells[released], minlength=len(recoding.labels)) > 0
+    if used.all():
+        return recoding
+    labels = tuple(label for label, kept in zip(recoding.labels, used, strict=True) if kept)
+    kept_missing = recoding.missing_cell >= 0 and used[recoding.missing_cell]
+    missing_cell = labels.index(recoding.labels[recoding.missing_cell]) if kept_missing else len(labels)
+    return replace(recoding, labels=(*labels, ANY), missing_cell=missing_cell if missing else -1, rest=True)
 
 
 def _without_numbers(attribute: NumberAttribute, recoding: Intervals, released: npt.NDArray[np.bool_]) -> Intervals:
