@@ -13,9 +13,12 @@ from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 import typer
 
 from incrowd.cli_options import (
+    DocsFolder,
     Encoding,
+    Experiments,
     Header,
     K,
+    PapersFolder,
     PolicyFile,
     PolicyOptions,
     Qi,
@@ -282,6 +285,27 @@ def methods() -> None:
         for option, about in method.options.items():
             choices = f" ({', '.join(about.choices)})" if about.choices else ""
             typer.echo(f"{'':<12}{option}: {about.about}{choices}")
+
+
+@app.command()
+def reproduce(
+    names: Experiments = None,
+    output: PapersFolder = Path("papers"),
+    docs: DocsFolder = None,
+    every: Annotated[bool, typer.Option("--all", help="Run all of them.")] = False,
+    quick: Annotated[bool, typer.Option("--quick", help="Fewer points.")] = False,
+) -> None:
+    """Run experiments of the papers again on the shipped census data; without names, list them.
+
+    incrowd reproduce tds-5a bug-3 -o papers
+    """
+    with _user_errors():
+        from incrowd.reproduce.command import list_experiments, run_experiments
+
+        if names or every:
+            run_experiments(None if every else names, output, docs, quick=quick)
+        else:
+            list_experiments()
 
 
 @app.command()

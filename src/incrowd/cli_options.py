@@ -31,6 +31,15 @@ Encoding = Annotated[str | None, typer.Option(help="Such as cp1252.", rich_help_
 Header = Annotated[
     bool | None, typer.Option("--header/--no-header", help="First line is names.", rich_help_panel="CSV")
 ]
+Experiments = Annotated[
+    list[str] | None, typer.Argument(metavar="[NAME]...", help="Experiments; none to list them.", show_default=False)
+]
+PapersFolder = Annotated[
+    Path, typer.Option("-o", "--output", help="Folder for data, plots and findings.", readable=False)
+]
+DocsFolder = Annotated[
+    Path | None, typer.Option(help="Folder whose papers.md to update instead.", show_default=False, readable=False)
+]
 
 
 @dataclass(frozen=True, kw_only=True)
