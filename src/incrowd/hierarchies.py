@@ -24,7 +24,7 @@ from incrowd.taxonomy import ROOT, Taxonomy
 from incrowd.taxonomy_rules import Intervals
 
 Nodes = npt.NDArray[np.int32]
-Kind = Literal["taxonomy", "flat", "intervals", "calendar"]
+Kind = Literal["taxonomy", "flat", "intervals", "calendar", "ranges"]
 
 FINEST = 16  # the narrowest intervals are at least this part of the range of the numbers
 
@@ -60,6 +60,23 @@ class Hierarchy:
     def leaves(self) -> Nodes:
         """The node of each code."""
         return np.array(self.taxonomy.leaves, np.int32)
+
+    @property
+    def size(self) -> int:
+        """Number of nodes."""
+        return len(self.taxonomy.labels)
+
+    def label(self, node: int) -> str | None:
+        """The label of a node; None stands for missing values."""
+        return self.taxonomy.labels[node]
+
+    def spans(self) -> tuple[Nodes, Nodes]:
+        """The codes that each node stands for: the first, and one more than the last."""
+        return self.taxonomy.start, self.taxonomy.stop
+
+    def contain(self, nodes: Nodes, node: int) -> npt.NDArray[np.bool_]:
+        """Which of some nodes are a node, or lie above it."""
+        return (nodes <= node) & (node < self.end[nodes])
 
     @property
     def missing_cell(self) -> int:

@@ -26,6 +26,7 @@ import pyarrow.compute as pc
 from incrowd.errors import DataError
 from incrowd.hierarchies import Hierarchy, Nodes
 from incrowd.local_mapping import LocalMapping, Numbers
+from incrowd.ranges import Ranges
 from incrowd.recoding import FORMAT, Recoding, complete_rows, encoded, is_missing, with_columns
 from incrowd.row_shares import Hashes, RowHash, RowShares
 from incrowd.tuple_lookup import TupleLookup
@@ -68,7 +69,7 @@ class LocalRecoding:
 
     def label(self, hierarchy: Hierarchy, node: int) -> str | None:
         """What a node is released as."""
-        label = hierarchy.taxonomy.labels[node]
+        label = hierarchy.label(node)
         return self.missing_label if label is None else label
 
     def labels(self, name: str) -> tuple[str | None, ...]:
@@ -146,7 +147,10 @@ class LocalRecoding:
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> LocalRecoding:
         """A recoding from what `to_json` gave."""
-        hierarchies = tuple(Hierarchy.from_json(item) for item in data["attributes"])
+        hierarchies = tuple(
+            Ranges.from_json(item) if item["kind"] == "ranges" else Hierarchy.from_json(item)
+            for item in data["attributes"]
+        )
         nodes = [[int(node) for node in line.split()] for line in data["classes"]]
         classes = np.array(nodes, np.int32).reshape(-1, len(hierarchies))
         return cls(
@@ -161,7 +165,7 @@ class LocalRecoding:
     @cached_property
     def lookup(self) -> TupleLookup:
         """Finds the number of a tuple."""
-        return TupleLookup(self.mapping.tuples, [len(h.taxonomy.labels) for h in self.mapping.hierarchies])
+        return TupleLookup(self.mapping.tuples, [h.size for h in self.mapping.hierarchies])
 
     @cached_property
     def unseen(self) -> dict[tuple[int, ...], int]:
@@ -173,8 +177,7 @@ class LocalRecoding:
         if nodes not in self.unseen:
             has = np.ones(len(self.mapping.classes), bool)
             for place, (hierarchy, node) in enumerate(zip(self.mapping.hierarchies, nodes, strict=True)):
-                column = self.mapping.classes[:, place]
-                has &= (column <= node) & (node < hierarchy.end[column])
+                has &= hierarchy.contain(self.mapping.classes[:, place], node)
             found = np.flatnonzero(has)
             best = found[np.argmin(self._loss[found])] if len(found) else -1
             self.unseen[nodes] = int(best)
@@ -185,8 +188,8 @@ class LocalRecoding:
         """Share of leaves that a class leaves possible, summed over the attributes."""
         total = np.zeros(len(self.mapping.classes))
         for place, hierarchy in enumerate(self.mapping.hierarchies):
-            tree, column = hierarchy.taxonomy, self.mapping.classes[:, place]
-            total += (tree.stop[column] - tree.start[column] - 1) / max(1, len(tree.leaves) - 1)
+            (start, stop), column = hierarchy.spans(), self.mapping.classes[:, place]
+            total += (stop[column] - start[column] - 1) / max(1, len(hierarchy.leaves) - 1)
         return total
 
 

@@ -119,7 +119,7 @@ def _local_cells(
     parts = CompressedTable(table.attributes, columns, mapping.part_records)
     cells, widths, losses = {}, {}, {}
     for hierarchy, attribute, column in zip(mapping.hierarchies, table.attributes, columns, strict=True):
-        cells[hierarchy.name], widths[hierarchy.name] = column, len(hierarchy.taxonomy.labels)
+        cells[hierarchy.name], widths[hierarchy.name] = column, hierarchy.size
         losses[hierarchy.name] = float(mapping.part_records @ hierarchy.losses(attribute)[column]) / table.records
     return parts, cells, widths, losses, None
 

@@ -160,6 +160,10 @@ def _attribute(
     records: npt.NDArray[np.int64],
     weights: Weights,
 ) -> AttributeDistortion:
+    if hierarchy.kind == "ranges":
+        raise PolicyError(
+            f"column '{hierarchy.name}' was released as ranges of numbers, which lie in no tree; give it a taxonomy"
+        )
     tree = hierarchy.taxonomy
     details = weights.details(tree.height + 1)
     suppressed = table.records - int(records.sum())

@@ -81,6 +81,20 @@ Change = RefineNode | SplitInterval | Disclose | Generalization | TakeBack
 
 
 @dataclass(frozen=True)
+class RaiseLevel:
+    """Generalize all values of an attribute to a level of its domain generalization hierarchy."""
+
+    level: int
+
+
+@dataclass(frozen=True)
+class Improve:
+    """Replace the whole state by a better one, of searches that do not change one attribute at a time."""
+
+    evaluations: int
+
+
+@dataclass(frozen=True)
 class Step:
     """One step of a greedy search: top-down a value gives way to its children, bottom-up the children to the value.
 
@@ -105,7 +119,7 @@ class Step:
     loss: float
     score: float
     anonymity: tuple[int, ...]
-    change: Change
+    change: Change | RaiseLevel | Improve
 
     def to_json(self, released: Container[str | None] | None = None) -> dict[str, Any]:
         """The step without its codes.

@@ -7,7 +7,8 @@ import pytest
 from tests.reference.problem import Column, Problem
 
 from incrowd.policy import QuasiIdentifier
-from incrowd.recoding import Recoding, generalized
+from incrowd.recoding import Recoding
+from incrowd.replay import generalized
 from incrowd.search.bottom_up import bottom_up
 from incrowd.search.crowds import Crowds
 from incrowd.search.ladders import ladder_of

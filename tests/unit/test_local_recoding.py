@@ -13,6 +13,7 @@ from incrowd.errors import DataError, PolicyError, TaxonomyError, UnknownNameErr
 from incrowd.hierarchies import Hierarchy, hierarchy_of
 from incrowd.local_recoding import LocalRecoding
 from incrowd.search.cover import cheapest_first
+from incrowd.search.kaca import kaca
 from incrowd.table import encode
 from incrowd.tuple_lookup import TupleLookup
 
@@ -195,6 +196,22 @@ def test_the_distortion_of_a_global_release():
         people(), release.data, quasi_identifier=["job", "town"], taxonomies={"job": JOBS}
     ).distortion
     assert found == pytest.approx(release.distortion().distortion)
+
+
+@pytest.mark.parametrize("distance", ["height", "ncp"])
+def test_the_index_works_on_hierarchies_too_large_for_a_table(distance):
+    draws = np.random.default_rng(3)
+    data = pa.table({"income": draws.integers(0, 10**6, 5000), "job": draws.choice(["nurse", "cook"], 5000)})
+    release = released(data, quasi_identifiers=["income", "job"], distance=distance)
+    plain = kaca(release.table, release.policy.quasi_identifiers, distance=distance, bucket=10**9)
+    assert plain.local == release.recoding.mapping
+
+
+def test_a_local_method_transforms_no_single_rows():
+    from incrowd.sklearn import Anonymizer
+
+    with pytest.raises(PolicyError, match="global method"):
+        Anonymizer(k=5, method="kaca").fit(people().to_pandas()[["age", "town"]])
 
 
 def test_tuples_are_found_however_wide_they_are():

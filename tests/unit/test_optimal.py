@@ -6,9 +6,12 @@ import re
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.csv
 import pytest
+from typer.testing import CliRunner
 
 import incrowd
+from incrowd.cli import app
 from incrowd.errors import InfeasibleError, PolicyError
 from incrowd.policy import QuasiIdentifier
 from incrowd.recoding import Recoding
@@ -178,6 +181,12 @@ def test_numbers_need_a_taxonomy_for_hierarchical_schemes():
         release(scheme="ghs")
 
 
+@pytest.mark.parametrize(("scheme", "size", "message"), [("sps", 101, "among 101 values"), ("ops", 501, "501 values")])
+def test_a_hopeless_number_of_values_is_refused(scheme, size, message):
+    with pytest.raises(PolicyError, match=f"'{scheme}' on 'x0' would .*{message}; the most is"):
+        optimal(table(size, (size, 2, 2)), QID, scheme=scheme)
+
+
 def test_numbers_have_their_own_order():
     with pytest.raises(PolicyError, match="'age' holds numbers, which have an order of their own"):
         release(scheme="ops", order={"age": ["18", "19"]})
@@ -209,3 +218,15 @@ def test_one_quasi_identifier_at_a_time():
 def test_too_few_records_for_any_generalization():
     with pytest.raises(InfeasibleError, match="no generalization satisfies k=4 for 3 records"):
         optimal(table(3, (2, 2, 2)), QID, scheme="ops", suppress=0.5)
+
+
+def test_the_command_line_takes_the_limits(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    pyarrow.csv.write_csv(people().drop_columns("town"), "people.csv")
+    words = ["--qi", "age,job", "--k", "4", "--method", "optimal", "--time-limit", "20", "--gap", "0", "--json"]
+    more = ["--scheme", "ops", "--cost", "lm", "--suppress", "0.1", "--direction", "top-down", "--memory", "100"]
+    result = CliRunner().invoke(app, ["anonymize", "people.csv", "-o", "release.csv", *words, *more])
+    assert result.exit_code == 0, result.output
+    facts = json.loads(result.stdout)["facts"]
+    assert facts["optimal"]
+    assert facts["direction"] == "top-down"

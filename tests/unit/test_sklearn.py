@@ -162,6 +162,15 @@ def test_every_row_comes_back_though_a_release_would_leave_it_out(rows):
     assert codes[QI].isna().to_numpy().tolist() == found[QI].isna().to_numpy().tolist()
 
 
+def test_suppressed_rows_come_back_empty(rows):
+    taxonomies = {"education": incrowd.datasets.taxonomies("adult")["education"]}
+    anonymizer = Anonymizer(QI[1:], k=40, taxonomies=taxonomies, method="bug", options={"suppress": 0.1}).fit(rows)
+    found = anonymizer.transform(rows)[QI[1:]]
+    suppressed = anonymizer.release_.measures.total.suppressed
+    assert found.isna().all(axis=1).sum() == suppressed > 0
+    assert incrowd.verify(found.dropna(), quasi_identifiers=QI[1:], k=40).holds
+
+
 def test_a_pickle_holds_no_rows(rows, income):
     secret = rows.assign(name=[f"secret person {i}" for i in range(len(rows))])
     anonymizer = Anonymizer(QI, k=20).fit(secret, income)
@@ -177,6 +186,8 @@ def test_what_is_wrong_is_said(rows):
         Anonymizer().transform(rows)
     with pytest.raises(PolicyError, match="one of labels, codes"):
         Anonymizer(values="numbers").fit(rows)
+    with pytest.raises(PolicyError, match="take a global method"):
+        Anonymizer(["sex"], method="kaca").fit(rows)
     with pytest.raises(PolicyError, match="no column 9"):
         Anonymizer([9]).fit(rows.to_numpy())
     with pytest.raises(DataError, match="mixes types"):

@@ -115,6 +115,15 @@ def test_a_release_for_the_target_errs_less_than_no_quasi_identifiers(people, pr
         assert errors.quality_loss.value < 0.1
 
 
+@pytest.mark.parametrize("protocol", ["apply", "together"])
+def test_a_local_recoding_can_be_evaluated(people, protocol):
+    taxonomies = {"age": incrowd.Intervals((10, 20))}
+    words = {"quasi_identifiers": ["age", "sex"], "k": 10, "target": "income", "taxonomies": taxonomies}
+    found = incrowd.evaluate(people, method="kaca", protocol=protocol, classifiers="tree", **words)
+    assert found.left_out == 0
+    assert found["tree"].anonymity.value < found["tree"].upper.value
+
+
 def test_values_that_are_all_shown_cost_nothing(people):
     found = incrowd.evaluate(people, quasi_identifiers=["sex", "shirt"], k=5, target="income", folds=3)
     assert all(errors.anonymity == errors.baseline for errors in found.errors)

@@ -121,6 +121,16 @@ _TOP_DOWN = {
 }
 
 _SUPPRESS = Option("share of the records that may be left out", share=True)
+_FULL_DOMAIN = {
+    "cost": Option("what the release is chosen by: discernibility, loss or class labels", choices=("dm", "loss", "cm")),
+    "suppress": _SUPPRESS,
+}
+_GENETIC = {
+    "fitness": Option("loss of cells (LM) or of class labels (CM)", choices=("lm", "cm")),
+    "population": Option("chromosomes alive", minimum=2),
+    "patience": Option("stop after so many children without a better one", minimum=1),
+    "evaluations": Option("stop after so many chromosomes", minimum=1),
+}
 _DISTANCE = {
     "distance": Option("how far a value is from a more general one", choices=("height", "uniform", "ncp")),
     "beta": Option("how much more the steps near the root weigh, with height weights", between=(0, 100)),
@@ -193,6 +203,38 @@ METHODS: dict[str, Method] = {
         "branch and bound: the lowest cost that a generalization scheme allows, with proof",
         "incrowd.search.optimal:optimal",
         _OPTIMAL,
+    ),
+    "mondrian": Method(
+        "multidimensional recoding: cut the table into boxes at medians and taxonomy nodes",
+        "incrowd.search.mondrian:mondrian",
+        {"relaxed": Option("records with equal numbers may be parted", flag=True)},
+        several=False,
+    ),
+    "incognito": Method(
+        "all minimal full-domain generalizations, and the cheapest of them",
+        "incrowd.search.incognito:incognito",
+        _FULL_DOMAIN,
+    ),
+    "samarati": Method(
+        "Samarati's binary search: full-domain generalization of minimal height",
+        "incrowd.search.samarati:samarati",
+        _FULL_DOMAIN,
+    ),
+    "datafly": Method(
+        "Sweeney's Datafly: generalize the attribute with most distinct values, leave out the last few records",
+        "incrowd.search.datafly:datafly",
+        {"suppress": Option("share of the records that may be left out; k records if not given", share=True)},
+    ),
+    "argus": Method(
+        "like mu-Argus: generalize away rare combinations of a few values, then complete to k-anonymity",
+        "incrowd.search.argus:argus",
+        {"length": Option("attributes in a combination, at most", minimum=1), "suppress": _SUPPRESS},
+    ),
+    "genetic": Method(
+        "Iyengar's genetic algorithm: cuts and intervals bred for low loss or good class labels",
+        "incrowd.search.genetic:genetic",
+        _GENETIC,
+        seeded=True,
     ),
 }
 

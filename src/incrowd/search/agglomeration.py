@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 from numba import njit
 
-from incrowd.search.class_index import Classes, Forest, insert, nearest, new_query, new_tree, remove
+from incrowd.search.class_index import Forest, insert, nearest, new_classes, new_query, new_tree, remove
 
 Array = npt.NDArray[Any]
 
@@ -58,7 +58,8 @@ def agglomerate(
     """
     tuples = len(counts)
     state = np.array([seed], np.uint64)
-    classes = Classes(nodes.copy(), counts.copy(), np.empty(tuples, np.uint64))
+    classes = new_classes(nodes, counts)
+    rows, size = classes.rows, classes.rows[:, -2]
     members = _members(counts)
     tree, query = new_tree(tuples, roots, bucket), new_query(forest, roots, tuples)
     small, place, waiting = np.empty(tuples, np.int64), np.full(tuples, -1, np.int64), 0
@@ -71,21 +72,21 @@ def agglomerate(
         number = small[draw(state) % np.uint64(waiting)]
         waiting = _forget(small, place, number, waiting)
         other = nearest(tree, forest, classes, query, number, k)
-        remove(tree, number)
-        if classes.size[number] + classes.size[other] < 2 * k:
-            remove(tree, other)
+        remove(tree, classes, number)
+        if size[number] + size[other] < 2 * k:
+            remove(tree, classes, other)
             if place[other] >= 0:
                 waiting = _forget(small, place, other, waiting)
-            taken = classes.size[other]
+            taken = size[other]
         else:
-            taken = k - classes.size[number]
+            taken = k - size[number]
         _take(members, number, other, taken)
-        classes.size[number] += taken
-        classes.size[other] -= taken
+        size[number] += taken
+        size[other] -= taken
         classes.key[number] = draw(state)
-        _generalize(forest, classes.nodes, number, other)
+        _generalize(forest, rows, number, other)
         insert(tree, forest, classes, number, bucket)
-        if classes.size[number] < k:
+        if size[number] < k:
             small[waiting], place[number], waiting = number, waiting, waiting + 1
     return _parts(members)
 
@@ -99,13 +100,13 @@ def _forget(small: Array, place: Array, number: int, waiting: int) -> int:
 
 
 @njit(cache=True)
-def _generalize(forest: Forest, nodes: Array, number: int, other: int) -> None:
+def _generalize(forest: Forest, rows: Array, number: int, other: int) -> None:
     """Make the tuple of a class the closest common generalization of two."""
-    for a in range(nodes.shape[1]):
-        node = nodes[number, a]
-        while not node <= nodes[other, a] < forest.end[node]:
+    for a in range(rows.shape[1] - 2):
+        node = rows[number, a]
+        while not node <= rows[other, a] < forest.end[node]:
             node = forest.parent[node]
-        nodes[number, a] = node
+        rows[number, a] = node
 
 
 @njit(cache=True)

@@ -38,7 +38,7 @@ import numpy.typing as npt
 from incrowd.attribute_recoding import AttributeRecoding
 from incrowd.errors import PolicyError
 from incrowd.policy import QuasiIdentifier
-from incrowd.recoding import describe, generalized
+from incrowd.replay import describe, generalized
 from incrowd.search import Found
 from incrowd.search.crowds import Crowds, Merge, suppressed
 from incrowd.search.ladders import Ladder, Losses, ladder_of, losses

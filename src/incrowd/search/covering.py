@@ -8,7 +8,21 @@ import numpy as np
 import numpy.typing as npt
 from numba import njit
 
-from incrowd.search.class_index import AT, BELOW, Classes, Forest, Tree, insert, new_tree
+from incrowd.search.class_index import (
+    ATTRIBUTE,
+    FILLED,
+    FIRST,
+    KIND,
+    OTHER,
+    SIBLING,
+    VALUE,
+    Classes,
+    Forest,
+    Tree,
+    insert,
+    new_classes,
+    new_tree,
+)
 
 Array = npt.NDArray[Any]
 _MULTIPLIER = np.uint64(0x9E3779B97F4A7C15)
@@ -119,7 +133,7 @@ def exchange(
         The parts after the sweep.
     """
     size, detail = _sizes(forest, class_nodes, parts)
-    classes = Classes(class_nodes, size, np.empty(0, np.uint64))
+    classes = new_classes(class_nodes, size)
     tree = new_tree(len(class_nodes), roots, bucket)
     for number in range(len(class_nodes)):
         insert(tree, forest, classes, number, bucket)
@@ -130,7 +144,7 @@ def exchange(
         home, records = out[part, 1], min(out[part, 2], size[out[part, 1]] - k)
         if records <= 0:
             continue
-        target = _best(tree, forest, classes, detail, tuples[out[part, 0]], home, records, crowding, stack)
+        target = _best(tree, forest, classes, size, detail, tuples[out[part, 0]], home, records, crowding, stack)
         if target < 0:
             continue
         size[home], size[target] = size[home] - records, size[target] + records
@@ -160,6 +174,7 @@ def _best(
     tree: Tree,
     forest: Forest,
     classes: Classes,
+    size: Array,
     detail: Array,
     values: Array,
     home: int,
@@ -168,31 +183,36 @@ def _best(
     stack: Array,
 ) -> int:
     """The class with all of a tuple's values that records should move to, -1 if no move improves the objective."""
-    end, nodes, size = forest.end, classes.nodes, classes.size
+    end, rows, links = forest.end, classes.rows, tree.links
     best, chosen = 0, -1
     stack[0], height = 0, 1
     while height:
         height -= 1
         place = stack[height]
-        a = tree.attribute[place]
+        a = links[place, ATTRIBUTE]
         if a >= 0:
-            child = tree.first[place]
+            child = links[place, FIRST]
             while child >= 0:
-                box, kind = tree.box[child, a], tree.kind[child]
-                if tree.filled[child] and ((kind != BELOW and kind != AT) or box <= values[a] < end[box]):
-                    stack[height], height = child, height + 1
-                child = tree.sibling[child]
+                value = links[child, VALUE]
+                if links[child, FILLED] and (links[child, KIND] == OTHER or value <= values[a] < end[value]):
+                    stack[height] = child
+                    height += 1
+                child = links[child, SIBLING]
             continue
-        other = tree.head[place]
+        other = links[place, FIRST]
         while other >= 0:
             gain = records * (detail[other] - detail[home])
             gain -= 2 * crowding * records * (size[other] + records - size[home])
-            if gain > best and other != home:
-                has = True
-                for i in range(len(values)):
-                    node = nodes[other, i]
-                    has = has and node <= values[i] < end[node]
-                if has:
-                    best, chosen = gain, other
-            other = tree.after[other]
+            if gain > best and other != home and _has(rows[other], end, values):
+                best, chosen = gain, other
+            other = rows[other, -1]
     return chosen
+
+
+@njit(cache=True)
+def _has(row: Array, end: Array, values: Array) -> bool:
+    """Whether every value of a tuple lies at or below that of a class."""
+    for a in range(len(values)):  # noqa: SIM110  (compiled code has no generators)
+        if not row[a] <= values[a] < end[row[a]]:
+            return False
+    return True

@@ -76,7 +76,8 @@ class FullDomain:
         self._loss = self._mean_loss()
         slots = 1 << (2 * len(costs.rows)).bit_length()
         self._slots = np.full(slots, -1, np.int32)
-        self._kept = [((0,) * len(self._shape), np.ascontiguousarray(costs.rows.astype(np.int16)), costs.weights)]
+        kind = np.int16 if costs.width < 2**15 else np.int64
+        self._kept = [((0,) * len(self._shape), np.ascontiguousarray(costs.rows.astype(kind)), costs.weights)]
         self._source = np.zeros(self._shape, np.int32)  # the smallest of these to roll a node up from
         self._source_size = np.full(self._shape, len(costs.rows))
         self._evaluated: dict[Levels, tuple[float, float, int]] = {}

@@ -29,7 +29,8 @@ from incrowd.table import CompressedTable
 
 DIRECTIONS = ("auto", "bottom-up", "top-down")
 ORDERED = {"sps": "ops", "gsps": "gops"}
-QUICK = 3.0  # seconds to look for a seed among ordered partitions
+QUICK = 3.0  # seconds for each part of looking for a seed
+MANY_ATTRIBUTES = 5  # from here on top-down is faster, as in the paper
 WIDE = 18  # children of a node beyond which splitting sets from the top makes too many
 
 
@@ -87,7 +88,7 @@ def optimal(
     if direction == "auto" and chosen == PRUNINGS and full_domain.fits(costs):
         search: Search | FullDomain = FullDomain(costs, limit, **options)
     else:
-        quick = QUICK if time_limit is None else min(QUICK, time_limit / 4)
+        quick = QUICK if time_limit is None else min(QUICK, time_limit / 6)
         seed = _seed(table, quasi_identifiers[0], costs, limit, order, quick) if "seeding" in chosen else None
         up = _goes_up(domains, direction, seed[1] if seed else None)
         search = Search(costs, limit, up, chosen, **options)
@@ -111,13 +112,13 @@ def _seed(
     if any(domain.scheme in ORDERED for domain in costs.domains):
         domains = [domain_of(table, index, word, order) for index, word in enumerate(ordered)]
         quick = Search(Costs(table, domains, costs.cost, qid.k), limit, up=True, time_limit=seconds)
-        quick.offer(*(Seeds(quick.costs, limit).best([]) or (np.inf, [])))
+        quick.offer(*(Seeds(quick.costs, limit, seconds).best([]) or (np.inf, [])))
         quick.run()
         if quick.stopped == "interrupted":
             raise KeyboardInterrupt
         if quick.partitions is not None:
             starts.append(carried(quick.partitions, domains, costs.domains))
-    return Seeds(costs, limit).best(starts)
+    return Seeds(costs, limit, seconds).best(starts)
 
 
 def check_options(
@@ -148,7 +149,7 @@ def check_options(
 
 
 def _goes_up(domains: Sequence[Domain], direction: str, seed: list[Labels] | None) -> bool:
-    """The direction: bottom-up where the seed is nearer to the original values, and where top-down is too wide."""
+    """Bottom-up for few attributes where the seed is near the original values, and where top-down is too wide."""
     wide = [
         domain.attribute.name
         for domain in domains
@@ -161,7 +162,7 @@ def _goes_up(domains: Sequence[Domain], direction: str, seed: list[Labels] | Non
     if direction != "auto" or wide or seed is None:
         return direction != "top-down"
     merges = sum(len(labels) - len(set(labels.tolist())) for labels in seed)
-    return 2 * merges <= sum(len(labels) - 1 for labels in seed)
+    return len(domains) < MANY_ATTRIBUTES and 2 * merges <= sum(len(labels) - 1 for labels in seed)
 
 
 def _infeasible(search: Search | FullDomain, table: CompressedTable, k: int, suppress: float) -> Exception:

@@ -27,6 +27,8 @@ SCHEMES = ("bhs", "ghs", "ops", "sps", "gsps", "gops")
 MODES: dict[str, Mode] = {"ghs": "all", "ops": "run", "gops": "run", "sps": "set", "gsps": "set"}
 NEEDS_TAXONOMY = ("bhs", "ghs", "gsps", "gops")
 MANY = 10**12  # partitions of one attribute beyond which a search is unlikely to finish
+MOST_SIBLINGS, MOST_VALUES = 100, 500
+REMEMBERED = 1_000_000  # losses of blocks
 SMALLER = {"sps": "gsps", "gsps": "gops", "ops": "gops", "gops": "ghs", "ghs": "bhs"}
 
 Order = Mapping[str, Sequence[str]]
@@ -86,6 +88,8 @@ class Domain:
     def loss(self, block: int) -> float:
         """Generalized loss (LM) of a block that does not depend on the rest of the partition."""
         if block not in self._losses:
+            if len(self._losses) > REMEMBERED:
+                self._losses.clear()
             self._losses[block] = self._loss(block)
         return self._losses[block]
 
@@ -252,7 +256,23 @@ def domain_of(table: CompressedTable, index: int, scheme: str, order: Order | No
         if scheme == "gops" and isinstance(attribute, TaxonomyAttribute):
             _check_groups(attribute, ranks)
     space = TreeSpace(Tree.of(_nested(attribute, codes, scheme)), MODES[scheme])
+    _check_size(attribute.name, scheme, space)
     return Domain(attribute, scheme, tuple(codes), space, order=tuple(ranks))
+
+
+def _check_size(name: str, scheme: str, space: TreeSpace) -> None:
+    """Refuse what no search could finish, before it takes all memory."""
+    siblings = max(map(len, space.tree.children))
+    if space.mode == "set" and siblings > MOST_SIBLINGS:
+        raise PolicyError(
+            f"'{scheme}' on '{name}' would look for sets among {siblings} values; the most is {MOST_SIBLINGS}: give a "
+            "taxonomy and take 'gsps' or 'ghs', or take 'ops'"
+        )
+    if space.size > MOST_VALUES:
+        raise PolicyError(
+            f"'{scheme}' on '{name}' would search {space.size} values; the most is {MOST_VALUES}: give a taxonomy and "
+            "take 'bhs', or round the values first"
+        )
 
 
 def _nested(attribute: Attribute, codes: Sequence[int], scheme: str) -> list[Any]:

@@ -8,7 +8,9 @@ value. Sets may also start from the optimum over intervals, which is found much 
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator, Sequence
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -61,9 +63,11 @@ class Seeds:
     Args:
         costs: What is to be low.
         limit: Records that may be suppressed.
+        seconds: When to be content with what there is.
     """
 
-    def __init__(self, costs: Costs, limit: int) -> None:
+    def __init__(self, costs: Costs, limit: int, seconds: float) -> None:
+        self._until = time.monotonic() + seconds
         self._costs = costs
         self._limit = limit
         self._work = WORK // len(costs.rows)
@@ -76,6 +80,9 @@ class Seeds:
             return None
         return self._improve(min(allowed, key=lambda seed: seed[0]))
 
+    def _is_over(self) -> bool:
+        return self._work <= 0 or time.monotonic() > self._until
+
     def _seed(self, partitions: list[Labels]) -> Seed | None:
         cost, suppressed = self._costs.of(partitions)
         self._work -= 1
@@ -87,7 +94,7 @@ class Seeds:
         current = self._costs.between(partitions, None)
         suppressed = self._costs.of(partitions)[1]
         yield self._seed(partitions)
-        while suppressed and self._work > 0:
+        while suppressed and not self._is_over():
             best: tuple[Any, ...] | None = None
             for moved in self._merged(partitions):
                 classes = self._costs.classes(moved)
@@ -96,6 +103,8 @@ class Seeds:
                 saved = suppressed - left
                 rank = (0, added / saved) if saved > 0 else (1, added)
                 self._work -= 2
+                if self._is_over():
+                    return
                 if best is None or rank < best[0]:
                     best = (rank, moved, left)
             if best is None:
@@ -106,9 +115,11 @@ class Seeds:
 
     def _improve(self, seed: Seed) -> Seed:
         improving = True
-        while improving and self._work > 0:
+        while improving and not self._is_over():
             improving = False
-            for moved in (*self._merged(seed[1]), *self._changed(seed[1])):
+            for moved in chain(self._merged(seed[1]), self._changed(seed[1])):
+                if self._is_over():
+                    break
                 other = self._seed(moved)
                 if other is not None and self._costs.better(other[0], seed[0]):
                     seed, improving = other, True

@@ -26,7 +26,7 @@ import numpy.typing as npt
 
 from incrowd.attribute_recoding import AttributeRecoding
 from incrowd.policy import QuasiIdentifier
-from incrowd.recoding import after, describe
+from incrowd.replay import after, describe
 from incrowd.search import Found
 from incrowd.search.gains import Floats, gain_of
 from incrowd.search.refiners import Candidate, DisclosureRefiner, Groups, RangeRefiner, Refiner, Rows, take

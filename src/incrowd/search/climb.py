@@ -1,0 +1,113 @@
+"""A climb through the lattice of full-domain generalizations, one level of one attribute at a time, kept as steps."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from incrowd.attribute_recoding import AttributeRecoding
+from incrowd.policy import QuasiIdentifier
+from incrowd.search import Found
+from incrowd.search.domains import Domain, hierarchy
+from incrowd.search.outcome import Outcome
+from incrowd.steps import RaiseLevel, Step
+from incrowd.table import CompressedTable
+
+
+class Climb:
+    """Where a climb is, and how it got there.
+
+    Args:
+        table: The table.
+        quasi_identifiers: What must hold.
+        on_step: Called after each step.
+    """
+
+    def __init__(
+        self,
+        table: CompressedTable,
+        quasi_identifiers: Sequence[QuasiIdentifier],
+        on_step: Callable[[Step], object] | None = None,
+    ) -> None:
+        self._table = table
+        self._quasi_identifiers = quasi_identifiers
+        self._on_step = on_step
+        self._hierarchies = [hierarchy(attribute) for attribute in table.attributes]
+        self._counts = [table.value_counts(index) for index in range(len(table.attributes))]
+        self._levels = [0] * len(table.attributes)
+        self._steps: list[Step] = []
+        self.outcome = self._outcome()
+
+    def _outcome(self) -> Outcome:
+        domains = [chain[level] for chain, level in zip(self._hierarchies, self._levels, strict=True)]
+        return Outcome(self._table, self._quasi_identifiers, domains)
+
+    @property
+    def levels(self) -> dict[str, int]:
+        """The level of each attribute, by name."""
+        return dict(sorted(zip((a.name for a in self._table.attributes), self._levels, strict=True)))
+
+    @property
+    def open(self) -> list[int]:
+        """The attributes that can rise and are part of a quasi-identifier that does not hold."""
+        needed = {
+            name
+            for qid, anonymity in zip(self._quasi_identifiers, self.outcome.anonymity, strict=True)
+            if anonymity < qid.k
+            for name in qid.attributes
+        }
+        chains = zip(self._table.attributes, self._hierarchies, self._levels, strict=True)
+        return [i for i, (a, chain, level) in enumerate(chains) if a.name in needed and level + 1 < len(chain)]
+
+    def distinct(self, attribute: int) -> int:
+        """How many released values of an attribute occur."""
+        present = self._counts[attribute] > 0
+        return len(np.unique(self.outcome.domains[attribute].cells[present]))
+
+    def rise(self, scores: Mapping[int, float]) -> int:
+        """Raise the attribute with the highest score by one level; of equals the first by name.
+
+        Returns:
+            The attribute.
+        """
+        index = min(scores, key=lambda index: (-scores[index], self._table.attributes[index].name))
+        before = self.outcome
+        self._levels[index] += 1
+        self.outcome = self._outcome()
+        level, number = self._levels[index], len(self._steps) + 1
+        step = Step(
+            number,
+            self._table.attributes[index].name,
+            f"level {level}",
+            (f"level {level - 1}",),
+            float(sum(self.outcome.anonymity) - sum(before.anonymity)),
+            self._loss(index, self.outcome.domains[index]) - self._loss(index, before.domains[index]),
+            scores[index],
+            self.outcome.anonymity,
+            RaiseLevel(level),
+        )
+        self._steps.append(step)
+        if self._on_step is not None:
+            self._on_step(step)
+        return index
+
+    def rise_until(self, budget: int, score: Callable[[int], float]) -> None:
+        """Rise until at most that many records have to be left out, and not all of them."""
+        while self.outcome.suppressed > min(budget, self._table.records - 1):
+            self.rise({index: score(index) for index in self.open})
+
+    def _loss(self, index: int, domain: Domain) -> float:
+        return round(float(self._counts[index] @ domain.losses) / self._table.records, 12)
+
+    def found(self, facts: Mapping[str, Any]) -> Found:
+        """The release where the climb stands."""
+        steps = tuple(self._steps)
+        return self.outcome.found({"levels": self.levels, **facts}, steps=steps, at=lambda step: self._at(steps[:step]))
+
+    def _at(self, steps: Iterable[Step]) -> tuple[AttributeRecoding, ...]:
+        levels = {attribute.name: 0 for attribute in self._table.attributes}
+        for step in steps:
+            levels[step.attribute] += 1
+        return tuple(chain[level].recoding for chain, level in zip(self._hierarchies, levels.values(), strict=True))

@@ -1,0 +1,71 @@
+"""Incognito (LeFevre, DeWitt, Ramakrishnan, 2005): all minimal full-domain generalizations, and the best of them.
+
+Every attribute is generalized to one level of its domain generalization hierarchy (see `domains`). The algorithm looks
+at ever larger subsets of the quasi-identifier, and rests on three properties: what lies above a node that holds does,
+too (generalization); a node holds only if it does on every subset of the attributes (subset); and frequency sets are
+rolled up from finer ones instead of being counted again (roll-up). So only nodes are counted that hold on all smaller
+subsets and lie above no node that holds; the result is exactly what trying every node would give.
+
+Nodes of one subset are visited in lexicographic order of their levels, in which every node comes after all that lie
+below it: a node that is counted and holds is minimal. There are finitely many, and the most general one holds.
+
+Beyond the paper: `suppress` lets too small classes be left out (all three properties still hold), and there may be
+several quasi-identifiers: a node holds if all of them do.
+
+Of minimal generalizations that cost the same the lowest is released, then the one whose levels come first in the order
+of attributes that `lattice` documents.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from incrowd.policy import QuasiIdentifier
+from incrowd.search import Found
+from incrowd.search.lattice import Lattice, minimal
+from incrowd.search.outcome import Cost, budget_of, default_cost
+from incrowd.steps import Step
+from incrowd.table import CompressedTable
+
+
+def incognito(
+    table: CompressedTable,
+    quasi_identifiers: Sequence[QuasiIdentifier],
+    *,
+    cost: Cost | None = None,
+    suppress: float = 0.0,
+    on_step: Callable[[Step], object] | None = None,
+) -> Found:
+    """Find all minimal full-domain generalizations.
+
+    Args:
+        table: The compressed table.
+        quasi_identifiers: What must hold; every attribute of the table belongs to at least one.
+        cost: What the release is chosen by: "dm", "loss" (the default) or "cm".
+        suppress: Share of the records that may be left out.
+        on_step: Not called: there are no steps.
+
+    Returns:
+        The cheapest of the minimal generalizations; the facts list all of them.
+
+    Raises:
+        PolicyError: The lattice is too large, or "cm" is asked for without a target.
+    """
+    cost = default_cost(table, cost)
+    lattice = Lattice(table, quasi_identifiers, budget_of(table, suppress))
+    held = lattice.survivors(len(lattice.shape))
+    if len(quasi_identifiers) > 1 and suppress:
+        held = lattice.holding(held)  # leaving out records for one quasi-identifier may shrink classes of another
+    nodes = minimal(held)
+    costs = [lattice.outcome(node).cost(cost) for node in nodes]
+    lowest, _, best = min(zip(costs, map(sum, nodes), nodes, strict=True))
+    facts = {
+        "levels": lattice.levels(best),
+        "cost": cost,
+        "lowest_cost": lowest,
+        "generalizations": held.size,
+        "minimal_generalizations": [
+            {"levels": lattice.levels(node), "cost": price} for node, price in zip(nodes, costs, strict=True)
+        ],
+    }
+    return lattice.outcome(best).found(facts)

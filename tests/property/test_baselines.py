@@ -1,0 +1,216 @@
+"""The full-domain baselines and the genetic algorithm against brute force and their own promises, on small tables."""
+
+import json
+from collections import Counter
+from itertools import pairwise
+
+import pyarrow as pa
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from tests.reference.full_domain import FullDomain, height
+from tests.strategies import problems
+
+from incrowd.measures import measure
+from incrowd.recoding import Recoding
+from incrowd.search import method_of
+from incrowd.search.domains import hierarchy
+
+modest = settings(max_examples=60, deadline=None)
+SHARES = st.sampled_from([0.0, 0.1, 0.3])
+FULL_DOMAIN = ["datafly", "samarati", "incognito", "argus"]
+OPTIONS = {"genetic": {"population": 8, "patience": 20, "evaluations": 60}}
+METHODS = st.sampled_from([*FULL_DOMAIN, "genetic"])
+
+
+def search(problem, name, seed=0, on_step=None, **options):
+    options = {**OPTIONS.get(name, {}), **options}
+    return method_of(name, options)(problem.table(), problem.quasi_identifiers, options, on_step, seed)
+
+
+def recoding_of(found):
+    return Recoding(found.recoding, classes=found.classes)
+
+
+def released(problem, recoding):
+    """The released records."""
+    arrays = [column.array(column.values) for column in problem.columns]
+    batch = pa.RecordBatch.from_arrays(arrays, [column.name for column in problem.columns])
+    return recoding.batch(batch).to_pylist()
+
+
+def budget(problem, share):
+    return int(share * len(problem.rows) + 1e-9)
+
+
+@modest
+@given(problems())
+def test_levels_are_those_of_the_definition(problem):
+    """The same values share a cell at every level, and the cells are those of the recoding."""
+    reference = FullDomain(problem, 0)
+    for column, attribute in zip(problem.columns, problem.table().attributes, strict=True):
+        domains = hierarchy(attribute)
+        assert len(domains) == height(column) + 1
+        for level, domain in enumerate(domains):
+            cells = Recoding((domain.recoding,)).cells(column.name, attribute.values())
+            assert domain.cells.tolist() == cells.tolist()
+            shown = Recoding((domain.recoding,)).column(column.name, column.array(column.values)).to_pylist()
+            expected = [
+                row[column.name] for row in reference.rows(dict.fromkeys(reference.heights, 0) | {column.name: level})
+            ]
+            assert len(set(zip(shown, expected, strict=True))) == len(set(shown)) == len(set(expected))
+            if level == 0:
+                assert [None if v is None else str(v).removesuffix(".0") for v in column.values] == shown
+
+
+@modest
+@given(problems(), SHARES)
+def test_incognito_finds_exactly_the_minimal_generalizations(problem, share):
+    found = search(problem, "incognito", suppress=share)
+    expected = FullDomain(problem, budget(problem, share)).minimal()
+    listed = [entry["levels"] for entry in found.facts["minimal_generalizations"]]
+    assert sorted(map(str, listed)) == sorted(map(str, expected))
+    assert found.facts["levels"] in listed
+    assert found.facts["lowest_cost"] == min(entry["cost"] for entry in found.facts["minimal_generalizations"])
+
+
+@modest
+@given(problems(), SHARES)
+def test_samarati_finds_the_minimal_height(problem, share):
+    found = search(problem, "samarati", suppress=share)
+    reference = FullDomain(problem, budget(problem, share))
+    heights = [sum(node.values()) for node in reference.nodes() if reference.holds(node)]
+    assert found.facts["height"] == min(heights) == sum(found.facts["levels"].values())
+    assert found.facts["generalizations_of_this_height"] == heights.count(min(heights))
+    assert reference.holds(found.facts["levels"])
+
+
+@modest
+@given(problems(), st.sampled_from([None, 0.0, 0.2]))
+def test_datafly_generalizes_what_has_most_values_until_few_records_are_left(problem, share):
+    found = search(problem, "datafly", **({} if share is None else {"suppress": share}))
+    allowed = min(qid.k for qid in problem.quasi_identifiers) if share is None else budget(problem, share)
+    reference = FullDomain(problem, allowed)
+    node = dict.fromkeys(sorted(reference.heights), 0)
+    for step in found.steps:
+        assert not reference.holds(node)
+        rows = reference.rows(node)
+        open_names = {
+            name
+            for qid in problem.quasi_identifiers
+            if reference.small(rows, qid.attributes, qid.k)
+            for name in qid.attributes
+            if node[name] < reference.heights[name]
+        }
+        values = {name: len({row[name] for row in rows}) for name in open_names}
+        assert step.attribute == min(name for name in values if values[name] == max(values.values()))
+        assert step.score == max(values.values())
+        node[step.attribute] += 1
+    assert reference.holds(node)
+    assert node == found.facts["levels"]
+
+
+@modest
+@given(problems(), st.integers(1, 3), SHARES)
+def test_argus_generalizes_what_has_most_rare_combinations(problem, length, share):
+    found = search(problem, "argus", length=length, suppress=share)
+    reference = FullDomain(problem, budget(problem, share))
+    node = dict.fromkeys(sorted(reference.heights), 0)
+    assert found.facts["unsafe_combinations"] == reference.unsafe(node, length)[0].total()
+    for step in found.steps:
+        unsafe, records = reference.unsafe(node, length)
+        if records <= budget(problem, share):
+            break
+        values = Counter()
+        for attributes, number in unsafe.items():
+            values.update(dict.fromkeys(attributes, number))
+        rising = {name for name in values if node[name] < reference.heights[name]}
+        assert step.attribute in rising
+        assert values[step.attribute] == step.score
+        node[step.attribute] += 1
+    unsafe, records = reference.unsafe(node, length)
+    assert records <= budget(problem, share)
+    assert found.facts["levels_of_argus"] == node
+    assert found.facts["unsafe_combinations_left"] == unsafe.total()
+    assert found.facts["records_in_small_classes_after_argus"] == reference.suppressed(node)
+
+
+@modest
+@given(problems(), METHODS)
+def test_every_quasi_identifier_holds_and_something_is_released(problem, name):
+    recoding = recoding_of(search(problem, name))
+    rows = released(problem, recoding)
+    assert rows
+    for qid in problem.quasi_identifiers:
+        assert min(Counter(tuple(row[name] for name in qid.attributes) for row in rows).values()) >= qid.k
+
+
+@modest
+@given(problems(), METHODS)
+def test_records_left_out_are_counted_and_within_the_budget(problem, name):
+    found = search(problem, name)
+    out = len(problem.rows) - len(released(problem, recoding_of(found)))
+    assert found.facts["suppressed_records"] == out
+    k = min(qid.k for qid in problem.quasi_identifiers)
+    allowed = {"datafly": k, "argus": budget(problem, 0.05), "genetic": len(problem.rows) - k}
+    assert out <= allowed.get(name, 0)
+
+
+@modest
+@given(problems(), METHODS, st.data())
+def test_the_order_of_rows_and_columns_changes_nothing(problem, name, data):
+    rows = data.draw(st.permutations(range(len(problem.rows))))
+    columns = data.draw(st.permutations(range(len(problem.columns))))
+    first, second = search(problem, name), search(problem.permuted(rows, columns), name)
+    assert {a.name: a for a in first.recoding} == {a.name: a for a in second.recoding}
+    assert first.facts == second.facts
+    assert first.steps == second.steps
+
+
+@modest
+@given(problems(), METHODS)
+def test_recodings_survive_json_and_facts_can_be_written(problem, name):
+    found = search(problem, name)
+    recoding = recoding_of(found)
+    assert Recoding.from_json(json.loads(json.dumps(recoding.to_json()))) == recoding
+    json.dumps(found.facts)
+
+
+@modest
+@given(problems(), st.sampled_from(["incognito", "samarati"]), st.sampled_from(["dm", "loss", "cm"]), SHARES)
+def test_costs_are_the_measures_of_the_release(problem, name, cost, share):
+    if cost == "cm" and problem.classes is None:
+        cost = "dm"
+    found = search(problem, name, cost=cost, suppress=share)
+    assert found.facts["lowest_cost"] == pytest.approx(measured(problem, found, cost))
+
+
+def measured(problem, found, cost):
+    total = measure(problem.table(), recoding_of(found), problem.quasi_identifiers).total
+    return {"dm": total.discernibility, "loss": total.ncp, "cm": total.classification_metric}[cost]
+
+
+@modest
+@given(problems(), st.sampled_from(["lm", "cm"]), st.integers(0, 3))
+def test_genetic_reports_its_fitness_and_is_the_same_for_a_seed(problem, fitness, seed):
+    fitness = fitness if problem.classes is not None else "lm"
+    reported = []
+    found = search(problem, "genetic", seed=seed, fitness=fitness, on_step=reported.append)
+    again = search(problem, "genetic", seed=seed, fitness=fitness)
+    assert (found.recoding, found.classes, found.facts) == (again.recoding, again.classes, again.facts)
+    assert found.facts["best"] == pytest.approx(measured(problem, found, {"lm": "loss", "cm": "cm"}[fitness]))
+    scores = [step.score for step in reported]
+    assert scores == sorted(scores, reverse=True)
+    assert found.facts["improvements"] == [(step.number, step.score) for step in reported]
+
+
+@modest
+@given(problems(), st.sampled_from(["datafly", "argus"]))
+def test_climbs_can_be_looked_at_step_by_step(problem, name):
+    found = search(problem, name)
+    if found.classes is None:  # else what only left-out records had is withheld
+        assert found.at(len(found.steps)) == found.recoding
+    anonymity = [step.anonymity for step in found.steps]
+    for before, after in pairwise(anonymity):
+        assert all(left <= right for left, right in zip(before, after, strict=True))
+    assert [step.number for step in found.steps] == list(range(1, len(found.steps) + 1))
