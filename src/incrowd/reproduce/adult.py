@@ -51,7 +51,9 @@ def shipped(names: Iterable[str]) -> dict[str, Any]:
     return {name: files[name] for name in names if name in files}
 
 
-def policy_of(quasi_identifiers: Sequence[Any], k: int, method: str, *, taxonomies: bool = True) -> Policy:
+def policy_of(
+    quasi_identifiers: Sequence[Any], k: int, method: str, *, taxonomies: bool = True, **options: Any
+) -> Policy:
     """A policy for predicting income.
 
     Args:
@@ -59,12 +61,11 @@ def policy_of(quasi_identifiers: Sequence[Any], k: int, method: str, *, taxonomi
         k: Smallest crowd.
         method: The search.
         taxonomies: Whether to use the shipped ones; without them rare categories are suppressed.
+        **options: Options of the method.
     """
-    policy = make_policy(quasi_identifiers=quasi_identifiers, k=k, target=TARGET, method=method)
-    if not taxonomies:
-        return policy
-    trees = shipped(policy.attributes)
-    return make_policy(quasi_identifiers=quasi_identifiers, k=k, target=TARGET, method=method, taxonomies=trees)
+    words: dict[str, Any] = {"quasi_identifiers": quasi_identifiers, "k": k, "target": TARGET}
+    trees = shipped(make_policy(**words).attributes) if taxonomies else None
+    return make_policy(**words, taxonomies=trees, method=method, options=options)
 
 
 def trial_of(effort: Effort, classifier: str, features: Sequence[str] | None = None, folds: int | None = None) -> Trial:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from typing import Any
 
 import numpy as np
 
@@ -11,6 +12,7 @@ from incrowd.reproduce.adult import EIGHT, errors_of, policy_of, trial_of
 from incrowd.reproduce.blow_up import CATEGORIES
 from incrowd.reproduce.experiment import FAILS, HOLDS, PARTLY, Effort, Outcome, Panel, Row, verdict_of
 from incrowd.reproduce.requirements import requirements, united
+from incrowd.search import METHODS
 from incrowd.utility import Trial
 
 TOP = (
@@ -19,6 +21,13 @@ TOP = (
 )  # fmt: skip
 CROWDS = (20, 40, 60, 100, 180, 300, 600, 1000)
 GENETIC_CROWDS = (10, 25, 50, 100, 200, 300, 500)
+BRED_CROWDS, BRED, FOLDS = (10, 100, 500), ("genetic, LM", "genetic, CM"), 3
+BOTTOM_UP: dict[str, tuple[str, dict[str, Any]]] = {
+    "BUG": ("bug", {}),
+    "BUG, weighted": ("bug", {"information": "weighted"}),
+    "BUG, 20 restarts": ("bug", {"restarts": 20}),
+    "TDS": ("tds", {}),
+}
 BOTTOM_UP_CROWDS = (10, 25, 50, 100, 150, 200, 300, 400, 500)
 REQUIREMENTS, REQUIREMENT_K = 30, 100
 LABELS = {"error": "error (%)"}
@@ -27,14 +36,17 @@ LABELS = {"error": "error (%)"}
 def top_tree(effort: Effort) -> Outcome:
     """TDS, figure 5a."""
     rows = top_errors(effort, "tree")
-    losses = {row["k"]: row["error"] - row["baseline"] for row in curve(rows, "Top7") if row["k"] <= 600}
+    losses = {
+        name: [row["error"] - row["baseline"] for row in curve(rows, name) if row["k"] <= 600]
+        for name in ("Top7", "Top5", "Top9")
+    }
     free = [row["k"] for row in curve(rows, "Top7, no taxonomies") if row["error"] - row["baseline"] < 2]
     room = min(row["upper"] - row["error"] for row in curve(rows, "Top7"))
-    near, below = max(losses.values()) < 2, room >= 2
+    near, below = max(losses["Top7"]) < 2, room >= 2
     found = (
-        f"Top7 loses {span(losses.values())} points with our taxonomies for k up to 600, and stays at least "
-        f"{room:.1f} points below the upper error; without taxonomies the loss is under 2 points for k of "
-        f"{', '.join(map(str, free)) or 'nothing'}"
+        f"Top7 loses {span(losses['Top7'])} points with our taxonomies for k up to 600, and stays at least "
+        f"{room:.1f} points below the upper error (Top5 loses {span(losses['Top5'])}, Top9 {span(losses['Top9'])}); "
+        f"without taxonomies Top7 loses under 2 points for k of {', '.join(map(str, free)) or 'none'}"
     )
     return Outcome(rows, (top_panel("scikit-learn's tree"),), verdict_of([near, below]), found)
 
@@ -119,32 +131,39 @@ def several_against_one(effort: Effort) -> Outcome:
 
 def beside_genetic(effort: Effort) -> Outcome:
     """TDS, figure 8."""
-    trial = trial_of(effort, "tree", EIGHT, folds=3 if effort.quick else 10)
-    crowds = effort.some(*GENETIC_CROWDS, 1000)
+    trial = trial_of(effort, "tree", EIGHT, folds=FOLDS)
+    crowds, bred = effort.some(*GENETIC_CROWDS, 1000), (100,) if effort.quick else BRED_CROWDS
     rows = by_k(effort, trial, "TDS", {k: policy_of(EIGHT, k, "tds") for k in crowds}, "apply")
     rows += level(rows, "baseline", "baseline") + level(rows, "upper", "upper")
-    losses = {row["k"]: row["error"] - row["baseline"] for row in curve(rows, "TDS")}
-    room = min(row["upper"] - row["error"] for row in curve(rows, "TDS"))
-    found = (
-        f"TDS loses {span(losses.values())} points for k from {min(losses)} to {max(losses)} and stays at least "
-        f"{room:.1f} points below the upper error, but the genetic algorithm did not run beside it"
-    )
-    panel = Panel("k", "error", "requirement", title="cross-validation, eight attributes", log="x", labels=LABELS)
-    return Outcome(rows, (panel,), PARTLY if max(losses.values()) < 2 else FAILS, found)
+    for fitness in ("lm", "cm") if "genetic" in METHODS else ():
+        policies = {k: policy_of(EIGHT, k, "genetic", fitness=fitness) for k in bred}
+        rows += by_k(effort, trial, f"genetic, {fitness.upper()}", policies, "apply")
+    found = {name: {row["k"]: row["error"] for row in curve(rows, name)} for name in ("TDS", *BRED)}
+    losses = [row["error"] - row["baseline"] for row in curve(rows, "TDS")]
+    told = [f"TDS loses {span(losses)} points for k from {crowds[0]} to {crowds[-1]}"]
+    for name in BRED:
+        gaps = [error - found["TDS"][k] for k, error in found[name].items() if k in found["TDS"]]
+        told.append(f"{name} errs {span(gaps)} points more than it" if gaps else f"{name} did not run beside it")
+    below = [found["TDS"][k] <= error for name in BRED for k, error in found[name].items() if k in found["TDS"]]
+    panel = Panel("k", "error", "requirement", title=f"{FOLDS} folds, eight attributes", log="x", labels=LABELS)
+    held = [max(losses) < 2, *below] if below else [True, False]
+    return Outcome(rows, (panel,), verdict_of(held), "; ".join(told))
 
 
 def bottom_up_errors(effort: Effort) -> Outcome:
     """BUG, figure 3."""
     trial, crowds = trial_of(effort, "tree", CATEGORIES), effort.some(*BOTTOM_UP_CROWDS)
-    rows = by_k(effort, trial, "BUG", {k: policy_of(CATEGORIES, k, "bug") for k in crowds}, "apply")
+    rows: list[Row] = []
+    for name, (method, options) in BOTTOM_UP.items():
+        policies = {k: policy_of(CATEGORIES, k, method, **options) for k in crowds}
+        rows += by_k(effort, trial, name, policies, "apply")
     rows += level(rows, "baseline", "baseline") + level(rows, "upper", "all generalized to ANY")
-    rows += by_k(effort, trial, "TDS", {k: policy_of(CATEGORIES, k, "tds") for k in crowds}, "apply")
-    losses = [row["error"] - row["baseline"] for row in curve(rows, "BUG")]
-    near = [loss <= 1.1 for loss in losses]
-    below = max(losses) < (rows[0]["upper"] - rows[0]["baseline"]) / 2
+    losses = {name: [row["error"] - row["baseline"] for row in curve(rows, name)] for name in BOTTOM_UP}
+    near = [max(losses[name]) <= 1.1 for name in BOTTOM_UP if name.startswith("BUG")]
+    told = ", ".join(f"{name} loses {span(values)}" for name, values in losses.items())
     found = (
-        f"BUG loses {span(losses)} points for K from {crowds[0]} to {crowds[-1]}, where removing the attributes costs "
+        f"{told} points for K from {crowds[0]} to {crowds[-1]}, where generalizing all attributes to ANY costs "
         f"{rows[0]['upper'] - rows[0]['baseline']:.1f}"
     )
     panel = Panel("k", "error", "requirement", title="seven categorical attributes", labels={**LABELS, "k": "K"})
-    return Outcome(rows, (panel,), verdict_of([*near, below]) if below else FAILS, found)
+    return Outcome(rows, (panel,), verdict_of(near), found)

@@ -102,5 +102,6 @@ def _verdict(rows: list[Row]) -> tuple[str, str]:
     told.append(f"the inconsistency of KACA1 reaches {highest:.0f} %, that of KACA2 {capped:.1f} %")
     absent = [name for name in SETTINGS if name not in of]
     if absent:
+        held.append(False)
         told.append(f"{' and '.join(absent)} did not run beside it")
     return verdict_of(held), "; ".join(told)

@@ -204,14 +204,14 @@ def pruning_times(effort: Effort) -> Outcome:
         for scheme, k in effort.some(*PRUNED):
             row = _row(effort, 4, k, scheme=scheme, direction="bottom-up", prunings=chosen)
             rows.append({**row, "prunings": name, "search": f"{scheme}, k = {k}"})
-    seconds = {(row["prunings"], row["search"]): row["seconds"] for row in rows}
+    seconds: dict[tuple[str, str], float] = {(row["prunings"], row["search"]): row["seconds"] for row in rows}
     searches = list(dict.fromkeys(row["search"] for row in rows))
 
-    def saved(name: str) -> list[float]:
-        """The share of the time that the techniques save which are off in `name`."""
-        return [1 - seconds["all", search] / seconds[name, search] for search in searches]
+    def saved(name: str) -> float:
+        """The most of the time without either technique that is saved."""
+        return max(1 - seconds[name, search] / seconds["neither of both", search] for search in searches)
 
-    _, seeding, order, both, *_ = (max(saved(name)) for name in WITHOUT)
+    both, seeding, order = map(saved, ("all", "no node and applicator order", "no seeding and re-queueing"))
     found = (
         f"together they save up to {100 * both:.0f} % of the time, seeding and re-queueing alone up to "
         f"{100 * seeding:.0f} %, the order of nodes and applicators up to {100 * order:.0f} %"
