@@ -78,9 +78,9 @@ EXPERIMENTS: dict[str, Experiment] = {
         "error of a decision tree against K, bottom-up generalization",
         "the error exceeds the baseline error (17.4 %) by no more than 1.1 points for K from 10 to 500, where "
         "generalizing all attributes to ANY costs 7.2",
-        f"{_TREE}. BUG as printed compares the entropy of nodes however few records they have: at K = 100 it keeps four "
-        "regions of native country and generalizes education and occupation to ANY; weighted by their records it is "
-        "the other way round. Beside it the same search with 20 random restarts, and top-down specialization",
+        f"{_TREE}. BUG as printed compares the entropy of nodes however few records they have: at K = 100 it keeps "
+        "four regions of native country and generalizes education and occupation to ANY; weighted by their records it "
+        "is the other way round. Beside it the same search with 20 random restarts, and top-down specialization",
         "classifier_errors:bottom_up_errors",
     ),
     "bug-4": Experiment(

@@ -13,11 +13,11 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from incrowd.reproduce.adult import ATTRIBUTES, EIGHT, TARGET, adult_rows, shipped
+from incrowd.reproduce.adult import ATTRIBUTES, TARGET, adult_rows, shipped
 from incrowd.table import CompressedTable, encode
 from incrowd.taxonomy import Taxonomy
 
-CATEGORIES = EIGHT[1:]  # the seven attributes of BUG
+CATEGORIES = ("occupation", "education", "native-country", "marital-status", "sex", "race", "workclass")  # of BUG
 
 Codes = npt.NDArray[np.int64]
 
