@@ -14,14 +14,17 @@ from incrowd.reproduce.experiment import FAILS, HOLDS, PARTLY, Outcome, Panel, v
 from incrowd.reproduce.pages import page_of, section_of, sections_of
 from incrowd.reproduce.requirements import requirements, united
 
-TINY = Effort(quick=True, records=1000, seconds=0.2)
+TINY = Effort(quick=True, records=1000, seconds=0.05)
 OUTCOME = Outcome([{"k": 2, "error": 1.5, "curve": "a"}], (Panel("k", "error", "curve"),), HOLDS, "it is so")
 
 
 @pytest.fixture(autouse=True)
-def _small_variations(monkeypatch):
-    """The blow-up of BUG takes no number of records; fewer and smaller ones do."""
+def _few_points(monkeypatch):
+    """Fewer points than --quick takes, and no large table."""
     monkeypatch.setattr("incrowd.reproduce.scalability.SWEEPS", {"K": (50, 100), "scale": (2, 3), "novelty": (1,)})
+    monkeypatch.setattr("incrowd.reproduce.optimal_search.CROWDS", (2, 10))
+    monkeypatch.setattr("incrowd.reproduce.optimal_search.SIZES", (1, 5))
+    monkeypatch.setattr("incrowd.reproduce.optimal_search.PRUNED", (("ghs", 5),))
 
 
 @pytest.mark.parametrize("name", EXPERIMENTS)

@@ -135,8 +135,9 @@ def beside_genetic(effort: Effort) -> Outcome:
     crowds, bred = effort.some(*GENETIC_CROWDS, 1000), (100,) if effort.quick else BRED_CROWDS
     rows = by_k(effort, trial, "TDS", {k: policy_of(EIGHT, k, "tds") for k in crowds}, "apply")
     rows += level(rows, "baseline", "baseline") + level(rows, "upper", "upper")
+    most: dict[str, Any] = {"evaluations": 200} if effort.quick else {}
     for fitness in ("lm", "cm") if "genetic" in METHODS else ():
-        policies = {k: policy_of(EIGHT, k, "genetic", fitness=fitness) for k in bred}
+        policies = {k: policy_of(EIGHT, k, "genetic", fitness=fitness, **most) for k in bred}
         rows += by_k(effort, trial, f"genetic, {fitness.upper()}", policies, "apply")
     found = {name: {row["k"]: row["error"] for row in curve(rows, name)} for name in ("TDS", *BRED)}
     losses = [row["error"] - row["baseline"] for row in curve(rows, "TDS")]

@@ -28,7 +28,7 @@ def generated_trees(effort: Effort) -> Outcome:
     panels = tuple(
         Panel(
             "low", "depth", "attribute", {"attribute": name, "taxonomies": words}, f"{name}, {words}", "bars",
-            until="high", labels={"low": name, "depth": "first split below"},
+            until="high", labels={"low": name, "depth": ""},
         )
         for words in ("no taxonomies", "our taxonomies")
         for name in NUMBERS

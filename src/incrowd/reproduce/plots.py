@@ -9,7 +9,7 @@ from typing import Any
 from incrowd.errors import IncrowdError
 from incrowd.reproduce.experiment import Outcome, Panel, Row
 
-WIDTH, HEIGHT = 4.6, 3.6  # inches of a panel
+WIDTH, HEIGHT = 4.6, 3.8  # inches of a panel
 ACROSS = 2  # panels in a row
 
 
@@ -23,20 +23,29 @@ def svg_of(outcome: Outcome) -> bytes:
     """The plot of an outcome; the same outcome gives the same bytes."""
     require_matplotlib()
     import matplotlib
+
+    with matplotlib.rc_context({"svg.hashsalt": "incrowd", "svg.fonttype": "none", "font.size": 9}):
+        buffer = BytesIO()
+        figure_of(outcome).savefig(buffer, format="svg", metadata={"Date": None})
+    return buffer.getvalue()
+
+
+def figure_of(outcome: Outcome) -> Any:
+    """The plot of an outcome as a figure of matplotlib."""
     from matplotlib.figure import Figure
 
     across = min(ACROSS, len(outcome.panels))
     down = -(-len(outcome.panels) // across)
-    with matplotlib.rc_context({"svg.hashsalt": "incrowd", "svg.fonttype": "none", "font.size": 9}):
-        figure = Figure(figsize=(WIDTH * across, HEIGHT * down), layout="constrained")
-        axes = figure.subplots(down, across, squeeze=False).flatten()
-        for axis, panel in zip(axes, outcome.panels, strict=False):
-            _draw(axis, panel, outcome.rows)
-        for axis in axes[len(outcome.panels) :]:
-            axis.remove()
-        buffer = BytesIO()
-        figure.savefig(buffer, format="svg", metadata={"Date": None})
-    return buffer.getvalue()
+    figure = Figure(figsize=(WIDTH * across, HEIGHT * down), layout="constrained")
+    axes = figure.subplots(down, across, squeeze=False).flatten()
+    for axis, panel in zip(axes, outcome.panels, strict=False):
+        _draw(axis, panel, outcome.rows)
+    for axis in axes[len(outcome.panels) :]:
+        axis.remove()
+    named = {name: line for axis in figure.axes for line, name in zip(*axis.get_legend_handles_labels(), strict=True)}
+    if named:
+        figure.legend(named.values(), named, loc="outside lower center", ncols=2 * across, fontsize=8, frameon=False)
+    return figure
 
 
 def _draw(axis: Any, panel: Panel, rows: list[Row]) -> None:
@@ -58,7 +67,6 @@ def _lines(axis: Any, panel: Panel, curves: dict[str, list[Row]]) -> None:
         level = name.startswith(("baseline", "upper", "all generalized"))
         style = {"linestyle": "--", "linewidth": 1} if level else {"marker": "o", "markersize": 3}
         axis.plot([row[panel.x] for row in curve], [row[panel.y] for row in curve], label=name, **style)
-    axis.legend(fontsize=7, frameon=False)
 
 
 def _points(axis: Any, panel: Panel, curves: dict[str, list[Row]]) -> None:
@@ -74,8 +82,8 @@ def _bars(axis: Any, panel: Panel, curves: dict[str, list[Row]]) -> None:
         for row in curve:
             low, high = row[panel.x], row[panel.until]
             axis.barh(row[panel.y], high - low, left=low, height=0.7, color="#9ecae1", edgecolor="white")
-            axis.text((low + high) / 2, row[panel.y], row["label"], ha="center", va="center", fontsize=6)
-    axis.invert_yaxis()
+            axis.text((low + high) / 2, row[panel.y], row["label"], ha="center", va="center", fontsize=8)
+    axis.set_ylim(max(2, *(row[panel.y] for curve in curves.values() for row in curve)) + 0.5, -0.5)  # the root on top
     axis.set_yticks([])
 
 
@@ -90,4 +98,3 @@ def _steps(axis: Any, panel: Panel, curves: dict[str, list[Row]]) -> None:
             label=name,
         )
     axis.set_xticks([place + 0.4 - width / 2 for place in range(len(names))], names, rotation=20, ha="right")
-    axis.legend(fontsize=7, frameon=False)

@@ -119,4 +119,4 @@ def _bottom_up_verdict(rows: list[Row]) -> tuple[str, str]:
         f"pruning makes the search {saved[0]:.1f} times faster at the smallest scale factor and {saved[-1]:.1f} times "
         "at the largest"
     )
-    return verdict_of([longest < 730, max(by_k) < 2 * min(by_k), saved[-1] > 1, saved[-1] > saved[0]]), found
+    return verdict_of([longest < 730, max(by_k) < 2 * min(by_k), saved[-1] > 1, saved[-1] > 1.1 * saved[0]]), found
