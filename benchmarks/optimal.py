@@ -26,6 +26,7 @@ LONGER = (
     (4, "sps", 2, "bottom-up"),
     (4, "sps", 3, "bottom-up"),
     (4, "sps", 5, "bottom-up"),
+    (4, "sps", 10, "bottom-up"),
     (5, "gsps", 5, "top-down"),
     (5, "gsps", 20, "top-down"),
     (6, "gops", 5, "top-down"),

@@ -104,7 +104,13 @@ def _anonymize(
     with ProgressLine() as progress:
         source = open_source(table, **dialect)
         check_outputs(output, source, overwrite=overwrite, sidecars=True)
-        release = release_of(source, policy, on_rows=progress.stage("reading").rows, on_step=progress.step)
+        release = release_of(
+            source,
+            policy,
+            on_rows=progress.stage("reading").rows,
+            on_step=progress.step,
+            on_progress=lambda so_far: progress.say(f"searching: {so_far}"),
+        )
         certificate = release.write(output, overwrite=overwrite, progress=progress.stage("writing").rows)
     if as_json:
         _print_json({**release.to_json(), "certificate": certificate.to_json()})

@@ -106,6 +106,7 @@ def release_of(
     *,
     on_rows: Callable[[int], object] | None = None,
     on_step: Callable[[Step], object] | None = None,
+    on_progress: Callable[[object], object] | None = None,
 ) -> Release:
     """Run the pipeline on an open source.
 
@@ -114,6 +115,7 @@ def release_of(
         policy: What to do.
         on_rows: Called with a number of rows while they are read.
         on_step: Called with each step of the search.
+        on_progress: Called now and then with how far a search without steps is.
     """
     policy.check_columns(source.columns, source.name)
     search = method_of(policy.method, policy.options)
@@ -121,7 +123,7 @@ def release_of(
     notes = [f"dropped the quasi-identifier {qid}: another one implies it" for qid in redundant]
     table = arrow.compress(source, policy, on_rows)
     check_feasible(table, policy)
-    found = search(table, policy.quasi_identifiers, policy.options, on_step, policy.seed)
+    found = search(table, policy.quasi_identifiers, policy.options, on_step, policy.seed, on_progress)
     recoding = recoding_of(found, policy, arrow.missing_values(source, policy))
     if isinstance(recoding, LocalRecoding):
         notes.append("the recoding file of a local method holds the original tuples: keep it confidential")

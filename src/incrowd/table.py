@@ -86,8 +86,10 @@ class NumberAttribute:
 
     def values(self) -> pa.Array:
         """The value of each code, as text that the scale reads back."""
-        texts: list[str | None] = [self.scale.text(number) for number in self.numbers]
-        return pa.array(texts + [None] * (self.missing is not None), pa.string())
+        nothing: list[str | None] = [None] * (self.missing is not None)
+        if self.numbers.dtype.kind in "iu" and self.scale.kind == "integer":  # the same texts, many times faster
+            return pa.concat_arrays([pa.array(self.numbers).cast(pa.string()), pa.array(nothing, pa.string())])
+        return pa.array([*map(self.scale.text, self.numbers), *nothing], pa.string())
 
     def loss(self, start: Codes, stop: Codes) -> Floats:
         """Loss of a cell that stands for the codes [start, stop): width of the published interval over the range.

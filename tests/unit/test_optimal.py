@@ -211,7 +211,7 @@ def test_an_order_of_the_users_is_used():
 
 def test_one_quasi_identifier_at_a_time():
     two = [incrowd.QuasiIdentifier(["age"], 3), incrowd.QuasiIdentifier(["job"], 4)]
-    with pytest.raises(PolicyError, match=r"takes one quasi-identifier\. Got 2; tdr and tds take several"):
+    with pytest.raises(PolicyError, match=r"takes one quasi-identifier\. Got 2; methods for several: tdr, tds"):
         incrowd.anonymize(people(), quasi_identifiers=two, method="optimal", scheme="ops")
 
 

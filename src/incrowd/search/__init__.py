@@ -85,6 +85,7 @@ class Method:
         fixed: Options that make it this method.
         seeded: Whether it draws random numbers, and so takes a seed.
         several: Whether it can satisfy several quasi-identifiers.
+        reports: Whether it tells how far it is.
     """
 
     about: str
@@ -93,6 +94,7 @@ class Method:
     fixed: Mapping[str, Any] = field(default_factory=dict)
     seeded: bool = False
     several: bool = True
+    reports: bool = False
 
     def __call__(
         self,
@@ -101,6 +103,7 @@ class Method:
         options: Mapping[str, Any],
         on_step: Callable[[Step], object] | None = None,
         seed: int = 0,
+        on_progress: Callable[[object], object] | None = None,
     ) -> Found:
         """Search."""
         if len(quasi_identifiers) > 1 and not self.several:
@@ -111,6 +114,8 @@ class Method:
         module, name = self.function.split(":")
         search = getattr(import_module(module), name)
         words = {**self.fixed, **options, **({"seed": seed} if self.seeded else {})}
+        if self.reports:
+            words["on_progress"] = on_progress
         found: Found = search(table, quasi_identifiers, **words, on_step=on_step)
         return found
 
@@ -203,6 +208,8 @@ METHODS: dict[str, Method] = {
         "branch and bound: the lowest cost that a generalization scheme allows, with proof",
         "incrowd.search.optimal:optimal",
         _OPTIMAL,
+        several=False,
+        reports=True,
     ),
     "mondrian": Method(
         "multidimensional recoding: cut the table into boxes at medians and taxonomy nodes",

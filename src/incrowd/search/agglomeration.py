@@ -121,8 +121,8 @@ def _members(counts: Array) -> Members:
         np.full(most, -1, np.int64),
         np.array([tuples]),
     )
-    members.tuples[:tuples] = np.arange(tuples)
-    members.records[:tuples] = counts
+    for number in range(tuples):
+        members.tuples[number], members.records[number] = number, counts[number]
     return members
 
 
@@ -147,11 +147,12 @@ def _take(members: Members, number: int, other: int, wanted: int) -> None:
 @njit(cache=True)
 def _parts(members: Members) -> tuple[Array, Array, Array]:
     used = members.used[0]
-    numbers, size = np.empty(used, np.int64), 0
-    order = np.empty(used, np.int64)
+    tuples, numbers, records = np.empty(used, np.int64), np.empty(used, np.int64), np.empty(used, np.int64)
+    size = 0
     for number in range(len(members.head)):
         entry = members.head[number]
         while entry >= 0:
-            order[size], numbers[size], size = entry, number, size + 1
+            tuples[size], numbers[size], records[size] = members.tuples[entry], number, members.records[entry]
+            size += 1
             entry = members.after[entry]
-    return members.tuples[order[:size]], numbers[:size], members.records[order[:size]]
+    return tuples[:size], numbers[:size], records[:size]

@@ -50,6 +50,9 @@ class Progress:
     bound: float
     seconds: float
 
+    def __str__(self) -> str:
+        return f"best {self.best:,.6g}, bound {self.bound:,.6g}, {self.nodes:,} nodes seen, {self.waiting:,} waiting"
+
 
 @dataclass(slots=True)
 class Node:

@@ -91,7 +91,8 @@ def new_tree(classes: int, roots: Array, bucket: int) -> Tree:
         np.full(classes, -1, np.int32),
         np.full(classes, -1, np.int32),
     )
-    tree.box[0] = roots
+    for a in range(len(roots)):
+        tree.box[0, a] = roots[a]
     _clear(tree, 0, -1, bucket)
     return tree
 
@@ -101,9 +102,10 @@ def new_classes(nodes: Array, size: Array) -> Classes:
     """Classes from their tuples and sizes; keys are to be filled in."""
     width = nodes.shape[1]
     rows = np.empty((len(nodes), width + 2), np.int32)
-    rows[:, :width] = nodes
-    rows[:, width] = size
-    rows[:, width + 1] = -1
+    for number in range(len(nodes)):
+        for a in range(width):
+            rows[number, a] = nodes[number, a]
+        rows[number, width], rows[number, width + 1] = size[number], -1
     return Classes(rows, np.zeros(len(nodes), np.uint64))
 
 
@@ -162,7 +164,8 @@ def _child(tree: Tree, forest: Forest, place: int, value: int, bucket: int) -> i
     child = tree.used[0]
     tree.used[0] += 1
     _clear(tree, child, place, bucket)
-    tree.box[child] = tree.box[place]
+    for a in range(tree.box.shape[1]):
+        tree.box[child, a] = tree.box[place, a]
     tree.box[child, attribute] = box
     links[child, KIND], links[child, VALUE] = kind, box
     links[child, SIBLING] = links[place, FIRST]
@@ -274,7 +277,8 @@ def _aim(query: Query, forest: Forest, nodes: Array) -> None:
             node, level = forest.parent[node], level + 1
         if len(shared):
             for above in range(level - 1, -1, -1):  # from the root down, so that the closest ancestor comes last
-                shared[low[a, above] : high[a, above]] = detail[a, above]
+                for below in range(low[a, above], high[a, above]):
+                    shared[below] = detail[a, above]
 
 
 @njit(cache=True, inline="always")

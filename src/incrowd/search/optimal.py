@@ -76,20 +76,17 @@ def optimal(
         PolicyError: An option is wrong, or a scheme does not fit an attribute.
         InfeasibleError: No anonymization of the scheme is allowed.
     """
-    if len(quasi_identifiers) != 1:
-        raise PolicyError(
-            f"The method 'optimal' takes one quasi-identifier. Got {len(quasi_identifiers)}; tdr and tds take several."
-        )
+    (qid,) = quasi_identifiers
     chosen = check_options(direction, prunings, suppress, time_limit, gap, memory)
     domains = domains_of(table, scheme, order)
-    costs = Costs(table, domains, cost, quasi_identifiers[0].k)
+    costs = Costs(table, domains, cost, qid.k)
     limit = int(suppress * table.records + 1e-9)
     options: dict[str, Any] = {"time_limit": time_limit, "gap": gap, "memory": memory, "on_progress": on_progress}
     if direction == "auto" and chosen == PRUNINGS and full_domain.fits(costs):
         search: Search | FullDomain = FullDomain(costs, limit, **options)
     else:
         quick = QUICK if time_limit is None else min(QUICK, time_limit / 6)
-        seed = _seed(table, quasi_identifiers[0], costs, limit, order, quick) if "seeding" in chosen else None
+        seed = _seed(table, qid, costs, limit, order, quick) if "seeding" in chosen else None
         up = _goes_up(domains, direction, seed[1] if seed else None)
         search = Search(costs, limit, up, chosen, **options)
         search.offer(*(seed or (np.inf, [])))

@@ -188,12 +188,13 @@ class RangeRefiner:
 
     def observe(self, qid: int, changed: Groups) -> None:
         """Count the children of all candidates at once: a record lies under at most one candidate."""
-        slots = self._slot_of_code()
-        width = int(slots[-1])  # the last slot collects codes under no candidate
-        keys = slots.take(self._records.of(changed.rows))
+        keys = self.slot_of_code().take(self._records.of(changed.rows))
         if changed.size > 1:
-            keys += changed.numbers * np.int64(width + 1)
-        smallest = smallest_counts(keys, changed.size, width + 1, changed.weights)
+            keys += changed.numbers * np.int64(self.width)
+        self.lower(qid, smallest_counts(keys, changed.size, self.width, changed.weights))
+
+    def lower(self, qid: int, smallest: Counts) -> None:
+        """Lower the minima of the candidates, given the smallest count of each slot."""
         slot = 0
         for candidate in self._live:
             children = len(candidate.cuts) + 1
@@ -201,7 +202,12 @@ class RangeRefiner:
             candidate.minimum[qid] = min(candidate.minimum[qid], lowest)
             slot += children
 
-    def _slot_of_code(self) -> Codes:
+    @property
+    def width(self) -> int:
+        """Number of slots: one for each child of each candidate, and a last one for codes under no candidate."""
+        return int(self.slot_of_code()[-1]) + 1
+
+    def slot_of_code(self) -> Codes:
         """Number of the child (counted over all candidates) that each code lies under; one entry more than codes."""
         if self._slots is None:
             total = sum(len(candidate.cuts) + 1 for candidate in self._live)

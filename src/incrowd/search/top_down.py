@@ -17,7 +17,7 @@ Ties are broken by the name of the attribute, then by the order of its values.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -28,6 +28,7 @@ from incrowd.attribute_recoding import AttributeRecoding
 from incrowd.policy import QuasiIdentifier
 from incrowd.replay import after, describe
 from incrowd.search import Found
+from incrowd.search.bundles import bundles
 from incrowd.search.gains import Floats, gain_of
 from incrowd.search.refiners import Candidate, DisclosureRefiner, Groups, RangeRefiner, Refiner, Rows, take
 from incrowd.steps import Step
@@ -138,26 +139,32 @@ class _Search:
         score: Callable[[Floats, Floats], Floats],
     ) -> None:
         self._table = table
+        self._codes, weights = _records(table)
         self._score = score
         self._thresholds = np.array([qid.k for qid in quasi_identifiers])
         self._groupings = [
             _Grouping(
                 tuple(table.index(name) for name in qid.attributes),
-                np.zeros(len(table.counts), np.int32),
+                np.zeros(len(self._codes[0]), np.int32),
                 1,
                 table.records,
-                table.weights,
+                weights,
             )
             for qid in quasi_identifiers
         ]
         self._refiners = [self._refiner(i) for i in range(len(table.attributes))]
-        everyone = Groups(slice(None), np.zeros(len(table.counts), np.int32), 1, table.weights)
-        for number, grouping in enumerate(self._groupings):
-            self._observe(number, dict.fromkeys(grouping.attributes, everyone))
+        sizes = [attribute.size for attribute in table.attributes]
+        self._bundles = [
+            bundles((self._refiners[i], self._codes[i], sizes[i]) for i in grouping.attributes)
+            for grouping in self._groupings
+        ]
+        everyone = Groups(slice(None), np.zeros(len(self._codes[0]), np.int32), 1, weights)
+        for number in range(len(self._groupings)):
+            self._observe(number, everyone)
 
     def _refiner(self, index: int) -> Refiner:
         attribute = self._table.attributes[index]
-        codes, gain, qids = self._table.codes[index], gain_of(self._table, index), len(self._groupings)
+        codes, gain, qids = self._codes[index], gain_of(self._table, index), len(self._groupings)
         if isinstance(attribute, FlatAttribute):
             return DisclosureRefiner(attribute, codes, gain, qids)
         return RangeRefiner(attribute, codes, gain, qids)
@@ -196,17 +203,30 @@ class _Search:
             if index in grouping.attributes:
                 grouping.anonymity = min(grouping.anonymity, int(candidate.minimum[qid]))
                 touched, changed = grouping.split(rows, children, width)
-                self._observe(qid, {other: touched if other == index else changed for other in grouping.attributes})
+                self._observe(qid, changed)
+                if touched is not changed:  # new candidates have seen none of them
+                    self._refiners[index].observe(qid, touched)
+                    self._refiners[index].drop_invalid(self._thresholds)
         attribute = self._table.attributes[index]
         value, labels = describe(attribute, candidate.change)
         anonymity = tuple(grouping.anonymity for grouping in self._groupings)
         gain, loss, score = candidate.gain, best.loss, best.score
         return Step(number, attribute.name, value, labels, gain, loss, score, anonymity, candidate.change)
 
-    def _observe(self, qid: int, seen: Mapping[int, Groups]) -> None:
-        """Show new groups of a quasi-identifier to the attributes that have not seen them."""
-        for index, groups in seen.items():
-            refiner = self._refiners[index]
-            if not refiner.idle() and groups.size:
-                refiner.observe(qid, groups)
+    def _observe(self, qid: int, changed: Groups) -> None:
+        """Show new groups of a quasi-identifier to its attributes."""
+        for bundle in self._bundles[qid] if changed.size else ():
+            bundle.observe(qid, changed)
+            for refiner in bundle.refiners:
                 refiner.drop_invalid(self._thresholds)
+
+
+def _records(table: CompressedTable) -> tuple[Sequence[Codes], npt.NDArray[np.float64] | None]:
+    """The codes that the search reads, and their weights.
+
+    Where nearly every tuple occurs once, records are read instead of tuples: counting without weights is faster, and
+    there are hardly more of them.
+    """
+    if table.weights is None or table.records > 1.2 * len(table.counts):
+        return table.codes, table.weights
+    return [column.repeat(table.counts) for column in table.codes], None
