@@ -25,6 +25,7 @@ This page and its plots are made by
 and one of them again by `incrowd reproduce NAME --docs docs/`; `incrowd reproduce` lists them, `--quick` takes fewer
 points. It needs scikit-learn and matplotlib (`pip install incrowd[eval,plot]`) and no network. Errors come from the
 one test set, where their 95 % interval is about ±0.6 points; times are CPU seconds of one shared machine.
+A search for an optimum is stopped after 10 seconds on the clock.
 
 What differs throughout: the papers' taxonomies are not printed, so ours are used; C4.5 is replaced by scikit-learn's
 decision tree, pruned where a leaf saves fewer bits than it takes to describe it ([more](evaluate.md)).
