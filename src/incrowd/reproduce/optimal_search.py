@@ -206,6 +206,14 @@ def pruning_times(effort: Effort) -> Outcome:
         for scheme, k in effort.some(*PRUNED):
             row = _row(effort, 4, k, scheme=scheme, direction="bottom-up", prunings=chosen)
             rows.append({**row, "prunings": name, "search": f"{scheme}, k = {k}"})
+    panels = (
+        Panel("prunings", "seconds", "search", kind="steps", log="y", labels={**LABELS, "prunings": ""}),
+        Panel("prunings", "nodes", "search", kind="steps", log="y", labels={"prunings": ""}),
+    )
+    return Outcome(rows, panels, *_pruning_verdict(rows, effort.seconds))
+
+
+def _pruning_verdict(rows: list[Row], limit: float) -> tuple[str, str]:
     seconds: dict[tuple[str, str], float] = {(row["prunings"], row["search"]): row["seconds"] for row in rows}
     searches = list(dict.fromkeys(row["search"] for row in rows))
 
@@ -214,12 +222,10 @@ def pruning_times(effort: Effort) -> Outcome:
         return max(1 - seconds[name, search] / seconds["neither of both", search] for search in searches)
 
     both, seeding, order = map(saved, ("all", "no node and applicator order", "no seeding and re-queueing"))
+    stopped = sum(not row["proven"] for row in rows)
     found = (
         f"together they save up to {100 * both:.0f} % of the time, seeding and re-queueing alone up to "
-        f"{100 * seeding:.0f} %, the order of nodes and applicators up to {100 * order:.0f} %"
+        f"{100 * seeding:.0f} %, the order of nodes and applicators up to {100 * order:.0f} %; {stopped} of "
+        f"{len(rows)} searches were stopped after {limit:g} s"
     )
-    panels = (
-        Panel("prunings", "seconds", "search", kind="steps", log="y", labels={**LABELS, "prunings": ""}),
-        Panel("prunings", "nodes", "search", kind="steps", log="y", labels={"prunings": ""}),
-    )
-    return Outcome(rows, panels, verdict_of([both >= 0.3, seeding > order]), found)
+    return verdict_of([both >= 0.3, seeding > order]), found

@@ -14,7 +14,7 @@ from incrowd.reproduce.plots import svg_of
 
 PAGE = "papers.md"
 FOLDER = "papers"
-_SECTION = re.compile(r"^## (\S+): ", flags=re.MULTILINE)
+_SECTION = re.compile(r"^## (\S+)$", flags=re.MULTILINE)
 _HEAD = """# The experiments of the papers
 
 Each figure of the five papers, run again on the shipped census data (Adult, 30,162 training and 15,060 test records).
@@ -71,9 +71,9 @@ def section_of(name: str, experiment: Experiment, outcome: Outcome, folder: str)
     """
     return "\n".join(
         [
-            f"## {name}: {experiment.title}",
+            f"## {name}",
             "",
-            f"*{experiment.paper}.* The paper: {experiment.claim}.",
+            f"*{experiment.paper}: {experiment.title}.* The paper: {experiment.claim}.",
             "",
             f"**{outcome.verdict}:** {outcome.found}.",
             "",
@@ -91,7 +91,9 @@ def sections_of(page: str) -> dict[str, str]:
     """The sections of a page by name."""
     starts = list(_SECTION.finditer(page))
     ends = [*(start.start() for start in starts[1:]), len(page)]
-    return {start.group(1): page[start.start() : end] for start, end in zip(starts, ends, strict=True)}
+    return {
+        start.group(1): page[start.start() : end].rstrip("\n") + "\n" for start, end in zip(starts, ends, strict=True)
+    }
 
 
 def csv_of(rows: list[Row]) -> bytes:
