@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from incrowd import datasets
+    from incrowd.comparison import Comparison, compare
     from incrowd.errors import (
         DataError,
         IncrowdError,
@@ -33,6 +34,8 @@ _HOMES = {
     "anonymize": "pipeline",
     "apply": "pipeline",
     "verify": "pipeline",
+    "Comparison": "comparison",
+    "compare": "comparison",
     "distortion": "release_distortion",
     "Weights": "hierarchical_distance",
     "DataError": "errors",
@@ -61,6 +64,7 @@ __all__ = [  # noqa: RUF022  (order of the stories they tell)
     "apply",
     "verify",
     "evaluate",
+    "compare",
     "distortion",
     "Weights",
     "Policy",
@@ -69,6 +73,7 @@ __all__ = [  # noqa: RUF022  (order of the stories they tell)
     "Recoding",
     "Certificate",
     "Evaluation",
+    "Comparison",
     "Taxonomy",
     "Prefix",
     "Intervals",

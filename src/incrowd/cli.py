@@ -13,26 +13,34 @@ from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 import typer
 
 from incrowd.cli_options import (
+    TRIAL,
+    Classifier,
+    Columns,
     DocsFolder,
     Encoding,
     Experiments,
+    Folds,
     Header,
+    IntervalsAs,
     K,
     PapersFolder,
     PolicyFile,
     PolicyOptions,
+    Protocol,
     Qi,
     Quote,
     Separator,
-    policy_of,
+    Split,
+    TestFile,
+    to_verify,
     with_policy_options,
 )
-from incrowd.errors import IncrowdError, PolicyError
+from incrowd.errors import IncrowdError
 
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from incrowd.policy import Policy, QuasiIdentifier
+    from incrowd.policy import Policy
 
 app = typer.Typer(
     name="incrowd",
@@ -55,17 +63,7 @@ RecodingFile = Annotated[
 ]
 Overwrite = Annotated[bool, typer.Option("--overwrite", help="Replace existing files.")]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON on stdout instead of tables on stderr.")]
-
-_TRIAL: Any = {"rich_help_panel": "Evaluation", "show_default": False}
-_PROTOCOL = "apply: release the training rows, recode test rows alike (default); together: release both."
-_CLASSIFIER = "tree, bayes, or any of scikit-learn, such as RandomForestClassifier; by commas (default: tree,bayes)."
-TestFile = Annotated[Path | None, typer.Option(help="A file with the test rows.", readable=False, **_TRIAL)]
-Split = Annotated[float | None, typer.Option(help="Share of rows to test on (default: a third).", **_TRIAL)]
-Folds = Annotated[int | None, typer.Option(help="Cross-validate in that many folds.", **_TRIAL)]
-Protocol = Annotated[str, typer.Option(help=_PROTOCOL, **_TRIAL)]
-Classifier = Annotated[str, typer.Option(help=_CLASSIFIER, **_TRIAL)]
-Columns = Annotated[str | None, typer.Option(help="Columns that classifiers may use (default: all).", **_TRIAL)]
-IntervalsAs = Annotated[str, typer.Option(help="Released intervals as midpoints (default) or categories.", **_TRIAL)]
+_OWN: Any = {"show_default": False, "readable": False}
 
 
 @app.command()
@@ -85,12 +83,6 @@ def anonymize(
     with _user_errors():
         policy, dialect = options.read()
         _anonymize(table, output, policy, dialect, overwrite=overwrite, preview=preview, as_json=as_json)
-
-
-def _says_k(quasi_identifiers: Any) -> bool:
-    """Whether a quasi-identifier of a policy file has its own k, which a common k would not change."""
-    items = quasi_identifiers if isinstance(quasi_identifiers, list) else []
-    return any(isinstance(item, dict) and "k" in item for item in items)
 
 
 def _anonymize(
@@ -171,6 +163,47 @@ def evaluate(
         print_evaluation(Console(), evaluation)
 
 
+def compare(
+    table: Input,
+    output: Annotated[Path, typer.Option("-o", "--output", help="A folder for the results.", **_OWN)],
+    methods: Annotated[str, typer.Option(help="By commas; options after colons: tds,cover:objective=dm.", **_OWN)],
+    ks: Annotated[str, typer.Option(help="By commas; of each quasi-identifier without a k of its own.", **_OWN)],
+    options: PolicyOptions,
+    time_limit_per_run: Annotated[float | None, typer.Option(help="Seconds that a run may take.", **_OWN)] = None,
+    again: Annotated[bool, typer.Option("--again", help="Do also the runs that the folder has already.")] = False,
+    evaluate: Annotated[bool, typer.Option("--evaluate", help="Test classifiers, too.", **TRIAL)] = False,
+    test: TestFile = None,
+    split: Split = None,
+    folds: Folds = None,
+    protocol: Protocol = "apply",
+    classifier: Classifier = "tree,bayes",
+    features: Columns = None,
+    intervals: IntervalsAs = "midpoints",
+    as_json: Json = False,
+) -> None:
+    """Try several methods with several k: time, memory, losses, and which settings are dominated by others.
+
+    Writes results.csv, results.json and a plot. Finished runs are kept: after an interruption, run it again.
+
+    incrowd compare people.csv --qi age,sex,zip --target income --methods tds,bug,mondrian --ks 5,10,50 -o comparison
+    """
+    with _user_errors(f"finished runs are kept in {output}; the same command goes on"):
+        from incrowd.comparison_command import compare_file
+        from incrowd.summary import print_comparison
+
+        rows: dict[str, Any] = {"test": test, "split": split, "folds": folds, "protocol": protocol}
+        trial = {**rows, "classifier": classifier, "features": features, "intervals": intervals} if evaluate else None
+        limit = time_limit_per_run
+        found = compare_file(table, output, options, methods, ks, trial=trial, time_limit=limit, again=again)
+        if as_json:
+            _print_json(found.to_json())
+        else:
+            print_comparison(found)
+
+
+app.command()(with_policy_options(compare, without=("k", "method")))
+
+
 @app.command()
 def verify(
     table: Input,
@@ -190,7 +223,7 @@ def verify(
         from incrowd.progress import ProgressLine
         from incrowd.release import recount
 
-        qids, dialect = _quasi_identifiers(qi, k, policy)
+        qids, dialect = to_verify(qi, k, policy)
         given = {"separator": separator, "quote": quote, "encoding": encoding, "header": header}
         dialect |= {key: value for key, value in given.items() if value is not None}
         with ProgressLine() as progress:
@@ -206,21 +239,6 @@ def verify(
 
             print_verification(Console(), verification)
         verification.require()
-
-
-def _quasi_identifiers(
-    qi: list[str] | None, k: int | None, policy: Path | None
-) -> tuple[tuple[QuasiIdentifier, ...], dict[str, Any]]:
-    """What must hold, from options or from a policy file, and how that reads CSV files."""
-    from incrowd.policy import quasi_identifiers_of
-    from incrowd.words import quasi_identifiers
-
-    if qi is not None:
-        return quasi_identifiers_of(quasi_identifiers(qi), k), {}
-    if policy is None:
-        raise PolicyError("say what to verify; give --qi with its columns, or a --policy file")
-    made, dialect = policy_of(policy, {} if k is None else {"k": k}, {})
-    return made.quasi_identifiers, dialect
 
 
 @app.command()
@@ -355,7 +373,7 @@ def _print_json(data: Any) -> None:
 
 
 @contextmanager
-def _user_errors() -> Iterator[None]:
+def _user_errors(kept: str = "no file was written") -> Iterator[None]:
     """One line and the designed exit code for what a user can mend; no traceback."""
     signal.signal(signal.SIGTERM, _terminated)
     try:
@@ -367,7 +385,7 @@ def _user_errors() -> Iterator[None]:
         typer.echo(f"error: {error.filename}: {error.strerror}", err=True)
         raise typer.Exit(1) from None
     except KeyboardInterrupt:
-        typer.echo("error: interrupted; no file was written", err=True)
+        typer.echo(f"error: interrupted; {kept}", err=True)
         raise typer.Exit(INTERRUPTED) from None
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field, fields
 from functools import wraps
 from pathlib import Path
@@ -13,9 +13,10 @@ import typer
 
 from incrowd.errors import PolicyError
 from incrowd.search import METHODS
+from incrowd.words import option_value
 
 if TYPE_CHECKING:
-    from incrowd.policy import Policy
+    from incrowd.policy import Policy, QuasiIdentifier
 
 _QI = "Columns of a quasi-identifier, separated by commas; several times for several, each with ':k'."
 _RULES = "column=FILE, zip=prefix:3,2, age=widths:5,10 or age=bounds:18,65."
@@ -40,6 +41,17 @@ PapersFolder = Annotated[
 DocsFolder = Annotated[
     Path | None, typer.Option(help="Folder whose papers.md to update instead.", show_default=False, readable=False)
 ]
+
+TRIAL: Any = {"rich_help_panel": "Evaluation", "show_default": False}
+_PROTOCOL = "apply: release the training rows, recode test rows alike (default); together: release both."
+_CLASSIFIER = "tree, bayes, or any of scikit-learn, such as RandomForestClassifier; by commas (default: tree,bayes)."
+TestFile = Annotated[Path | None, typer.Option(help="A file with the test rows.", readable=False, **TRIAL)]
+Split = Annotated[float | None, typer.Option(help="Share of rows to test on (default: a third).", **TRIAL)]
+Folds = Annotated[int | None, typer.Option(help="Cross-validate in that many folds.", **TRIAL)]
+Protocol = Annotated[str, typer.Option(help=_PROTOCOL, **TRIAL)]
+Classifier = Annotated[str, typer.Option(help=_CLASSIFIER, **TRIAL)]
+Columns = Annotated[str | None, typer.Option(help="Columns that classifiers may use (default: all).", **TRIAL)]
+IntervalsAs = Annotated[str, typer.Option(help="Released intervals as midpoints (default) or categories.", **TRIAL)]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -104,16 +116,36 @@ def policy_of(file: Path | None, words: dict[str, Any], dialect: dict[str, Any])
     return make_policy(**words), dialect
 
 
+def to_verify(
+    qi: list[str] | None, k: int | None, policy: Path | None
+) -> tuple[tuple[QuasiIdentifier, ...], dict[str, Any]]:
+    """What must hold, from options or from a policy file, and how that reads CSV files."""
+    from incrowd.policy import quasi_identifiers_of
+    from incrowd.words import quasi_identifiers
+
+    if qi is not None:
+        return quasi_identifiers_of(quasi_identifiers(qi), k), {}
+    if policy is None:
+        raise PolicyError("say what to verify; give --qi with its columns, or a --policy file")
+    made, dialect = policy_of(policy, {} if k is None else {"k": k}, {})
+    return made.quasi_identifiers, dialect
+
+
 def _says_k(quasi_identifiers: Any) -> bool:
     """Whether a quasi-identifier of a policy file has its own k, which a common k would not change."""
     items = quasi_identifiers if isinstance(quasi_identifiers, list) else []
     return any(isinstance(item, dict) and "k" in item for item in items)
 
 
-def with_policy_options(command: Callable[..., None]) -> Callable[..., None]:
-    """Give a command the options of a policy and of all methods, in place of its parameter `options`."""
+def with_policy_options(command: Callable[..., None], without: Collection[str] = ()) -> Callable[..., None]:
+    """Give a command the options of a policy and of all methods, in place of its parameter `options`.
+
+    Args:
+        command: The command.
+        without: Fields of `PolicyOptions` that it replaces by options of its own.
+    """
     hints = get_type_hints(PolicyOptions, include_extras=True)
-    names = [field.name for field in fields(PolicyOptions) if field.name != "method_options"]
+    names = [field.name for field in fields(PolicyOptions) if field.name not in ("method_options", *without)]
     of_methods = _method_options()
     parameters: list[inspect.Parameter] = []
     for parameter in inspect.signature(command, eval_str=True).parameters.values():
@@ -129,7 +161,7 @@ def with_policy_options(command: Callable[..., None]) -> Callable[..., None]:
     @wraps(command)
     def wrapped(**given: Any) -> None:
         typed = {name: given.pop(name) for name in of_methods}
-        options = {name: _value(text) for name, text in typed.items() if text is not None}
+        options = {name: option_value(text) for name, text in typed.items() if text is not None}
         common = {name: given.pop(name) for name in names}
         command(options=PolicyOptions(**common, method_options=options), **given)
 
@@ -159,19 +191,3 @@ def _method_options() -> dict[str, Any]:
             kind | None, typer.Option(form, help=words, show_default=False, rich_help_panel=panel)
         ]
     return found
-
-
-def _value(text: Any) -> Any:
-    """What was typed for an option of a method: a number, words by column (a=x,b=y), several words, or a word."""
-    if not isinstance(text, str):
-        return text
-    if "=" in text:
-        return {name: _value(value) for name, _, value in (part.partition("=") for part in text.split(","))}
-    if "," in text:
-        return [part.strip() for part in text.split(",")]
-    for kind in (int, float):
-        try:
-            return kind(text)
-        except ValueError:
-            continue
-    return text

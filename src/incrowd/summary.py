@@ -13,11 +13,24 @@ from rich.text import Text
 from incrowd.release import sidecar_paths
 
 if TYPE_CHECKING:
+    from incrowd.comparison import Comparison
     from incrowd.release import Release
     from incrowd.utility import Evaluation
     from incrowd.witness import Verification
 
 SHOWN = 6  # released values that are listed per attribute
+COMPARED = {  # what is shown of the runs of a comparison, and its title
+    "seconds": "s",
+    "cpu_seconds": "CPU s",
+    "megabytes": "MB",
+    "suppressed": "suppressed",
+    "dm": "DM",
+    "c_avg": "C_AVG",
+    "ncp": "NCP",
+    "cm": "CM",
+    "distortion": "distortion",
+    "inconsistency": "inconsistency",
+}
 
 
 def print_release(console: Console, release: Release, path: Path | None) -> None:
@@ -136,6 +149,49 @@ def print_evaluation(console: Console, evaluation: Evaluation) -> None:
         cells = [Text(str(getattr(errors, word))) for errors in evaluation.errors]
         table.add_row(title, *cells, end_section=word == "upper")
     console.print(table)
+
+
+def print_comparison(comparison: Comparison) -> None:
+    """Print the runs of a comparison on stdout; a star is at each loss that no other run beats."""
+    console = Console()
+    if not console.is_terminal:
+        console.width = max(console.width, 160)  # a file has room
+    caption = "* not dominated: no other setting has at least that k and loses less, or a larger k and loses no more"
+    table = Table(caption=caption, caption_justify="left")
+    names = [name for name in (*COMPARED, *comparison.errors) if any(run.value(name) for run in comparison.runs)]
+    for title in ("method", "k", *(COMPARED.get(name, name.replace("_", " ")) for name in names)):
+        table.add_column(title, justify="left" if title == "method" else "right")
+    for place, run in enumerate(comparison.runs):
+        cells = []
+        for name in names:
+            value = run.value(name)
+            best = name in comparison.losses and value is not None and comparison.dominated_by(run, name) is None
+            cells.append(Text(_figure(value) + ("*" if best else " "), "bold" if best else ""))
+        last = place + 1 == len(comparison.runs) or comparison.runs[place + 1].method != run.method
+        table.add_row(Text(run.method), f"{run.k:,}", *cells, end_section=last)
+    console.print(table)
+    for run in comparison.runs:
+        if run.problem:
+            console.print(Text(f"{run}: {run.status}: {run.problem}"), soft_wrap=True)
+    for entry in next((run.errors for run in comparison.runs if run.errors), ()):
+        baseline, upper = (_figure(entry[word]["value"]) for word in ("baseline", "upper"))
+        width = (entry["anonymity"]["high"] - entry["anonymity"]["low"]) / 2
+        told = f"error {entry['classifier']}: {baseline} on the original, {upper} without the quasi-identifiers"
+        told += f"; 95 % intervals are about ± {width:.3f}"
+        console.print(Text(told), soft_wrap=True)
+
+
+def _figure(value: float | None) -> str:
+    """A number in about three digits."""
+    if value is None:
+        return "-"
+    for unit, size in ("G", 1e9), ("M", 1e6), ("k", 1e4):
+        if value >= size:
+            scaled = value / (1e3 if unit == "k" else size)
+            return f"{scaled:.{2 if scaled < 10 else 1 if scaled < 100 else 0}f}{unit}"
+    if value == int(value):
+        return f"{int(value):,}"
+    return f"{value:.0f}" if value >= 100 else f"{value:.1f}" if value >= 10 else f"{value:.3f}"
 
 
 def _fact(value: Any) -> str:

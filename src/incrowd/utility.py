@@ -230,19 +230,15 @@ class Trial:
             if value not in choices:
                 raise PolicyError(f"The '{word}' parameter must be one of {', '.join(choices)}. Got '{value}'.")
         say = progress or (lambda text: None)
-        given, missing_values = policy, tuple(dict.fromkeys((*policy.missing_values, *self.missing_values)))
-        policy = replace(policy, missing_values=missing_values)
-        removed = tuple(name for name in self.features if name not in policy.attributes)
-        baseline = self._original(policy, self.features, say, "the original")
-        upper = self._original(policy, removed, say, "no quasi-identifiers")
-        anonymity, left_out = self._released(policy, protocol, intervals, say)
+        baseline, upper = self.references(policy, say)
+        anonymity, left_out = self._released(self._read_alike(policy), protocol, intervals, say)
         errors = tuple(
             ClassifierErrors.of(name, {"baseline": baseline[name], "anonymity": anonymity[name], "upper": upper[name]})
             for name in self.makers
         )
         train, test = (sum(len(part[side]) for part in self.parts) for side in (0, 1))
         return Evaluation(
-            given,
+            policy,
             protocol,
             self.design,
             interval_kind(len(self.parts)),
@@ -251,6 +247,19 @@ class Trial:
             left_out,
             errors,
         )
+
+    def references(
+        self, policy: Policy, progress: Progress
+    ) -> tuple[dict[str, list[Mistakes]], dict[str, list[Mistakes]]]:
+        """The mistakes on the original and without quasi-identifiers, by classifier; worked out once and kept."""
+        policy = self._read_alike(policy)
+        removed = tuple(name for name in self.features if name not in policy.attributes)
+        baseline = self._original(policy, self.features, progress, "the original")
+        return baseline, self._original(policy, removed, progress, "no quasi-identifiers")
+
+    def _read_alike(self, policy: Policy) -> Policy:
+        """The policy, with all that is missing in this kind of table."""
+        return replace(policy, missing_values=tuple(dict.fromkeys((*policy.missing_values, *self.missing_values))))
 
     def _original(self, policy: Policy, names: tuple[str, ...], say: Progress, what: str) -> dict[str, list[Mistakes]]:
         key = (names, policy.missing_values, tuple(sorted(policy.types.items())))

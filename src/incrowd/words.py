@@ -82,3 +82,19 @@ def _taxonomy(text: str) -> tuple[str, Any]:
     from incrowd.taxonomy_rules import rule_of
 
     return column, rule_of(column, {kind: [_number(number) for number in numbers.split(",")] if colon else True})
+
+
+def option_value(text: Any) -> Any:
+    """What was typed for an option of a method: a number, words by column (a=x,b=y), several words, or a word."""
+    if not isinstance(text, str):
+        return text
+    if "=" in text:
+        return {name: option_value(value) for name, _, value in (part.partition("=") for part in text.split(","))}
+    if "," in text:
+        return [part.strip() for part in text.split(",")]
+    for kind in (int, float):
+        try:
+            return kind(text)
+        except ValueError:
+            continue
+    return text

@@ -12,6 +12,7 @@ import pytest
 ROOT = Path(__file__).parents[2]
 README = (ROOT / "README.md").read_text()
 GUIDE = (ROOT / "docs" / "policy.md").read_text()
+CHOOSING = (ROOT / "docs" / "compare.md").read_text()
 TRAINING = (ROOT / "docs" / "evaluate.md").read_text()
 
 
@@ -72,6 +73,13 @@ def test_the_page_on_training_runs(people, capsys):
     (code,) = blocks(TRAINING, "python")
     exec(compile(code, "evaluate.md", "exec"), {})
     assert capsys.readouterr().out.startswith("[0.")
+
+
+def test_the_page_on_comparing_runs(people):
+    (command,) = blocks(CHOOSING, "sh")
+    done = shell(command)
+    assert done.returncode == 0, done.stderr
+    assert "mondrian" in (people / "comparison" / "results.csv").read_text()
 
 
 def test_links_lead_somewhere():
