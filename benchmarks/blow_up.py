@@ -12,43 +12,18 @@ import argparse
 from pathlib import Path
 
 import numpy as np
-import pyarrow as pa
-import pyarrow.compute as pc
 import pyarrow.csv
 import pyarrow.parquet as pq
 
-from incrowd import datasets
+from incrowd.reproduce.adult import adult_rows
+from incrowd.reproduce.blow_up import blow_up
 
 RECORDS = 45_222
-TARGET = "income"
-ATTRIBUTES = (
-    "age", "workclass", "fnlwgt", "education", "education-num", "marital-status", "occupation", "relationship", "race",
-    "sex", "capital-gain", "capital-loss", "hours-per-week", "native-country",
-)  # fmt: skip
-
-
-def blow_up(table: pa.Table, copies: int, rng: np.random.Generator) -> pa.Table:
-    """A table followed by `copies - 1` variations of every record."""
-    tables = [table, *(vary(table, rng) for _ in range(copies - 1))]
-    return pa.concat_tables(tables).combine_chunks()
-
-
-def vary(table: pa.Table, rng: np.random.Generator) -> pa.Table:
-    """One variation of every record."""
-    places = rng.random((len(table), len(ATTRIBUTES))).argsort(axis=1)  # records x attributes, each row a permutation
-    replaced = places < rng.integers(1, len(ATTRIBUTES), (len(table), 1), endpoint=True)
-    columns = {}
-    for place, name in enumerate(ATTRIBUTES):
-        domain = table[name].combine_chunks().unique()
-        drawn = domain.take(pa.array(rng.integers(0, len(domain), len(table))))
-        columns[name] = pc.if_else(pa.array(replaced[:, place]), drawn, table[name])
-    columns[TARGET] = table[TARGET]
-    return pa.table(columns).select(table.column_names)
 
 
 def make(path: Path, copies: int, seed: int = 1) -> Path:
     """Write the blown-up Adult to a CSV or Parquet file."""
-    table = blow_up(pyarrow.csv.read_csv(datasets.adult()), copies, np.random.default_rng(seed))
+    table = blow_up(adult_rows(), copies, np.random.default_rng(seed))
     if path.suffix == ".parquet":
         pq.write_table(table, path)
     else:

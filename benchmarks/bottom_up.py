@@ -7,8 +7,7 @@ plot beside it where matplotlib is installed (the extra `benchmark`). About two 
 from __future__ import annotations
 
 import tempfile
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -17,15 +16,14 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet
 
-from benchmarks.blown_up import ATTRIBUTES, TRAIN, adult_rows, blown_up, compressed, encoded
-from incrowd import QuasiIdentifier, anonymize
+from incrowd import anonymize
 from incrowd.datasets import taxonomies
-from incrowd.search.bottom_up import bottom_up
-from incrowd.table import CompressedTable
+from incrowd.reproduce.adult import TRAIN, train_rows
+from incrowd.reproduce.blow_up import CATEGORIES, encoded, novel
+from incrowd.reproduce.experiment import Effort
+from incrowd.reproduce.scalability import NOVELTY, SCALE, SWEEPS, K, sweeps, timed
 
 RESULTS = Path(__file__).parent / "results"
-K, SCALE, NOVELTY = 150, 30, 3
-SWEEPS = {"K": (50, 100, 150, 200, 250, 300), "scale": (5, 10, 15, 20, 25, 30), "novelty": (1, 2, 3, 4, 5)}
 QUALITY_K = (10, 25, 50, 100, 150, 200, 300, 400, 500)
 METHODS: dict[str, dict[str, Any]] = {
     "tds": {"method": "tds"},
@@ -40,38 +38,9 @@ METHODS: dict[str, dict[str, Any]] = {
 }
 
 
-def timed(function: Callable[[], Any], repeats: int = 3) -> tuple[float, Any]:
-    """CPU seconds of the shortest of some runs, and what the last gave; wall-clock time is noisy where others work."""
-    seconds = []
-    for _ in range(repeats):
-        start = time.process_time()
-        result = function()
-        seconds.append(time.process_time() - start)
-    return min(seconds), result
-
-
-def search_times(table: CompressedTable, k: int) -> dict[str, Any]:
-    """Seconds of a search with and without pruning."""
-    qids = [QuasiIdentifier(ATTRIBUTES, k)]
-    pruned, found = timed(lambda: bottom_up(table, qids))
-    plain, same = timed(lambda: bottom_up(table, qids, pruning=False), 1)
-    assert found.steps == same.steps
-    tried = [each.facts["generalizations_tried"] for each in (found, same)]
-    return {"tuples": len(table.counts), "steps": len(found.steps), "seconds": (pruned, plain), "tried": tried}
-
-
-def sweeps() -> Iterator[tuple[str, int, dict[str, Any]]]:
-    """The three sweeps of Figure 4."""
-    for word, values in SWEEPS.items():
-        for value in values:
-            chosen = {"K": K, "scale": SCALE, "novelty": NOVELTY, word: value}
-            table = compressed(chosen["scale"], chosen["novelty"])
-            yield word, value, {"records": table.records, **search_times(table, chosen["K"])}
-
-
 def write_blown_up(path: Path) -> None:
     attributes, _, labels, _ = encoded()
-    codes, classes = blown_up(SCALE, NOVELTY)
+    codes, classes = novel(SCALE, NOVELTY)
     columns = {
         attribute.name: pa.DictionaryArray.from_arrays(pa.array(column.astype("int32")), attribute.values())
         for attribute, column in zip(attributes, codes, strict=True)
@@ -86,7 +55,7 @@ def end_to_end() -> tuple[float, float, float]:
     The first floor is Arrow's own grouping of the text columns. The second one is written by hand for this very file:
     dictionary codes packed into one key and counted by numpy, columns written back as they were read.
     """
-    columns = (*ATTRIBUTES, "income")
+    columns = (*CATEGORIES, "income")
     files = taxonomies("adult")
     with tempfile.TemporaryDirectory() as folder:
         source, target = Path(folder) / "in.parquet", Path(folder) / "out.parquet"
@@ -108,10 +77,10 @@ def end_to_end() -> tuple[float, float, float]:
         def ours() -> None:
             release = anonymize(
                 source,
-                quasi_identifiers=ATTRIBUTES,
+                quasi_identifiers=CATEGORIES,
                 k=K,
                 target="income",
-                taxonomies={name: files[name] for name in ATTRIBUTES},
+                taxonomies={name: files[name] for name in CATEGORIES},
                 method="bug",
             )
             release.write(target, overwrite=True)
@@ -122,16 +91,16 @@ def end_to_end() -> tuple[float, float, float]:
 def quality() -> Iterator[tuple[str, list[tuple[float, float, int]]]]:
     """Classification metric, NCP and anonymity on Adult train, by method and K."""
     files = taxonomies("adult")
-    rows = adult_rows().slice(0, TRAIN)
+    rows = train_rows()
     for name, words in METHODS.items():
         line = []
         for k in QUALITY_K:
             release = anonymize(
                 rows,
-                quasi_identifiers=ATTRIBUTES,
+                quasi_identifiers=CATEGORIES,
                 k=k,
                 target="income",
-                taxonomies={column: files[column] for column in ATTRIBUTES},
+                taxonomies={column: files[column] for column in CATEGORIES},
                 **words,
             )
             total = release.measures.total
@@ -181,7 +150,7 @@ def quality_section() -> list[str]:
 
 
 def report() -> str:
-    points = list(sweeps())
+    points = list(sweeps(Effort()))
     lines = [
         "# Bottom-up generalization",
         "",

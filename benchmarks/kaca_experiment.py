@@ -13,38 +13,12 @@ import sys
 from pathlib import Path
 from typing import Any
 
-import numpy as np
+from incrowd.reproduce.adult import EIGHT, all_rows
+from incrowd.reproduce.local_recoding import CROWDS, SEEDS, SIZES, measured
 
-from incrowd import datasets
-from incrowd.engines import arrow
-from incrowd.engines.sources import open_source
-from incrowd.local_recoding import LocalRecoding
-from incrowd.measures import measure
-from incrowd.policy import QuasiIdentifier, make_policy
-from incrowd.release_distortion import release_distortion
-from incrowd.search import METHODS
-
-ATTRIBUTES = ["age", "workclass", "education", "marital-status", "occupation", "race", "sex", "native-country"]
-CROWDS = (2, 5, 10, 15, 20, 30, 40, 50)
-SEEDS = 10
 RESULTS = Path(__file__).parent / "results"
 METHOD_OPTIONS: dict[str, dict[str, Any]] = {"kaca": {}, "kaca2": {"max_inconsistency": 0.1}, "cover": {}}
 MEASURES = ("distortion", "discernibility", "C_AVG", "inconsistency")
-
-
-def run(attributes: list[str], k: int, method: str, hierarchies: str) -> list[float]:
-    """The four measures, averaged over the seeds."""
-    policy = make_policy(quasi_identifiers=attributes, k=k, taxonomies=hierarchies)
-    table = arrow.compress(open_source(datasets.adult()), policy)
-    qids = (QuasiIdentifier(attributes, k),)
-    found = []
-    for seed in range(SEEDS):
-        mapping = METHODS[method](table, qids, METHOD_OPTIONS[method], seed=seed).local
-        assert mapping is not None
-        recoding = LocalRecoding(mapping, b"")
-        total, lost = measure(table, recoding, qids).total, release_distortion(table, recoding)
-        found.append((lost.distortion, total.discernibility, total.average_class_size, lost.inconsistency))
-    return [float(mean) for mean in np.mean(found, axis=0)]
 
 
 def table_of(title: str, axis: str, places: list[int], found: dict[str, list[list[float]]]) -> str:
@@ -80,9 +54,13 @@ def plot(panels: list[tuple[str, list[int], dict[str, list[list[float]]]]]) -> N
 
 
 def main(hierarchies: str) -> None:
-    sizes = list(range(3, len(ATTRIBUTES) + 1))
-    by_k = {m: [run(ATTRIBUTES[:6], k, m, hierarchies) for k in CROWDS] for m in METHOD_OPTIONS}
-    by_size = {m: [run(ATTRIBUTES[:size], 10, m, hierarchies) for size in sizes] for m in METHOD_OPTIONS}
+    rows, sizes = all_rows(), list(SIZES)
+
+    def run(size: int, k: int, method: str) -> list[float]:
+        return measured(rows, EIGHT[:size], k, method, METHOD_OPTIONS[method], hierarchies, SEEDS)
+
+    by_k = {m: [run(6, k, m) for k in CROWDS] for m in METHOD_OPTIONS}
+    by_size = {m: [run(size, 10, m) for size in sizes] for m in METHOD_OPTIONS}
     texts = [
         "# The experiment of the KACA paper\n",
         f"`python -m benchmarks.kaca_experiment HIERARCHIES`: Adult, 45,222 records, means of {SEEDS} seeds, height "

@@ -9,43 +9,19 @@ installed (the extra `bench`), `results/optimal.svg`. Times are CPU seconds of o
 
 from __future__ import annotations
 
-import gzip
 import sys
-import time
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-import pyarrow as pa
-import pyarrow.csv
-
-from incrowd import QuasiIdentifier, Taxonomy, datasets
-from incrowd.engines import arrow
-from incrowd.engines.sources import open_source
-from incrowd.policy import make_policy
+from incrowd.reproduce.optimal_search import CROWDS, DIRECTIONS, GROWING, SIZES, WITHOUT, compressed
+from incrowd.reproduce.optimal_search import run as search
 from incrowd.search.branch_and_bound import PRUNINGS
-from incrowd.search.optimal import optimal
 from incrowd.search.schemes import SCHEMES
-from incrowd.table import CompressedTable
 
 RESULTS = Path(__file__).parent / "results"
-GROWING = ("age", "marital-status", "race", "sex", "workclass", "education", "native-country")
 ARX = ("age", "education", "marital-status", "native-country", "occupation", "race", "sex", "workclass")
-CROWDS = (2, 3, 5, 10, 15, 20)
-SIZES = (1, 2, 3, 4, 5, 6)
-DIRECTIONS = ("bottom-up", "top-down")
-WITHOUT = {
-    "all": (),
-    "no seeding and re-queueing": ("seeding", "requeue"),
-    "no node and applicator order": ("node-order", "applicator-order"),
-    "neither of both": ("seeding", "requeue", "node-order", "applicator-order"),
-    "no applicator pruning": ("applicators",),
-    "no useful applicators": ("useful",),
-    "only bounds": tuple(word for word in PRUNINGS if word != "bound"),
-}
-
 LONGER = (
     (4, "sps", 2, "bottom-up"),
     (4, "sps", 3, "bottom-up"),
@@ -58,36 +34,10 @@ LONGER = (
 )
 
 
-def ages() -> Taxonomy:
-    """15 intervals of 5 years, in tens, in twenties."""
-    paths = []
-    for low in range(15, 90, 5):
-        ten, twenty = (low - 15) // 10 * 10 + 15, (low - 15) // 20 * 20 + 15
-        paths.append((f"{low}-{low + 4}", f"{ten} to {ten + 9}", f"{twenty} to {twenty + 19}", "*"))
-    return Taxonomy.from_paths(paths)
-
-
-@cache
-def compressed(names: tuple[str, ...], coarse: bool, folder: str) -> CompressedTable:
-    """Adult's training records over some attributes."""
-    with gzip.open(datasets.adult()) as file:
-        rows = pyarrow.csv.read_csv(file).slice(0, 30_162)
-    taxonomies = {name: Taxonomy.read(Path(folder) / f"{name}.csv") for name in names}
-    if coarse:
-        lows = np.minimum(np.asarray(rows["age"]) // 5 * 5, 85)
-        texts = pa.array([f"{low}-{low + 4}" for low in lows])
-        rows = rows.set_column(rows.schema.get_field_index("age"), "age", texts)
-        taxonomies["age"] = ages()
-    return arrow.compress(open_source(rows), make_policy(quasi_identifiers=names, k=2, taxonomies=taxonomies))
-
-
 @cache
 def run(names: tuple[str, ...], folder: str, coarse: bool = True, k: int = 5, **options: Any) -> dict[str, Any]:
     """One search: its facts, and the CPU seconds that it took."""
-    table = compressed(names, coarse, folder)
-    began = time.process_time()
-    found = optimal(table, (QuasiIdentifier(names, k),), **options)
-    facts = {**found.facts, "seconds": time.process_time() - began}
+    facts = search(compressed(names, coarse, folder), k, **options)
     print(names[-1], k, options, {key: facts[key] for key in ("seconds", "cost", "gap", "nodes")}, file=sys.stderr)
     return facts
 

@@ -20,8 +20,8 @@ from pathlib import Path
 from typing import Any
 
 import incrowd
-from benchmarks.blow_up import ATTRIBUTES, TARGET
 from benchmarks.fresh import measured
+from incrowd.reproduce.adult import ATTRIBUTES, TARGET
 
 K = 50
 REQUIREMENTS = {

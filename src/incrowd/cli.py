@@ -16,11 +16,14 @@ from incrowd.cli_options import (
     TRIAL,
     Classifier,
     Columns,
+    DocsFolder,
     Encoding,
+    Experiments,
     Folds,
     Header,
     IntervalsAs,
     K,
+    PapersFolder,
     PolicyFile,
     PolicyOptions,
     Protocol,
@@ -29,15 +32,15 @@ from incrowd.cli_options import (
     Separator,
     Split,
     TestFile,
-    policy_of,
+    to_verify,
     with_policy_options,
 )
-from incrowd.errors import IncrowdError, PolicyError
+from incrowd.errors import IncrowdError
 
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from incrowd.policy import Policy, QuasiIdentifier
+    from incrowd.policy import Policy
 
 app = typer.Typer(
     name="incrowd",
@@ -220,7 +223,7 @@ def verify(
         from incrowd.progress import ProgressLine
         from incrowd.release import recount
 
-        qids, dialect = _quasi_identifiers(qi, k, policy)
+        qids, dialect = to_verify(qi, k, policy)
         given = {"separator": separator, "quote": quote, "encoding": encoding, "header": header}
         dialect |= {key: value for key, value in given.items() if value is not None}
         with ProgressLine() as progress:
@@ -236,21 +239,6 @@ def verify(
 
             print_verification(Console(), verification)
         verification.require()
-
-
-def _quasi_identifiers(
-    qi: list[str] | None, k: int | None, policy: Path | None
-) -> tuple[tuple[QuasiIdentifier, ...], dict[str, Any]]:
-    """What must hold, from options or from a policy file, and how that reads CSV files."""
-    from incrowd.policy import quasi_identifiers_of
-    from incrowd.words import quasi_identifiers
-
-    if qi is not None:
-        return quasi_identifiers_of(quasi_identifiers(qi), k), {}
-    if policy is None:
-        raise PolicyError("say what to verify; give --qi with its columns, or a --policy file")
-    made, dialect = policy_of(policy, {} if k is None else {"k": k}, {})
-    return made.quasi_identifiers, dialect
 
 
 @app.command()
@@ -321,6 +309,27 @@ def methods() -> None:
         for option, about in method.options.items():
             choices = f" ({', '.join(about.choices)})" if about.choices else ""
             typer.echo(f"{'':<12}{option}: {about.about}{choices}")
+
+
+@app.command()
+def reproduce(
+    names: Experiments = None,
+    output: PapersFolder = Path("papers"),
+    docs: DocsFolder = None,
+    every: Annotated[bool, typer.Option("--all", help="Run all of them.")] = False,
+    quick: Annotated[bool, typer.Option("--quick", help="Fewer points.")] = False,
+) -> None:
+    """Run experiments of the papers again on the shipped census data; without names, list them.
+
+    incrowd reproduce tds-5a bug-3 -o papers
+    """
+    with _user_errors():
+        from incrowd.reproduce.command import list_experiments, run_experiments
+
+        if names or every:
+            run_experiments(None if every else names, output, docs, quick=quick)
+        else:
+            list_experiments()
 
 
 @app.command()

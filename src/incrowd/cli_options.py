@@ -16,7 +16,7 @@ from incrowd.search import METHODS
 from incrowd.words import option_value
 
 if TYPE_CHECKING:
-    from incrowd.policy import Policy
+    from incrowd.policy import Policy, QuasiIdentifier
 
 _QI = "Columns of a quasi-identifier, separated by commas; several times for several, each with ':k'."
 _RULES = "column=FILE, zip=prefix:3,2, age=widths:5,10 or age=bounds:18,65."
@@ -31,6 +31,15 @@ Quote = Annotated[str | None, typer.Option(help="Quote character.", rich_help_pa
 Encoding = Annotated[str | None, typer.Option(help="Such as cp1252.", rich_help_panel="CSV")]
 Header = Annotated[
     bool | None, typer.Option("--header/--no-header", help="First line is names.", rich_help_panel="CSV")
+]
+Experiments = Annotated[
+    list[str] | None, typer.Argument(metavar="[NAME]...", help="Experiments; none to list them.", show_default=False)
+]
+PapersFolder = Annotated[
+    Path, typer.Option("-o", "--output", help="Folder for data, plots and findings.", readable=False)
+]
+DocsFolder = Annotated[
+    Path | None, typer.Option(help="Folder whose papers.md to update instead.", show_default=False, readable=False)
 ]
 
 TRIAL: Any = {"rich_help_panel": "Evaluation", "show_default": False}
@@ -105,6 +114,21 @@ def policy_of(file: Path | None, words: dict[str, Any], dialect: dict[str, Any])
     if "quasi_identifiers" not in words:
         raise PolicyError("a release needs a quasi-identifier; give --qi with its columns, or a --policy file")
     return make_policy(**words), dialect
+
+
+def to_verify(
+    qi: list[str] | None, k: int | None, policy: Path | None
+) -> tuple[tuple[QuasiIdentifier, ...], dict[str, Any]]:
+    """What must hold, from options or from a policy file, and how that reads CSV files."""
+    from incrowd.policy import quasi_identifiers_of
+    from incrowd.words import quasi_identifiers
+
+    if qi is not None:
+        return quasi_identifiers_of(quasi_identifiers(qi), k), {}
+    if policy is None:
+        raise PolicyError("say what to verify; give --qi with its columns, or a --policy file")
+    made, dialect = policy_of(policy, {} if k is None else {"k": k}, {})
+    return made.quasi_identifiers, dialect
 
 
 def _says_k(quasi_identifiers: Any) -> bool:

@@ -1,0 +1,38 @@
+"""`incrowd reproduce`: list the experiments, or run some with progress."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+
+import typer
+
+from incrowd.progress import ProgressLine
+from incrowd.reproduce import EXPERIMENTS, Effort, reproduce
+
+QUICK_SECONDS = 2.0  # where a search for an optimum stops if it should be quick
+
+
+def list_experiments() -> None:
+    """Print the experiments on stdout."""
+    for name, experiment in EXPERIMENTS.items():
+        typer.echo(f"{name:<12}{experiment.title} ({experiment.paper})")
+
+
+def run_experiments(names: Iterable[str] | None, output: Path, docs: Path | None, *, quick: bool) -> None:
+    """Run experiments and print one sentence of each on stdout.
+
+    Args:
+        names: Which ones, None for all.
+        output: Folder for what they find.
+        docs: Folder whose page is updated instead.
+        quick: Whether to take fewer points.
+    """
+    with ProgressLine() as progress:
+        reproduce(
+            EXPERIMENTS if names is None else names,
+            output=None if docs else output,
+            docs=docs,
+            effort=Effort(quick, seconds=QUICK_SECONDS if quick else Effort.seconds, say=progress.say),
+            done=lambda name, sentence: typer.echo(f"{name}: {sentence}"),
+        )
