@@ -266,7 +266,7 @@ def apply(
         from incrowd.words import quasi_identifiers
 
         dialect = {"separator": separator, "quote": quote, "encoding": encoding, "header": header}
-        require = quasi_identifiers_of(quasi_identifiers(qi), k) if qi else ()
+        require = quasi_identifiers_of(quasi_identifiers(qi, k), k) if qi else ()
         with ProgressLine() as progress:
             rows = progress.stage("writing").rows
             apply_to_file(
@@ -339,23 +339,16 @@ def demo(
 ) -> None:
     """Anonymize the shipped census data (Adult, 45,222 people) for predicting income."""
     with _user_errors():
-        import shutil
-
         from incrowd import datasets
         from incrowd.policy import make_policy
 
-        taxonomies = datasets.taxonomies("adult")
+        table, taxonomies = datasets.copy("adult", folder)
+        output = folder / "release.csv"
         columns = ["age", "workclass", "education", "marital-status", "occupation", "race", "sex", "native-country"]
-        trees = {column: taxonomies[column] for column in columns if column in taxonomies}
-        policy = make_policy(quasi_identifiers=columns, k=k, target="income", taxonomies=trees)
-        folder.mkdir(parents=True, exist_ok=True)
-        table = folder / "adult.csv.gz"
-        shutil.copyfile(datasets.adult(), table)
-        shutil.copytree(next(iter(taxonomies.values())).parent, folder / "taxonomies", dirs_exist_ok=True)
-        console, output = _console(), folder / "release.csv"
-        console.print(
+        policy = make_policy(quasi_identifiers=columns, k=k, target="income", taxonomies=taxonomies)
+        _console().print(
             f"incrowd anonymize {table} -o {output} --qi {','.join(columns)} --k {k} --target income "
-            f"--taxonomies {folder / 'taxonomies'} --method tdr --preview --overwrite\n",
+            f"--taxonomies {taxonomies} --method tdr --preview --overwrite\n",
             highlight=False,
             soft_wrap=True,
         )
@@ -394,7 +387,7 @@ def _terminated(number: int, frame: object) -> NoReturn:
 
 
 def main() -> None:
-    """Entry point; an interrupt outside a command, such as while modules are loaded, ends as one inside does."""
+    """Entry point; an interrupt while modules are loaded ends as one during a command does."""
     try:
         app()
     except KeyboardInterrupt:

@@ -124,7 +124,7 @@ def to_verify(
     from incrowd.words import quasi_identifiers
 
     if qi is not None:
-        return quasi_identifiers_of(quasi_identifiers(qi), k), {}
+        return quasi_identifiers_of(quasi_identifiers(qi, k), k), {}
     if policy is None:
         raise PolicyError("say what to verify; give --qi with its columns, or a --policy file")
     made, dialect = policy_of(policy, {} if k is None else {"k": k}, {})

@@ -225,13 +225,7 @@ def quasi_identifiers_of(words: Any, k: int | None = None) -> tuple[QuasiIdentif
     words = list(words)
     if words and all(isinstance(word, str) for word in words):
         words = [words]
-    if k is not None and words and all(_says_k(word) for word in words):
-        raise PolicyError(f"every quasi-identifier says its own k, so k={k!r} would be ignored; leave one of them out")
     return tuple(_quasi_identifier_of(word, k) for word in words)
-
-
-def _says_k(word: Any) -> bool:
-    return isinstance(word, QuasiIdentifier) or (isinstance(word, Mapping) and "k" in word)
 
 
 def _quasi_identifier_of(word: Any, k: int | None) -> QuasiIdentifier:

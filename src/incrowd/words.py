@@ -16,7 +16,7 @@ def given_words(**typed: Any) -> dict[str, Any]:
         if key in words:
             words[key] = columns_of(words[key])
     if "quasi_identifiers" in words:
-        words["quasi_identifiers"] = quasi_identifiers(words["quasi_identifiers"])
+        words["quasi_identifiers"] = quasi_identifiers(words["quasi_identifiers"], words.get("k"))
     if "types" in words:
         words["types"] = dict(_pair(text, "--type", "age=number") for text in words["types"])
     if "ranges" in words:
@@ -26,9 +26,12 @@ def given_words(**typed: Any) -> dict[str, Any]:
     return words
 
 
-def quasi_identifiers(typed: Sequence[str]) -> list[Any]:
-    """Quasi-identifiers typed as 'education,sex:4'; without ':k' the common k holds."""
-    return [_quasi_identifier(text) for text in typed]
+def quasi_identifiers(typed: Sequence[str], k: int | None) -> list[Any]:
+    """Quasi-identifiers typed as 'education,sex:4'; without ':k' the common k holds, which must not be for nothing."""
+    words = [_quasi_identifier(text) for text in typed]
+    if k is not None and words and all(isinstance(word, dict) for word in words):
+        raise PolicyError(f"every quasi-identifier has a k of its own, so --k {k} would be ignored; leave one out")
+    return words
 
 
 def _quasi_identifier(text: str) -> Any:

@@ -178,7 +178,7 @@ BAD = {
     "apply: not a recoding": (nothing, ("apply", "people.csv", "people.csv", "-o", "out.csv"), 1, "is no recoding"),
     "codebook: no recoding": (nothing, ("codebook", "people.csv"), 1, "is no recoding"),
     "taxonomy: no file": (nothing, ("taxonomy", "no.csv"), 1, "no.csv"),
-    "demo: in a file": (nothing, ("demo", "people.csv"), 1, "people.csv: File exists"),
+    "demo: in a file": (nothing, ("demo", "people.csv"), 1, "people.csv/taxonomies: Not a directory"),
 }
 
 

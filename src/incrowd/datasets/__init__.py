@@ -5,12 +5,13 @@ Only paths are handed out: reading is left to whoever asks. `README.md` beside t
 
 from __future__ import annotations
 
+import shutil
 from importlib import resources
 from pathlib import Path
 
 from incrowd.errors import UnknownNameError
 
-__all__ = ["adult", "german", "taxonomies"]
+__all__ = ["adult", "copy", "german", "taxonomies"]
 
 _NAMES = ("adult", "german")
 
@@ -37,6 +38,24 @@ def taxonomies(name: str) -> dict[str, Path]:
     if name not in _NAMES:
         raise UnknownNameError("data set", name, _NAMES)
     return {path.stem: path for path in sorted((_folder(name) / "taxonomies").glob("*.csv"))}
+
+
+def copy(name: str, folder: Path) -> tuple[Path, Path]:
+    """Copy a data set into a folder of the user's, which is made if need be.
+
+    Args:
+        name: "adult" or "german".
+        folder: Where to.
+
+    Returns:
+        The table, and the folder of its taxonomies.
+    """
+    table, trees = folder / f"{name}.csv.gz", folder / "taxonomies"
+    trees.mkdir(parents=True, exist_ok=True)
+    for path in taxonomies(name).values():
+        shutil.copyfile(path, trees / path.name)
+    shutil.copyfile(_folder(name) / table.name, table)
+    return table, trees
 
 
 def _folder(name: str) -> Path:
