@@ -19,6 +19,8 @@ The prunings, each of which can be switched off and none of which changes the op
 - requeue: look at a node's bound, and look again when its turn comes, before making its children.
 - node-order: the node with the lowest bound first, else first come first served.
 - applicator-order: attributes with few children first, so that the many children have few attributes left.
+- innermost: do not enumerate the attribute with most partitions, but find the cheapest one for each combination of the
+  others.
 """
 
 from __future__ import annotations
@@ -33,9 +35,10 @@ import numpy as np
 
 from incrowd.search.blocks import Apart, Labels
 from incrowd.search.costs import Bound, Costs
+from incrowd.search.innermost import Innermost, innermost_of
 from incrowd.search.partitions import Reach
 
-PRUNINGS = ("bound", "applicators", "useful", "seeding", "requeue", "node-order", "applicator-order")
+PRUNINGS = ("bound", "applicators", "useful", "seeding", "requeue", "node-order", "applicator-order", "innermost")
 NODE_BYTES = 2_000  # about, with its states
 CACHED_CHILDREN = 300_000
 
@@ -108,6 +111,8 @@ class Search:
         self._current: Node | None = None
         self._reaches: dict[tuple[int, Any, Apart], Reach] = {}
         self._cached = self._serial = 0
+        index = innermost_of(costs) if "innermost" in self._on else None
+        self._innermost = None if index is None else Innermost(costs, index, limit)
         self.best = np.inf
         self.partitions: list[Labels] | None = None
         self.visited = self.pruned = 0
@@ -135,7 +140,9 @@ class Search:
         domains = self.costs.domains
         states = tuple(domain.space.start(self._up) for domain in domains)
         apart = tuple((0,) * domain.space.size for domain in domains)
-        self._push(Node(states, tuple(range(len(domains))), apart, 0.0))
+        solved = self._innermost and self._innermost.index
+        active = tuple(index for index in range(len(domains)) if index != solved)
+        self._push(Node(states, active, apart, 0.0))
         try:
             while not self._is_over() and (node := self._pop()) is not None:
                 self._current = node
@@ -215,12 +222,13 @@ class Search:
         costs, first = self.costs, True
         while True:
             reaches = [self._reach(node, index) for index in range(len(node.states))]
-            active = [index in node.active for index in range(len(reaches))]
+            free = self._free(node)
+            active = [index in free for index in range(len(reaches))]
             fine = [r.fine if on else r.visited for r, on in zip(reaches, active, strict=True)]
             coarse = [r.coarse if on else r.visited for r, on in zip(reaches, active, strict=True)]
             known = costs.between(fine, coarse if "useful" in self._on else None)
             if first:
-                self._offer_visited(reaches, known)
+                self._offer_visited(node, reaches, known)
                 first = False
             if "useful" in self._on and known.sure > self._limit:
                 return False
@@ -232,9 +240,19 @@ class Search:
             ):
                 return True
 
-    def _offer_visited(self, reaches: list[Reach], known: Bound) -> None:
+    def _free(self, node: Node) -> tuple[int, ...]:
+        """The attributes that are not fixed."""
+        return node.active if self._innermost is None else (*node.active, self._innermost.index)
+
+    def _offer_visited(self, node: Node, reaches: list[Reach], known: Bound) -> None:
         visited = [reach.visited for reach in reaches]
-        cost, suppressed = self.costs.of(visited, known.classes if self._up else None)
+        if self._innermost is None:
+            cost, suppressed = self.costs.of(visited, known.classes if self._up else None)
+        elif solved := self._innermost.cheapest(visited, node.apart[self._innermost.index], self.best):
+            visited = solved
+            cost, suppressed = self.costs.of(visited)
+        else:
+            return
         if suppressed <= self._limit:
             self.offer(cost, visited)
 
@@ -246,7 +264,7 @@ class Search:
         """
         costs, shares = self.costs, {}
         joint = np.full((len(fine), costs.width, costs.width), np.inf)
-        for index in node.active:
+        for index in self._free(node):
             share = costs.shares(fine, known, index)
             size = len(fine[index])
             if share is None:

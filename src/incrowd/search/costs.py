@@ -31,7 +31,7 @@ import numpy.typing as npt
 
 from incrowd.errors import PolicyError
 from incrowd.search import kernels
-from incrowd.search.blocks import Labels, blocks_of
+from incrowd.search.blocks import Labels, bits, blocks_of
 from incrowd.search.schemes import Domain
 from incrowd.table import CompressedTable, Counts, Floats
 
@@ -65,6 +65,25 @@ class Bound:
     sure: int
     classes: Classes
     is_sure: npt.NDArray[np.bool_]
+
+
+@dataclass(frozen=True)
+class Columns:
+    """The records of each value of one attribute, by the classes that the other attributes make.
+
+    Args:
+        records: Values x classes.
+        fixed: Values x classes, what their cells in the other attributes cost; no classes for DM.
+        rates: Values x classes, what they pay per span of the block of their value; no classes for DM.
+        least: Of each value, what its records cost if it is not merged and none is suppressed.
+        lost: Records whose class is too small even if all values are merged; they are left out above.
+    """
+
+    records: Counts
+    fixed: Floats
+    rates: Floats
+    least: Floats
+    lost: int
 
 
 class Costs:
@@ -159,6 +178,51 @@ class Costs:
         penalties = self._all_penalties(fine)
         bound, sure = kernels.cost_cells(self.rows, self.weights, classes.of_row, sizes, self.k, penalties)
         return Bound(bound, sure, classes, is_sure)
+
+    @property
+    def penalty(self) -> float:
+        """What a suppressed record costs."""
+        return float(self.records) if self.cost == "dm" else 1.0
+
+    def spans(self, index: int, blocks: Sequence[int]) -> Floats:
+        """HDM and LM: how much of an attribute each block takes, in the unit of `Columns.rates`."""
+        if self.cost == "dm":
+            return np.zeros(len(blocks))
+        if self.cost == "lm":
+            return np.array([self.domains[index].loss(block) for block in blocks])
+        counts = self.value_counts[index]
+        return np.array([counts[list(bits(block))].sum() for block in blocks])
+
+    def columns(self, partitions: Partitions, index: int) -> Columns:
+        """The records of each value of one attribute, by the classes that the partitions of the others make."""
+        size = len(partitions[index])
+        others = self.classes([*partitions[:index], self._everything[index], *partitions[index + 1 :]])
+        large = others.sizes >= self.k
+        column_of = np.cumsum(large) - 1
+        kept = large[others.of_row]
+        columns, rows = int(large.sum()), self.rows[kept]
+        weights = self.weights[kept].astype(np.float64)
+        cells = rows[:, index] * columns + column_of[others.of_row[kept]]
+
+        def summed(values: Floats) -> Floats:
+            return np.bincount(cells, values, size * columns).astype(np.float64).reshape(size, columns)
+
+        records = summed(weights).astype(np.int64)
+        lost = int(others.sizes[~large].sum())
+        if self.cost == "dm":
+            least = (records * np.maximum(records, self.k)).sum(axis=1).astype(np.float64)
+            return Columns(records, np.zeros((size, 0)), np.zeros((size, 0)), least, lost)
+        paid = self._all_penalties(partitions)
+        paid[index] = 0
+        fixed = summed(weights * paid[np.arange(len(paid)), rows].sum(axis=1))
+        rates = records / len(self.domains)
+        alone = self.spans(index, [1 << position for position in range(size)])
+        if self.cost == "hdm":
+            counts = self.value_counts[index]
+            rates /= np.maximum(1, self.records - counts)[:, None]
+            fixed -= rates * counts[:, None]
+        least = (fixed + rates * alone[:, None]).sum(axis=1)
+        return Columns(records, fixed, rates, least, lost)
 
     def _misfits(self, classes: Classes, large: npt.NDArray[np.bool_]) -> float:
         table = self._table

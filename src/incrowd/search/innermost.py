@@ -1,0 +1,143 @@
+"""The cheapest partition of one attribute, given those of all the others, found without enumerating them.
+
+Once the other attributes are fixed, every cost of `costs` that is a sum over classes is a sum over the blocks of the
+last one, and a partition is allowed if each of its blocks is. So the search need not visit the partitions of one
+attribute at all, and it leaves out the one that has most: it looks at blocks, of which there are far fewer (15 values
+have 1.4e9 partitions and 32,767 blocks), and puts the cheapest partition together.
+
+Few blocks matter. Let `least` be what the values of a block cost at least, each alone and with no class suppressed.
+Merging never makes records cheaper, so what a block costs over `least` only grows with the block: where it alone is
+more than the best cost leaves, the block is of no use, nor is any block around it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from incrowd.search import innermost_kernels as kernels
+from incrowd.search.blocks import Apart, Labels, bits, labels_of
+from incrowd.search.costs import Costs
+from incrowd.search.partitions import LevelSpace, TreeSpace
+
+FEW_PARTITIONS = 4  # not worth the effort
+MOST_POSITIONS, MOST_SIBLINGS, MOST_BLOCKS = 62, 18, 1 << 18
+
+Line = tuple[int, int, int, bool]
+
+
+def innermost_of(costs: Costs) -> int | None:
+    """The attribute with most partitions, of those that can be solved; None if there is none."""
+    sizes = {i: domain.space.partitions for i, domain in enumerate(costs.domains) if fits(costs, i)}
+    return max(sizes, key=lambda index: sizes[index], default=None)
+
+
+def fits(costs: Costs, index: int) -> bool:
+    """Whether an attribute can be solved given the others, and is worth it."""
+    space = costs.domains[index].space
+    if isinstance(space, LevelSpace) or costs.cost == "cm" or space.partitions < FEW_PARTITIONS:
+        return False
+    widest = max(map(len, space.tree.children))
+    blocks = sum(2 ** len(children) for children in space.tree.children) if space.mode == "set" else space.size**2
+    return (space.mode != "set" or widest <= MOST_SIBLINGS) and blocks <= MOST_BLOCKS and space.size <= MOST_POSITIONS
+
+
+class Innermost:
+    """Solves one attribute given the others.
+
+    Args:
+        costs: What is to be low; its cost must not be CM.
+        index: The attribute.
+        limit: Records that may be suppressed.
+    """
+
+    def __init__(self, costs: Costs, index: int, limit: int) -> None:
+        space = costs.domains[index].space
+        assert isinstance(space, TreeSpace)
+        self.index, self._costs, self._limit, self._space = index, costs, limit, space
+        lines = list(_walk(space))
+        self._walk = np.array([line[1:] for line in lines], np.int64)
+        self._masks = np.array([line[0] for line in lines], np.int64)
+        self._spans = costs.spans(index, [line[0] for line in lines])
+        leaves = {mask: node for node, mask in enumerate(space.tree.masks) if not space.tree.children[node]}
+        self._leaves = np.array([leaves[1 << position] for position in range(space.size)])
+
+    def cheapest(self, partitions: Sequence[Labels], apart: Apart, best: float) -> list[Labels] | None:
+        """The partitions with the cheapest one for this attribute, if they cost less than the best; else None."""
+        costs, index = self._costs, self.index
+        columns = costs.columns(partitions, index)
+        records = self._grown(columns.records)
+        fixed, rates = self._grown(columns.fixed), self._grown(columns.rates)
+        least = self._grown(columns.least)
+        penalty = np.inf if self._limit == 0 else costs.penalty
+        slack = costs.below(best) - columns.lost * (penalty if columns.lost else 0.0) - least[0]
+        if not slack > 0:
+            return None
+        lines, prices, losses = kernels.cheap_blocks(
+            self._walk,
+            self._masks,
+            self._bad(apart),
+            records,
+            fixed,
+            rates,
+            self._spans,
+            least,
+            costs.k,
+            penalty,
+            slack,
+        )
+        masks = self._masks[lines]
+        if self._limit >= costs.records:
+            losses[:] = 0
+        chosen = kernels.cheapest_partition(masks, prices, losses, self._space.size, slack, self._limit - columns.lost)
+        if not len(chosen):
+            return None
+        labels = labels_of(masks[chosen].tolist(), self._space.size)
+        return [labels if place == index else other for place, other in enumerate(partitions)]
+
+    def _grown(self, of_position: Any) -> Any:
+        """What holds for positions, summed up for the nodes of the tree."""
+        tree = self._space.tree
+        grown = np.zeros((len(tree.children), *of_position.shape[1:]), of_position.dtype)
+        grown[self._leaves] = of_position
+        for node in range(len(tree.children) - 1, -1, -1):
+            if children := tree.children[node]:
+                grown[node] = grown[list(children)].sum(axis=0)
+        return grown
+
+    def _bad(self, apart: Apart) -> Any:
+        bad = [0] * len(self._space.tree.masks)
+        for node, mask in enumerate(self._space.tree.masks):
+            for position in bits(mask):
+                bad[node] |= apart[position]
+        return np.array(bad, np.int64)
+
+
+def _walk(space: TreeSpace) -> Iterator[tuple[int, int, int, int, bool]]:
+    """All blocks of a space and what they begin with: mask, depth, node that is added, line after, is it of the space.
+
+    A single value is a block; so are two or more children of a node, as the mode allows. One child that is not a value
+    is met again as all of its own children.
+    """
+    lines: list[list[Any]] = []
+    tree = space.tree
+
+    def grow(children: Sequence[int], number: int, mask: int, depth: int) -> None:
+        node = children[number]
+        here = len(lines)
+        mask |= tree.masks[node]
+        lines.append([mask, depth, node, 0, depth > 0 or not tree.children[node]])
+        if space.mode != "all":
+            stop = len(children) if space.mode == "set" else min(len(children), number + 2)
+            for following in range(number + 1, stop):
+                grow(children, following, mask, depth + 1)
+        lines[here][3] = len(lines)
+
+    for node, children in enumerate(tree.children):
+        for number in range(len(children)):
+            grow(children, number, 0, 0)
+        if space.mode == "all" and children:
+            lines.append([tree.masks[node], 0, node, len(lines) + 1, True])
+    yield from map(tuple, lines)
