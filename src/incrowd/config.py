@@ -81,7 +81,7 @@ def _taxonomies(given: Any, path: Path) -> Any:
         return path.parent / given
     if not isinstance(given, Mapping):
         raise PolicyError(f"The 'taxonomies' key of {path} must be a folder or a table. Got {type(given).__name__}.")
-    from incrowd.taxonomy_rules import rule_of
+    from incrowd.taxonomies.rules import rule_of
 
     return {
         column: path.parent / item if isinstance(item, str) else rule_of(column, item) for column, item in given.items()

@@ -82,7 +82,7 @@ def _taxonomy(text: str) -> tuple[str, Any]:
     kind, colon, numbers = value.partition(":")
     if value != "flat" and not (kind in ("prefix", "widths", "bounds") and colon):
         return column, Path(value)
-    from incrowd.taxonomy_rules import rule_of
+    from incrowd.taxonomies.rules import rule_of
 
     return column, rule_of(column, {kind: [_number(number) for number in numbers.split(",")] if colon else True})
 

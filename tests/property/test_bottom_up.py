@@ -14,10 +14,10 @@ from tests.reference.bottom_up import TIE, BottomUp
 from tests.strategies import problems
 
 from incrowd import anonymize, apply, verify
-from incrowd.attribute_recoding import Cut, Disclosure, Intervals
 from incrowd.measures import measure
-from incrowd.recoding import Recoding
-from incrowd.replay import generalized
+from incrowd.recodings.attribute import Cut, Disclosure, Intervals
+from incrowd.recodings.recoding import Recoding
+from incrowd.recodings.replay import generalized
 from incrowd.search.bottom_up import bottom_up
 from incrowd.steps import NOT_TOLD, GeneralizeNode, MergeIntervals, TakeBack
 

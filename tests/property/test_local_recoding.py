@@ -14,9 +14,9 @@ from tests.reference.problem import Problem
 from tests.strategies import columns
 
 import incrowd
-from incrowd.hierarchies import hierarchy_of
-from incrowd.local_recoding import LocalRecoding
 from incrowd.policy import QuasiIdentifier
+from incrowd.recodings.local.hierarchies import hierarchy_of
+from incrowd.recodings.local.recoding import LocalRecoding
 from incrowd.search.cover import cover
 from incrowd.search.kaca import kaca, kaca2
 

@@ -12,10 +12,10 @@ from tests.strategies import problems
 
 import incrowd
 from incrowd.errors import PolicyError
-from incrowd.local_recoding import LocalRecoding, secret_key
 from incrowd.measures import measure
 from incrowd.policy import QuasiIdentifier
-from incrowd.recoding import Recoding
+from incrowd.recodings.local.recoding import LocalRecoding, secret_key
+from incrowd.recodings.recoding import Recoding
 from incrowd.search import method_of
 
 modest = settings(max_examples=100, deadline=None)

@@ -11,9 +11,9 @@ from tests.reference.problem import Column, Problem
 from tests.reference.top_down import TIE
 from tests.strategies import CRITERIA, problems
 
-from incrowd.attribute_recoding import Cut, Disclosure
 from incrowd.policy import QuasiIdentifier
-from incrowd.recoding import Recoding
+from incrowd.recodings.attribute import Cut, Disclosure
+from incrowd.recodings.recoding import Recoding
 from incrowd.steps import Disclose, RefineNode
 
 modest = settings(max_examples=150, deadline=None)

@@ -9,12 +9,12 @@ import pyarrow as pa
 from tests.reference.top_down import Flat, Numbers, TopDown, Tree
 
 from incrowd.policy import QuasiIdentifier
-from incrowd.recoding import Recoding
-from incrowd.replay import after
+from incrowd.recodings.recoding import Recoding
+from incrowd.recodings.replay import after
 from incrowd.search.top_down import top_down
 from incrowd.steps import Step
 from incrowd.table import CompressedTable, encode
-from incrowd.taxonomy import Taxonomy
+from incrowd.taxonomies.taxonomy import Taxonomy
 
 
 @dataclass(frozen=True)

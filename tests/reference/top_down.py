@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from math import log2
 from typing import Any
 
-from incrowd.taxonomy import Taxonomy
+from incrowd.taxonomies.taxonomy import Taxonomy
 
 ANY = "*"
 TIE = 1e-9

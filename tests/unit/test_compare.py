@@ -16,8 +16,8 @@ from typer.testing import CliRunner
 
 import incrowd
 from incrowd.cli import app
-from incrowd.comparison import Comparison, settings_of
-from incrowd.comparison_runs import Run, RunLog, key_of
+from incrowd.comparison.comparison import Comparison, settings_of
+from incrowd.comparison.runs import Run, RunLog, key_of
 from incrowd.errors import PolicyError, UnknownNameError
 from incrowd.policy import make_policy
 

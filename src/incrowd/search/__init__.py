@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 from incrowd.errors import PolicyError, UnknownNameError
 
 if TYPE_CHECKING:
-    from incrowd.attribute_recoding import AttributeRecoding
-    from incrowd.local_mapping import LocalMapping
     from incrowd.policy import QuasiIdentifier
+    from incrowd.recodings.attribute import AttributeRecoding
+    from incrowd.recodings.local.mapping import LocalMapping
     from incrowd.steps import Step
     from incrowd.table import CompressedTable
 

@@ -26,7 +26,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from incrowd.errors import DataError
-from incrowd.local_mapping import LocalMapping, Numbers
+from incrowd.recodings.local.mapping import LocalMapping, Numbers
 
 Hashes = npt.NDArray[np.uint64]
 _NULL = np.uint64(0x6E756C6C)

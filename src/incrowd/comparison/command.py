@@ -13,13 +13,13 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.text import Text
 
-from incrowd.cli_options import PolicyOptions
-from incrowd.comparison import Comparison, Watch, comparison_of, settings_of
-from incrowd.comparison_files import can_plot, prepare, write
-from incrowd.comparison_process import TrialDesign
+from incrowd.cli.options import PolicyOptions
+from incrowd.comparison.comparison import Comparison, Watch, comparison_of, settings_of
+from incrowd.comparison.files import can_plot, prepare, write
+from incrowd.comparison.processes import TrialDesign
 from incrowd.engines.sources import open_source
 from incrowd.errors import PolicyError
-from incrowd.utility import require_scikit_learn
+from incrowd.evaluation.trial import require_scikit_learn
 from incrowd.words import columns_of
 
 

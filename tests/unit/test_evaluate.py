@@ -15,11 +15,11 @@ from typer.testing import CliRunner
 import incrowd
 from incrowd.cli import app
 from incrowd.errors import DataError, IncrowdError, PolicyError, UnknownNameError
+from incrowd.evaluation.estimates import difference_of, error_of
+from incrowd.evaluation.features import features_of, middle, scales_of
+from incrowd.evaluation.rows import drawn_parts, join, released_rows
 from incrowd.policy import make_policy
 from incrowd.scales import Scale
-from incrowd.utility_estimates import difference_of, error_of
-from incrowd.utility_features import features_of, middle, scales_of
-from incrowd.utility_rows import drawn_parts, join, released_rows
 
 INTEGER, NUMBER, DATE = Scale("integer"), Scale("number"), Scale("date")
 TOP7 = ["capital-gain", "age", "marital-status", "education-num", "relationship", "hours-per-week", "sex"]
@@ -220,7 +220,7 @@ def test_test_rows_of_other_types_are_an_error(people):
 
 
 def test_without_scikit_learn_it_says_how_to_install_it(people, monkeypatch):
-    monkeypatch.setattr("incrowd.utility.find_spec", lambda name: None)
+    monkeypatch.setattr("incrowd.evaluation.trial.find_spec", lambda name: None)
     with pytest.raises(IncrowdError, match=r"pip install incrowd\[eval\]"):
         incrowd.evaluate(people, quasi_identifiers=["age"], k=5, target="income")
 

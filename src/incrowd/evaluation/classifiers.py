@@ -1,6 +1,6 @@
 """The classifiers that judge a release, each behind the encoding of features that it needs. Needs scikit-learn.
 
-Every classifier gets the matrix of `utility_features` and learns its encoding from the training rows alone: a category
+Every classifier gets the matrix of `features` and learns its encoding from the training rows alone: a category
 that only test rows have is no category of its own. The same settings serve the original and the released table.
 """
 
@@ -24,7 +24,7 @@ from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils import all_estimators
 
 from incrowd.errors import PolicyError, UnknownNameError
-from incrowd.utility_features import Features
+from incrowd.evaluation.features import Features
 
 MOST_CATEGORIES = 100  # columns that one category may become; the rarest share one
 

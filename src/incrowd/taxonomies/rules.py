@@ -17,7 +17,7 @@ from math import floor, isfinite
 from typing import Any, NoReturn, Protocol
 
 from incrowd.errors import PolicyError, TaxonomyError, UnknownNameError
-from incrowd.taxonomy import ROOT, Taxonomy, interval_label, number_label
+from incrowd.taxonomies.taxonomy import ROOT, Taxonomy, interval_label, number_label
 
 __all__ = ["Bounds", "Flat", "Intervals", "Prefix", "Rule", "rule_of", "words_of"]
 

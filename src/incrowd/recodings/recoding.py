@@ -14,13 +14,13 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from incrowd.attribute_recoding import AttributeRecoding, Cut, Disclosure, Intervals, RuleCut
 from incrowd.errors import DataError
-from incrowd.partition_recoding import Partition
+from incrowd.recodings.attribute import AttributeRecoding, Cut, Disclosure, Intervals, RuleCut
+from incrowd.recodings.partition import Partition
 from incrowd.scales import text_of
 
 if TYPE_CHECKING:
-    from incrowd.local_recoding import LocalRecoding
+    from incrowd.recodings.local.recoding import LocalRecoding
 
 FORMAT = 1
 _KINDS: dict[str, type[AttributeRecoding]] = {
@@ -233,7 +233,7 @@ class Recoding:
             if data["incrowd"] != "recoding" or data["format"] != FORMAT:
                 raise DataError(f"{path} is a recoding of format {data['format']}; this version reads format {FORMAT}")
             if data.get("kind") == "local":
-                from incrowd.local_recoding import LocalRecoding
+                from incrowd.recodings.local.recoding import LocalRecoding
 
                 return LocalRecoding.from_json(data)
             return cls.from_json(data)

@@ -16,11 +16,11 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from incrowd.attribute_recoding import KNOWN
-from incrowd.hierarchies import Hierarchy, Nodes
+from incrowd.recodings.attribute import KNOWN
+from incrowd.recodings.local.hierarchies import Hierarchy, Nodes
 from incrowd.scales import Scale
 from incrowd.table import Attribute, Floats, NumberAttribute
-from incrowd.taxonomy import ROOT, Taxonomy
+from incrowd.taxonomies.taxonomy import ROOT, Taxonomy
 
 
 @dataclass(frozen=True)

@@ -15,10 +15,10 @@ import pyarrow as pa
 from incrowd.engines.arrow import missing_values
 from incrowd.engines.sources import Source, as_array, open_source
 from incrowd.errors import DataError, PolicyError, UnknownNameError
-from incrowd.local_recoding import AnyRecoding
 from incrowd.pipeline import apply, release_of
 from incrowd.policy import Policy
-from incrowd.recoding import encoded, is_missing
+from incrowd.recodings.local.recoding import AnyRecoding
+from incrowd.recodings.recoding import encoded, is_missing
 
 PROTOCOLS = ("apply", "together")
 SHARE = 1 / 3  # of rows to test on where nothing else is said

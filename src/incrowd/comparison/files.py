@@ -9,7 +9,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from incrowd.comparison import Comparison
+from incrowd.comparison.comparison import Comparison
 from incrowd.engines.output import AtomicFiles, check_output
 from incrowd.engines.sources import Source, WatchedFile
 from incrowd.errors import OutputError

@@ -24,12 +24,12 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from incrowd.errors import DataError
-from incrowd.hierarchies import Hierarchy, Nodes
-from incrowd.local_mapping import LocalMapping, Numbers
-from incrowd.ranges import Ranges
-from incrowd.recoding import FORMAT, Recoding, complete_rows, encoded, is_missing, with_columns
-from incrowd.row_shares import Hashes, RowHash, RowShares
-from incrowd.tuple_lookup import TupleLookup
+from incrowd.recodings.local.hierarchies import Hierarchy, Nodes
+from incrowd.recodings.local.mapping import LocalMapping, Numbers
+from incrowd.recodings.local.ranges import Ranges
+from incrowd.recodings.local.row_shares import Hashes, RowHash, RowShares
+from incrowd.recodings.local.tuple_lookup import TupleLookup
+from incrowd.recodings.recoding import FORMAT, Recoding, complete_rows, encoded, is_missing, with_columns
 
 Batches = Callable[[], Iterable[pa.RecordBatch]]
 

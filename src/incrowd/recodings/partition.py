@@ -1,6 +1,6 @@
 """The recoding of one attribute to sets of its values: what the partitioning schemes of the optimal search release.
 
-Like the other kinds in `attribute_recoding` it numbers its released values as cells and finds the cell of any value.
+Like the other kinds in `attribute` it numbers its released values as cells and finds the cell of any value.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ import pyarrow as pa
 from incrowd.errors import DataError, shorten
 from incrowd.scales import Scale, text_of
 from incrowd.table import Attribute, Floats, NumberAttribute
-from incrowd.taxonomy import ROOT
+from incrowd.taxonomies.taxonomy import ROOT
 
 Cells = npt.NDArray[np.int64]
 

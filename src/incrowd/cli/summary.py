@@ -13,9 +13,9 @@ from rich.text import Text
 from incrowd.release import sidecar_paths
 
 if TYPE_CHECKING:
-    from incrowd.comparison import Comparison
+    from incrowd.comparison.comparison import Comparison
+    from incrowd.evaluation.trial import Evaluation
     from incrowd.release import Release
-    from incrowd.utility import Evaluation
     from incrowd.witness import Verification
 
 SHOWN = 6  # released values that are listed per attribute

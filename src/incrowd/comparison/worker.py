@@ -19,13 +19,13 @@ from pathlib import Path
 from typing import Any
 
 from incrowd.errors import IncrowdError, NotAnonymousError, PolicyError
+from incrowd.evaluation.trial import Trial
 from incrowd.measures import measure
 from incrowd.pipeline import check_feasible, recoding_of
 from incrowd.policy import Policy
 from incrowd.release_distortion import release_distortion
 from incrowd.search import method_of
 from incrowd.table import CompressedTable
-from incrowd.utility import Trial
 
 Values = dict[str, float | None]
 
@@ -99,7 +99,7 @@ def _has_compiled() -> bool:
 
 def evaluated(job: TrialJob, policy: Policy) -> list[dict[str, Any]]:
     """The errors of each classifier."""
-    from incrowd.utility_classifiers import classifiers_of
+    from incrowd.evaluation.classifiers import classifiers_of
 
     trial = replace(job.trial, makers=classifiers_of(job.classifiers, policy.seed))
     evaluation = trial.evaluate(policy, protocol=job.protocol, intervals=job.intervals)

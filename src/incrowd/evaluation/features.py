@@ -15,10 +15,10 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from incrowd.attribute_recoding import ANY, KNOWN
 from incrowd.engines.sources import as_array
 from incrowd.errors import DataError
-from incrowd.recoding import encoded, is_missing
+from incrowd.recodings.attribute import ANY, KNOWN
+from incrowd.recodings.recoding import encoded, is_missing
 from incrowd.scales import Scale, scale_of, text_of
 
 INTERVALS = ("midpoints", "categories")

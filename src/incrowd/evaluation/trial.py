@@ -18,10 +18,9 @@ import pyarrow as pa
 from incrowd.config import DIALECT, WORDS
 from incrowd.engines.sources import Source, open_source
 from incrowd.errors import IncrowdError, PolicyError, UnknownNameError
-from incrowd.policy import Policy, make_policy
-from incrowd.utility_estimates import Estimate, Mistakes, difference_of, error_of, interval_kind
-from incrowd.utility_features import INTERVALS, Features, features_of, scales_of
-from incrowd.utility_rows import (
+from incrowd.evaluation.estimates import Estimate, Mistakes, difference_of, error_of, interval_kind
+from incrowd.evaluation.features import INTERVALS, Features, features_of, scales_of
+from incrowd.evaluation.rows import (
     PROTOCOLS,
     ROW,
     Parts,
@@ -33,9 +32,10 @@ from incrowd.utility_rows import (
     read_rows,
     released_rows,
 )
+from incrowd.policy import Policy, make_policy
 
 if TYPE_CHECKING:
-    from incrowd.utility_classifiers import Maker
+    from incrowd.evaluation.classifiers import Maker
 
 CLASSIFIERS = ("tree", "bayes")
 
@@ -195,7 +195,7 @@ class Trial:
     ) -> Trial:
         """Read the rows and split them; the policy names the target, the identifiers and the seed."""
         require_scikit_learn()
-        from incrowd.utility_classifiers import classifiers_of
+        from incrowd.evaluation.classifiers import classifiers_of
 
         if policy.target is None:
             raise PolicyError("an evaluation needs a target; name the column that models will predict")
@@ -298,7 +298,7 @@ class Trial:
             say: Called with what is being done.
             what: The table, for people.
         """
-        from incrowd.utility_classifiers import predictions
+        from incrowd.evaluation.classifiers import predictions
 
         train, test = self.parts[fold]
         truth = self.truth[rows]

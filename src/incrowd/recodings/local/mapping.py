@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from incrowd.hierarchies import Hierarchy, Nodes
+from incrowd.recodings.local.hierarchies import Hierarchy, Nodes
 from incrowd.table import CompressedTable
 
 Numbers = npt.NDArray[np.int64]

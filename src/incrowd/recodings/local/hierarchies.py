@@ -20,8 +20,8 @@ import pyarrow.compute as pc
 
 from incrowd.scales import Scale, text_of
 from incrowd.table import Attribute, FlatAttribute, Floats, NumberAttribute, TaxonomyAttribute, unknown_values_error
-from incrowd.taxonomy import ROOT, Taxonomy
-from incrowd.taxonomy_rules import Intervals
+from incrowd.taxonomies.rules import Intervals
+from incrowd.taxonomies.taxonomy import ROOT, Taxonomy
 
 Nodes = npt.NDArray[np.int32]
 Kind = Literal["taxonomy", "flat", "intervals", "calendar", "ranges"]

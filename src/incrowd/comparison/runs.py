@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from incrowd.policy import Policy
-from incrowd.taxonomy import Taxonomy
+from incrowd.taxonomies.taxonomy import Taxonomy
 
 DONE, FAILED, TIME_LIMIT = "done", "failed", "time limit"
 

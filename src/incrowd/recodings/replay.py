@@ -7,7 +7,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from incrowd.attribute_recoding import ANY, AttributeRecoding, Disclosure, Intervals, cut_of
+from incrowd.recodings.attribute import ANY, AttributeRecoding, Disclosure, Intervals, cut_of
 from incrowd.steps import (
     Change,
     Disclose,

@@ -12,14 +12,14 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from incrowd.comparison_process import Jobs, TrialDesign, answers
-from incrowd.comparison_runs import Run, RunLog, key_of
+from incrowd.comparison.processes import Jobs, TrialDesign, answers
+from incrowd.comparison.runs import Run, RunLog, key_of
 from incrowd.config import DIALECT, WORDS
 from incrowd.engines.sources import Source, open_source
 from incrowd.errors import PolicyError, UnknownNameError
+from incrowd.evaluation.trial import CLASSIFIERS
 from incrowd.policy import Policy, make_policy
 from incrowd.search import METHODS, method_of
-from incrowd.utility import CLASSIFIERS
 from incrowd.words import option_value
 
 LOSSES = ("dm", "ncp", "cm", "distortion")  # and the error of each classifier

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 
 import typer
 
-from incrowd.cli_options import (
+from incrowd.cli.options import (
     TRIAL,
     Classifier,
     Columns,
@@ -88,9 +88,9 @@ def anonymize(
 def _anonymize(
     table: Path, output: Path, policy: Policy, dialect: dict[str, Any], *, overwrite: bool, preview: bool, as_json: bool
 ) -> None:
+    from incrowd.cli.progress import ProgressLine
     from incrowd.engines.sources import open_source
     from incrowd.pipeline import release_of
-    from incrowd.progress import ProgressLine
     from incrowd.release import check_outputs
 
     with ProgressLine() as progress:
@@ -107,7 +107,7 @@ def _anonymize(
     if as_json:
         _print_json({**release.to_json(), "certificate": certificate.to_json()})
         return
-    from incrowd.summary import print_preview, print_release
+    from incrowd.cli.summary import print_preview, print_release
 
     if preview:
         print_preview(_console(), release)
@@ -135,9 +135,9 @@ def evaluate(
     incrowd evaluate people.csv --qi age,sex,zip --k 10 --target income --folds 10
     """
     with _user_errors():
+        from incrowd.cli.progress import ProgressLine
         from incrowd.engines.sources import open_source
-        from incrowd.progress import ProgressLine
-        from incrowd.utility import Trial
+        from incrowd.evaluation.trial import Trial
         from incrowd.words import columns_of
 
         policy, dialect = options.read()
@@ -158,7 +158,7 @@ def evaluate(
             return
         from rich.console import Console
 
-        from incrowd.summary import print_evaluation
+        from incrowd.cli.summary import print_evaluation
 
         print_evaluation(Console(), evaluation)
 
@@ -188,8 +188,8 @@ def compare(
     incrowd compare people.csv --qi age,sex,zip --target income --methods tds,bug,mondrian --ks 5,10,50 -o comparison
     """
     with _user_errors(f"finished runs are kept in {output}; the same command goes on"):
-        from incrowd.comparison_command import compare_file
-        from incrowd.summary import print_comparison
+        from incrowd.cli.summary import print_comparison
+        from incrowd.comparison.command import compare_file
 
         rows: dict[str, Any] = {"test": test, "split": split, "folds": folds, "protocol": protocol}
         trial = {**rows, "classifier": classifier, "features": features, "intervals": intervals} if evaluate else None
@@ -218,9 +218,9 @@ def verify(
 ) -> None:
     """Count the crowds in a table, whoever made it; exits with 3 if one is too small."""
     with _user_errors():
+        from incrowd.cli.progress import ProgressLine
         from incrowd.engines.sources import open_source
         from incrowd.policy import Policy
-        from incrowd.progress import ProgressLine
         from incrowd.release import recount
 
         qids, dialect = to_verify(qi, k, policy)
@@ -235,7 +235,7 @@ def verify(
         else:
             from rich.console import Console
 
-            from incrowd.summary import print_verification
+            from incrowd.cli.summary import print_verification
 
             print_verification(Console(), verification)
         verification.require()
@@ -259,10 +259,10 @@ def apply(
     New rows are not k-anonymous by that alone: nobody counted them when the recoding was made.
     """
     with _user_errors():
+        from incrowd.cli.progress import ProgressLine
         from incrowd.pipeline import apply_to_file
         from incrowd.policy import quasi_identifiers_of
-        from incrowd.progress import ProgressLine
-        from incrowd.recoding import Recoding
+        from incrowd.recodings.recoding import Recoding
         from incrowd.words import quasi_identifiers
 
         dialect = {"separator": separator, "quote": quote, "encoding": encoding, "header": header}
@@ -283,7 +283,7 @@ def taxonomy(
 ) -> None:
     """Check a taxonomy and print it as a tree."""
     with _user_errors():
-        from incrowd.taxonomy import Taxonomy
+        from incrowd.taxonomies.taxonomy import Taxonomy
 
         typer.echo(Taxonomy.read(file).render(most))
 
@@ -294,7 +294,7 @@ def codebook(
 ) -> None:
     """Print what every released value stands for."""
     with _user_errors():
-        from incrowd.recoding import Recoding
+        from incrowd.recodings.recoding import Recoding
 
         typer.echo(Recoding.read(recoding).codebook())
 

@@ -1,7 +1,7 @@
 """Taxonomies: trees of values, numbered so that the leaves below a node are one range of codes.
 
-A `Taxonomy` is read from a file, built from paths or a nested mapping, or made by a rule of `taxonomy_rules`. It is
-checked once, when it is built; every query after that is an array lookup.
+A `Taxonomy` is read from a file, built from paths or a nested mapping, or made by one of the `rules`. It is checked
+once, when it is built; every query after that is an array lookup.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ import numpy as np
 import numpy.typing as npt
 
 from incrowd.errors import TaxonomyError, UnknownNameError
-from incrowd.taxonomy_files import PathText, file_kind, read_csv, read_toml
-from incrowd.taxonomy_paths import PlacedPath, grow, tree_paths
+from incrowd.taxonomies.files import PathText, file_kind, read_csv, read_toml
+from incrowd.taxonomies.paths import PlacedPath, grow, tree_paths
 
 __all__ = ["Taxonomy", "interval_label", "number_label"]
 

@@ -20,7 +20,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from incrowd.errors import DataError, TaxonomyError, shorten
-from incrowd.partition_recoding import Partition
+from incrowd.recodings.partition import Partition
 from incrowd.scales import Scale, text_of
 from incrowd.table import (
     Attribute,
@@ -29,8 +29,8 @@ from incrowd.table import (
     TaxonomyAttribute,
     unknown_values_error,
 )
-from incrowd.taxonomy import Taxonomy, interval_label
-from incrowd.taxonomy_rules import Rule, rule_of, words_of
+from incrowd.taxonomies.rules import Rule, rule_of, words_of
+from incrowd.taxonomies.taxonomy import Taxonomy, interval_label
 
 ANY = "*"  # a suppressed value, or a number that could be any
 KNOWN = "known"  # any number, but not missing

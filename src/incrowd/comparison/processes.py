@@ -10,14 +10,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from incrowd.comparison_run import Job, TrialJob
-from incrowd.comparison_runs import DONE, FAILED, TIME_LIMIT
+from incrowd.comparison.runs import DONE, FAILED, TIME_LIMIT
+from incrowd.comparison.worker import Job, TrialJob
 from incrowd.engines import arrow
 from incrowd.engines.sources import Source
+from incrowd.evaluation.trial import CLASSIFIERS, Progress, Trial
 from incrowd.policy import Policy
-from incrowd.utility import CLASSIFIERS, Progress, Trial
 
-_CHILD = "import sys; sys.path[:] = sys.argv[1:]; from incrowd.comparison_run import main; main(warm={})"
+_CHILD = "import sys; sys.path[:] = sys.argv[1:]; from incrowd.comparison.worker import main; main(warm={})"
 
 
 @dataclass(frozen=True)
