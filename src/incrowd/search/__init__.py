@@ -189,8 +189,9 @@ METHODS: dict[str, Method] = {
     ),
     "kaca2": Method(
         "local recoding by clustering, each attribute kept mostly at one level of its hierarchy",
-        "incrowd.search.kaca:kaca2",
+        "incrowd.search.kaca:kaca",
         {**_DISTANCE, "max_inconsistency": Option("share of values off the main level", between=(0, 1))},
+        {"max_inconsistency": 0.1},
         seeded=True,
         several=False,
     ),
