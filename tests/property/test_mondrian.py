@@ -7,7 +7,7 @@ import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.property.test_top_down import contains
+from tests.property.promises import contains
 from tests.strategies import problems
 
 import incrowd
