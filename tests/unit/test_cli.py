@@ -178,6 +178,18 @@ BAD = {
     "apply: not a recoding": (nothing, ("apply", "people.csv", "people.csv", "-o", "out.csv"), 1, "is no recoding"),
     "codebook: no recoding": (nothing, ("codebook", "people.csv"), 1, "is no recoding"),
     "taxonomy: no file": (nothing, ("taxonomy", "no.csv"), 1, "no.csv"),
+    "usage: unknown command": (nothing, ("anonymise",), 2, "no such command 'anonymise'"),
+    "usage: unknown option": (nothing, anonymize("--qii", "age"), 2, "no such option: --qii"),
+    "usage: no table": (nothing, ("anonymize",), 2, "missing argument"),
+    "usage: no output": (
+        nothing,
+        ("anonymize", "people.csv", *POLICY),
+        2,
+        "missing option '-o' / '--output'; see 'incrowd anonymize --help'",
+    ),
+    "usage: too many tables": (nothing, ("verify", "people.csv", "b.csv"), 2, "unexpected extra argument"),
+    "usage: no value": (nothing, anonymize("--qi"), 2, "option '--qi' requires an argument; see 'incrowd"),
+    "usage: no number": (nothing, anonymize("--qi", "age", "--k", "ten"), 2, "invalid value for '--k'"),
     "demo: in a file": (nothing, ("demo", "people.csv"), 1, "people.csv/taxonomies: Not a directory"),
 }
 
@@ -384,7 +396,8 @@ class TestProcess:
         assert wrong.returncode == 3
         usage = subprocess.run([program, "anonymize"], capture_output=True, text=True)
         assert usage.returncode == 2
-        assert "Traceback" not in usage.stderr
+        assert "missing argument" in only_line(usage.stderr)
+        assert subprocess.run([program], capture_output=True, text=True).stdout.count("anonymize") == 1
 
     def test_help_waits_for_no_heavy_module(self):
         script = (

@@ -2,55 +2,40 @@
 
 from __future__ import annotations
 
-import json
-import signal
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, NoReturn
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from incrowd.cli.groups import with_options
+from incrowd.cli.messages import INTERRUPTED, Commands, console, print_json, user_errors
 from incrowd.cli.options import (
     TRIAL,
-    Classifier,
-    Columns,
+    CsvOptions,
     DocsFolder,
-    Encoding,
     Experiments,
-    Folds,
-    Header,
-    IntervalsAs,
     K,
     PapersFolder,
     PolicyFile,
     PolicyOptions,
-    Protocol,
     Qi,
-    Quote,
-    Separator,
-    Split,
-    TestFile,
+    TrialOptions,
     to_verify,
-    with_policy_options,
 )
-from incrowd.errors import IncrowdError
 
 if TYPE_CHECKING:
-    from rich.console import Console
-
     from incrowd.policy import Policy
 
 app = typer.Typer(
     name="incrowd",
+    cls=Commands,
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
     help="Release tables about people so that everyone stands in a crowd of at least k.",
 )
 
-INTERRUPTED = 130
 _TABLE = "CSV or Parquet file."
 
 # Paths are not checked for being readable here: typer would answer with a box, and incrowd does with one line.
@@ -67,7 +52,7 @@ _OWN: Any = {"show_default": False, "readable": False}
 
 
 @app.command()
-@with_policy_options
+@with_options
 def anonymize(
     table: Input,
     output: Output,
@@ -80,7 +65,7 @@ def anonymize(
 
     incrowd anonymize people.csv -o release.csv --qi age,sex,zip --k 10 --target income
     """
-    with _user_errors():
+    with user_errors():
         policy, dialect = options.read()
         _anonymize(table, output, policy, dialect, overwrite=overwrite, preview=preview, as_json=as_json)
 
@@ -105,27 +90,21 @@ def _anonymize(
         )
         certificate = release.write(output, overwrite=overwrite, progress=progress.stage("writing").rows)
     if as_json:
-        _print_json({**release.to_json(), "certificate": certificate.to_json()})
+        print_json({**release.to_json(), "certificate": certificate.to_json()})
         return
     from incrowd.cli.summary import print_preview, print_release
 
     if preview:
-        print_preview(_console(), release)
-    print_release(_console(), release, output)
+        print_preview(console(), release)
+    print_release(console(), release, output)
 
 
 @app.command()
-@with_policy_options
+@with_options
 def evaluate(
     table: Input,
     options: PolicyOptions,
-    test: TestFile = None,
-    split: Split = None,
-    folds: Folds = None,
-    protocol: Protocol = "apply",
-    classifier: Classifier = "tree,bayes",
-    features: Columns = None,
-    intervals: IntervalsAs = "midpoints",
+    trial: TrialOptions,
     as_json: Json = False,
 ) -> None:
     """Measure what a release costs a classifier: error on the original, on the release, without quasi-identifiers.
@@ -134,27 +113,20 @@ def evaluate(
 
     incrowd evaluate people.csv --qi age,sex,zip --k 10 --target income --folds 10
     """
-    with _user_errors():
+    with user_errors():
         from incrowd.cli.progress import ProgressLine
         from incrowd.engines.sources import open_source
         from incrowd.evaluation.trial import Trial
-        from incrowd.words import columns_of
 
         policy, dialect = options.read()
         with ProgressLine() as progress:
             progress.say("reading")
-            trial = Trial.of(
-                open_source(table, **dialect),
-                policy,
-                test=None if test is None else open_source(test, **dialect),
-                split=split,
-                folds=folds,
-                classifiers=columns_of(classifier),
-                features=None if features is None else columns_of(features),
+            rows = Trial.of(open_source(table, **dialect), policy, **trial.words(dialect))
+            evaluation = rows.evaluate(
+                policy, protocol=trial.protocol, intervals=trial.intervals, progress=progress.say
             )
-            evaluation = trial.evaluate(policy, protocol=protocol, intervals=intervals, progress=progress.say)
         if as_json:
-            _print_json(evaluation.to_json())
+            print_json(evaluation.to_json())
             return
         from rich.console import Console
 
@@ -169,16 +141,11 @@ def compare(
     methods: Annotated[str, typer.Option(help="By commas; options after colons: tds,cover:objective=dm.", **_OWN)],
     ks: Annotated[str, typer.Option(help="By commas; of each quasi-identifier without a k of its own.", **_OWN)],
     options: PolicyOptions,
+    *,
     time_limit_per_run: Annotated[float | None, typer.Option(help="Seconds that a run may take.", **_OWN)] = None,
     again: Annotated[bool, typer.Option("--again", help="Do also the runs that the folder has already.")] = False,
     evaluate: Annotated[bool, typer.Option("--evaluate", help="Test classifiers, too.", **TRIAL)] = False,
-    test: TestFile = None,
-    split: Split = None,
-    folds: Folds = None,
-    protocol: Protocol = "apply",
-    classifier: Classifier = "tree,bayes",
-    features: Columns = None,
-    intervals: IntervalsAs = "midpoints",
+    trial: TrialOptions,
     as_json: Json = False,
 ) -> None:
     """Try several methods with several k: time, memory, losses, and which settings are dominated by others.
@@ -187,51 +154,53 @@ def compare(
 
     incrowd compare people.csv --qi age,sex,zip --target income --methods tds,bug,mondrian --ks 5,10,50 -o comparison
     """
-    with _user_errors(f"finished runs are kept in {output}; the same command goes on"):
+    with user_errors(f"finished runs are kept in {output}; the same command goes on"):
         from incrowd.cli.summary import print_comparison
         from incrowd.comparison.command import compare_file
 
-        rows: dict[str, Any] = {"test": test, "split": split, "folds": folds, "protocol": protocol}
-        trial = {**rows, "classifier": classifier, "features": features, "intervals": intervals} if evaluate else None
-        limit = time_limit_per_run
-        found = compare_file(table, output, options, methods, ks, trial=trial, time_limit=limit, again=again)
+        found = compare_file(
+            table,
+            output,
+            options,
+            methods,
+            ks,
+            trial=trial if evaluate else None,
+            time_limit=time_limit_per_run,
+            again=again,
+        )
         if as_json:
-            _print_json(found.to_json())
+            print_json(found.to_json())
         else:
             print_comparison(found)
 
 
-app.command()(with_policy_options(compare, without=("k", "method")))
+app.command()(with_options(compare, without=("k", "method")))
 
 
 @app.command()
+@with_options
 def verify(
     table: Input,
+    csv: CsvOptions,
     qi: Qi = None,
     k: K = None,
     policy: PolicyFile = None,
-    separator: Separator = None,
-    quote: Quote = None,
-    encoding: Encoding = None,
-    header: Header = None,
     as_json: Json = False,
 ) -> None:
     """Count the crowds in a table, whoever made it; exits with 3 if one is too small."""
-    with _user_errors():
+    with user_errors():
         from incrowd.cli.progress import ProgressLine
         from incrowd.engines.sources import open_source
         from incrowd.policy import Policy
         from incrowd.release import recount
 
         qids, dialect = to_verify(qi, k, policy)
-        given = {"separator": separator, "quote": quote, "encoding": encoding, "header": header}
-        dialect |= {key: value for key, value in given.items() if value is not None}
         with ProgressLine() as progress:
-            source = open_source(table, **dialect)
+            source = open_source(table, **{**dialect, **csv.dialect()})
             Policy(quasi_identifiers=qids).check_columns(source.columns, source.name)
             verification = recount(source, qids, progress.stage("counting").rows)
         if as_json:
-            _print_json(verification.to_json())
+            print_json(verification.to_json())
         else:
             from rich.console import Console
 
@@ -242,38 +211,34 @@ def verify(
 
 
 @app.command()
+@with_options
 def apply(
     recoding: RecodingFile,
     table: Input,
     output: Output,
+    csv: CsvOptions,
     qi: Qi = None,
     k: K = None,
-    separator: Separator = None,
-    quote: Quote = None,
-    encoding: Encoding = None,
-    header: Header = None,
     overwrite: Overwrite = False,
 ) -> None:
     """Recode new rows the way a release was recoded; with --qi and --k also verify them.
 
     New rows are not k-anonymous by that alone: nobody counted them when the recoding was made.
     """
-    with _user_errors():
+    with user_errors():
         from incrowd.cli.progress import ProgressLine
         from incrowd.pipeline import apply_to_file
         from incrowd.policy import quasi_identifiers_of
         from incrowd.recodings.recoding import Recoding
         from incrowd.words import quasi_identifiers
 
-        dialect = {"separator": separator, "quote": quote, "encoding": encoding, "header": header}
         require = quasi_identifiers_of(quasi_identifiers(qi, k), k) if qi else ()
         with ProgressLine() as progress:
             rows = progress.stage("writing").rows
-            apply_to_file(
-                Recoding.read(recoding), table, output, require=require, overwrite=overwrite, progress=rows, **dialect
-            )
+            words = {"require": require, "overwrite": overwrite, "progress": rows, **csv.dialect()}
+            apply_to_file(Recoding.read(recoding), table, output, **words)
         verified = "verified" if require else "not verified: give --qi and --k to count the crowds"
-        _console().print(f"wrote {output} ({verified})", highlight=False, soft_wrap=True)
+        console().print(f"wrote {output} ({verified})", highlight=False, soft_wrap=True)
 
 
 @app.command()
@@ -282,7 +247,7 @@ def taxonomy(
     most: Annotated[int | None, typer.Option(help="Children shown per node.", show_default=False)] = None,
 ) -> None:
     """Check a taxonomy and print it as a tree."""
-    with _user_errors():
+    with user_errors():
         from incrowd.taxonomies.taxonomy import Taxonomy
 
         typer.echo(Taxonomy.read(file).render(most))
@@ -293,7 +258,7 @@ def codebook(
     recoding: RecodingFile,
 ) -> None:
     """Print what every released value stands for."""
-    with _user_errors():
+    with user_errors():
         from incrowd.recodings.recoding import Recoding
 
         typer.echo(Recoding.read(recoding).codebook())
@@ -323,7 +288,7 @@ def reproduce(
 
     incrowd reproduce tds-5a bug-3 -o papers
     """
-    with _user_errors():
+    with user_errors():
         from incrowd.reproduce.command import list_experiments, run_experiments
 
         if names or every:
@@ -338,7 +303,7 @@ def demo(
     k: Annotated[int, typer.Option("--k", help="Smallest crowd.")] = 50,
 ) -> None:
     """Anonymize the shipped census data (Adult, 45,222 people) for predicting income."""
-    with _user_errors():
+    with user_errors():
         from incrowd import datasets
         from incrowd.policy import make_policy
 
@@ -346,44 +311,13 @@ def demo(
         output = folder / "release.csv"
         columns = ["age", "workclass", "education", "marital-status", "occupation", "race", "sex", "native-country"]
         policy = make_policy(quasi_identifiers=columns, k=k, target="income", taxonomies=taxonomies)
-        _console().print(
+        console().print(
             f"incrowd anonymize {table} -o {output} --qi {','.join(columns)} --k {k} --target income "
             f"--taxonomies {taxonomies} --method tdr --preview --overwrite\n",
             highlight=False,
             soft_wrap=True,
         )
         _anonymize(table, output, policy, {}, overwrite=True, preview=True, as_json=False)
-
-
-def _console() -> Console:
-    from rich.console import Console
-
-    return Console(stderr=True, markup=False)  # brackets in names and values are no markup
-
-
-def _print_json(data: Any) -> None:
-    typer.echo(json.dumps(data, indent=1, ensure_ascii=False))
-
-
-@contextmanager
-def _user_errors(kept: str = "no file was written") -> Iterator[None]:
-    """One line and the designed exit code for what a user can mend; no traceback."""
-    signal.signal(signal.SIGTERM, _terminated)
-    try:
-        yield
-    except IncrowdError as error:
-        typer.echo(f"error: {' '.join(str(error).splitlines())}", err=True)  # a column name may hold a line end
-        raise typer.Exit(error.exit_code) from None
-    except OSError as error:
-        typer.echo(f"error: {error.filename}: {error.strerror}", err=True)
-        raise typer.Exit(1) from None
-    except KeyboardInterrupt:
-        typer.echo(f"error: interrupted; {kept}", err=True)
-        raise typer.Exit(INTERRUPTED) from None
-
-
-def _terminated(number: int, frame: object) -> NoReturn:
-    sys.exit(128 + number)
 
 
 def main() -> None:

@@ -1,19 +1,19 @@
-"""The options that say what a release must satisfy, the same for every command that makes one."""
+"""The options that commands share: what must hold, what a CSV file looks like, how classifiers are tested."""
 
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
-from functools import wraps
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
+from typing import TYPE_CHECKING, Annotated, Any, Self
 
 import typer
 
+from incrowd.cli.groups import OptionGroup, keyword
 from incrowd.errors import PolicyError
 from incrowd.search import METHODS
-from incrowd.words import option_value
+from incrowd.words import columns_of, option_value
 
 if TYPE_CHECKING:
     from incrowd.policy import Policy, QuasiIdentifier
@@ -26,12 +26,6 @@ K = Annotated[int | None, typer.Option("--k", help="Smallest crowd that anyone m
 PolicyFile = Annotated[
     Path | None, typer.Option("--policy", help="A release.toml.", show_default=False, readable=False)
 ]
-Separator = Annotated[str | None, typer.Option(help="Of a CSV file; detected if not given.", rich_help_panel="CSV")]
-Quote = Annotated[str | None, typer.Option(help="Quote character.", rich_help_panel="CSV")]
-Encoding = Annotated[str | None, typer.Option(help="Such as cp1252.", rich_help_panel="CSV")]
-Header = Annotated[
-    bool | None, typer.Option("--header/--no-header", help="First line is names.", rich_help_panel="CSV")
-]
 Experiments = Annotated[
     list[str] | None, typer.Argument(metavar="[NAME]...", help="Experiments; none to list them.", show_default=False)
 ]
@@ -42,20 +36,57 @@ DocsFolder = Annotated[
     Path | None, typer.Option(help="Folder whose papers.md to update instead.", show_default=False, readable=False)
 ]
 
+_CSV: Any = {"rich_help_panel": "CSV"}
 TRIAL: Any = {"rich_help_panel": "Evaluation", "show_default": False}
 _PROTOCOL = "apply: release the training rows, recode test rows alike (default); together: release both."
 _CLASSIFIER = "tree, bayes, or any of scikit-learn, such as RandomForestClassifier; by commas (default: tree,bayes)."
-TestFile = Annotated[Path | None, typer.Option(help="A file with the test rows.", readable=False, **TRIAL)]
-Split = Annotated[float | None, typer.Option(help="Share of rows to test on (default: a third).", **TRIAL)]
-Folds = Annotated[int | None, typer.Option(help="Cross-validate in that many folds.", **TRIAL)]
-Protocol = Annotated[str, typer.Option(help=_PROTOCOL, **TRIAL)]
-Classifier = Annotated[str, typer.Option(help=_CLASSIFIER, **TRIAL)]
-Columns = Annotated[str | None, typer.Option(help="Columns that classifiers may use (default: all).", **TRIAL)]
-IntervalsAs = Annotated[str, typer.Option(help="Released intervals as midpoints (default) or categories.", **TRIAL)]
+_INTERVALS = "Released intervals as midpoints (default) or categories."
 
 
 @dataclass(frozen=True, kw_only=True)
-class PolicyOptions:
+class CsvOptions(OptionGroup):
+    """What a CSV file looks like, where it is not to be found out."""
+
+    separator: Annotated[str | None, typer.Option(help="Of a CSV file; detected if not given.", **_CSV)] = None
+    quote: Annotated[str | None, typer.Option(help="Quote character.", **_CSV)] = None
+    encoding: Annotated[str | None, typer.Option(help="Such as cp1252.", **_CSV)] = None
+    header: Annotated[bool | None, typer.Option("--header/--no-header", help="First line is names.", **_CSV)] = None
+
+    def dialect(self) -> dict[str, Any]:
+        """The words of `open_source` that were given."""
+        given = {option.name: getattr(self, option.name) for option in fields(CsvOptions)}
+        return {name: value for name, value in given.items() if value is not None}
+
+
+@dataclass(frozen=True, kw_only=True)
+class TrialOptions(OptionGroup):
+    """How classifiers are tested."""
+
+    test: Annotated[Path | None, typer.Option(help="A file with the test rows.", readable=False, **TRIAL)] = None
+    split: Annotated[float | None, typer.Option(help="Share of rows to test on (default: a third).", **TRIAL)] = None
+    folds: Annotated[int | None, typer.Option(help="Cross-validate in that many folds.", **TRIAL)] = None
+    protocol: Annotated[str, typer.Option(help=_PROTOCOL, **TRIAL)] = "apply"
+    classifier: Annotated[str, typer.Option(help=_CLASSIFIER, **TRIAL)] = "tree,bayes"
+    features: Annotated[str | None, typer.Option(help="Columns that classifiers may use (default: all).", **TRIAL)] = (
+        None
+    )
+    intervals: Annotated[str, typer.Option(help=_INTERVALS, **TRIAL)] = "midpoints"
+
+    def words(self, dialect: Mapping[str, Any]) -> dict[str, Any]:
+        """The words of `Trial.of`; test rows are read in the dialect of the table."""
+        from incrowd.engines.sources import open_source
+
+        return {
+            "test": None if self.test is None else open_source(self.test, **dialect),
+            "split": self.split,
+            "folds": self.folds,
+            "classifiers": columns_of(self.classifier),
+            "features": None if self.features is None else columns_of(self.features),
+        }
+
+
+@dataclass(frozen=True, kw_only=True)
+class PolicyOptions(CsvOptions):
     """The options of a policy as they are typed; each field is one option of the command line."""
 
     policy: PolicyFile = None
@@ -81,28 +112,35 @@ class PolicyOptions:
     ] = None
     method: Annotated[str | None, typer.Option(help="The search; see 'incrowd methods'.", show_default=False)] = None
     seed: Annotated[int | None, typer.Option(help="Seed of whatever is drawn at random.", show_default=False)] = None
-    separator: Separator = None
-    quote: Quote = None
-    encoding: Encoding = None
-    header: Header = None
     method_options: Mapping[str, Any] = field(default_factory=dict)  # those that were given, by name
+
+    @classmethod
+    def parameters(cls) -> dict[str, inspect.Parameter]:
+        """Also the options of all methods."""
+        return super().parameters() | _method_options()
+
+    @classmethod
+    def of(cls, given: Mapping[str, Any]) -> Self:
+        """The options of methods go together."""
+        of_methods = _method_options()
+        options = {name: option_value(text) for name, text in given.items() if name in of_methods and text is not None}
+        common = {name: value for name, value in given.items() if name not in of_methods}
+        return cls(**common, method_options=options)
 
     def read(self) -> tuple[Policy, dict[str, Any]]:
         """The policy, and how to read CSV files."""
-        from incrowd.config import DIALECT
         from incrowd.words import given_words
 
-        typed = dict(self.__dict__)
-        file, dialect = typed.pop("policy"), {word: typed.pop(word) for word in DIALECT}
-        options = dict(typed.pop("method_options"))
-        return policy_of(file, given_words(quasi_identifiers=typed.pop("qi"), options=options, **typed), dialect)
+        dialect = {option.name for option in fields(CsvOptions)}
+        typed = {name: value for name, value in self.__dict__.items() if name not in dialect}
+        file, options, qi = typed.pop("policy"), dict(typed.pop("method_options")), typed.pop("qi")
+        return policy_of(file, given_words(quasi_identifiers=qi, options=options, **typed), self.dialect())
 
 
 def policy_of(file: Path | None, words: dict[str, Any], dialect: dict[str, Any]) -> tuple[Policy, dict[str, Any]]:
     """The policy of a file and of options, and how to read CSV files; options win."""
     from incrowd.policy import make_policy
 
-    dialect = {key: value for key, value in dialect.items() if value is not None}
     if file is not None:
         from incrowd.config import read_policy
 
@@ -137,48 +175,13 @@ def _says_k(quasi_identifiers: Any) -> bool:
     return any(isinstance(item, dict) and "k" in item for item in items)
 
 
-def with_policy_options(command: Callable[..., None], without: Collection[str] = ()) -> Callable[..., None]:
-    """Give a command the options of a policy and of all methods, in place of its parameter `options`.
-
-    Args:
-        command: The command.
-        without: Fields of `PolicyOptions` that it replaces by options of its own.
-    """
-    hints = get_type_hints(PolicyOptions, include_extras=True)
-    names = [field.name for field in fields(PolicyOptions) if field.name not in ("method_options", *without)]
-    of_methods = _method_options()
-    parameters: list[inspect.Parameter] = []
-    for parameter in inspect.signature(command, eval_str=True).parameters.values():
-        if parameter.name == "options":
-            kinds = {name: hints[name] for name in names} | of_methods
-            parameters += [
-                inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=kind)
-                for name, kind in kinds.items()
-            ]
-        else:
-            parameters.append(parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY))
-
-    @wraps(command)
-    def wrapped(**given: Any) -> None:
-        typed = {name: given.pop(name) for name in of_methods}
-        options = {name: option_value(text) for name, text in typed.items() if text is not None}
-        common = {name: given.pop(name) for name in names}
-        command(options=PolicyOptions(**common, method_options=options), **given)
-
-    # Typer asks for both, and must not look through to the command itself.
-    wrapped.__dict__.update(__signature__=inspect.Signature(parameters))
-    wrapped.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
-    del wrapped.__dict__["__wrapped__"]
-    return wrapped
-
-
-def _method_options() -> dict[str, Any]:
-    """The options of all methods as annotations; each tells which methods take it."""
+def _method_options() -> dict[str, inspect.Parameter]:
+    """The options of all methods; each tells which methods take it."""
     takers: dict[str, list[str]] = {}
     for name, method in METHODS.items():
         for option in method.options:
             takers.setdefault(option, []).append(name)
-    found: dict[str, Any] = {}
+    found: dict[str, inspect.Parameter] = {}
     for option, names in takers.items():
         known = METHODS[names[0]].options[option]
         choices = f": {', '.join(known.choices)}" if known.choices else ""
@@ -187,7 +190,6 @@ def _method_options() -> dict[str, Any]:
         form = f"--{flag}/--no-{flag}" if known.flag else f"--{flag}"
         kind = bool if known.flag else str
         panel = "Options of methods"
-        found[option] = Annotated[
-            kind | None, typer.Option(form, help=words, show_default=False, rich_help_panel=panel)
-        ]
+        told = typer.Option(form, help=words, show_default=False, rich_help_panel=panel)
+        found[option] = keyword(option, Annotated[kind | None, told])
     return found

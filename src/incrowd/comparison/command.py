@@ -13,7 +13,7 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.text import Text
 
-from incrowd.cli.options import PolicyOptions
+from incrowd.cli.options import PolicyOptions, TrialOptions
 from incrowd.comparison.comparison import Comparison, Watch, comparison_of, settings_of
 from incrowd.comparison.files import can_plot, prepare, write
 from incrowd.comparison.processes import TrialDesign
@@ -30,7 +30,7 @@ def compare_file(
     methods: str,
     ks: str,
     *,
-    trial: dict[str, Any] | None,
+    trial: TrialOptions | None,
     time_limit: float | None,
     again: bool,
 ) -> Comparison:
@@ -42,7 +42,7 @@ def compare_file(
         options: The policy but for its k and method.
         methods: Methods by commas.
         ks: Numbers by commas.
-        trial: The fields of `TrialDesign` as they were typed, if classifiers are to be tested.
+        trial: How classifiers are tested, if they are.
         time_limit: Seconds that a run may take.
         again: Whether to do also what the folder has already.
     """
@@ -50,7 +50,7 @@ def compare_file(
     settings = settings_of(columns_of(methods), {k: policy for k, (policy, _) in read.items()})
     dialect = next(dialect for _, dialect in read.values())
     source = open_source(table, **dialect)
-    design = None if trial is None else _design(dialect, **trial)
+    design = None if trial is None else _design(trial, dialect)
     log = prepare(folder, source)
     with _progress_bar() as watch:
         comparison = comparison_of(
@@ -71,16 +71,9 @@ def _numbers(text: str) -> list[int]:
     return [int(word) for word in words]
 
 
-def _design(
-    dialect: dict[str, Any], *, test: Path | None, classifier: str, features: str | None, **words: Any
-) -> TrialDesign:
+def _design(trial: TrialOptions, dialect: dict[str, Any]) -> TrialDesign:
     require_scikit_learn()
-    return TrialDesign(
-        test=None if test is None else open_source(test, **dialect),
-        classifiers=columns_of(classifier),
-        features=None if features is None else columns_of(features),
-        **words,
-    )
+    return TrialDesign(protocol=trial.protocol, intervals=trial.intervals, **trial.words(dialect))
 
 
 @contextmanager
