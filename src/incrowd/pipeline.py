@@ -10,6 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from incrowd.config import check_spelling
 from incrowd.engines import arrow
 from incrowd.engines.output import AtomicFiles
 from incrowd.engines.sources import Source, open_source
@@ -80,6 +81,7 @@ def anonymize(
         DataError: The table cannot be read or used.
         InfeasibleError: No release can satisfy the policy.
     """
+    check_spelling(options, anonymize)
     policy = make_policy(
         quasi_identifiers=quasi_identifiers,
         k=k,

@@ -95,6 +95,8 @@ class Policy:
         for column, bounds in self.ranges.items():
             if not _ascend(bounds):
                 raise PolicyError(f"The range of '{column}' must be a lower and a higher value. Got {bounds!r}.")
+            if column in self.taxonomies:
+                raise PolicyError(f"column '{column}' has a taxonomy, which its range would not change; leave one out")
         if isinstance(self.seed, bool) or not isinstance(self.seed, int):
             raise PolicyError(f"The 'seed' parameter must be an int. Got {self.seed!r}.")
         self._check_roles()

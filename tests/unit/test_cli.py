@@ -307,6 +307,24 @@ class TestPolicyFile:
         found = self.policy(folder, "--taxonomies", "trees", "--taxonomy", "age=widths:5")
         assert found["taxonomies"] == ["age", "sex"]
 
+    def test_what_is_said_by_column_is_joined_by_column(self, folder):
+        self.TOML += "[taxonomies]\nage = {widths = [5]}\nsex = {flat = true}\n[types]\nage = 'number'\n"
+        found = self.policy(folder, "--taxonomy", "age=widths:2,4", "--type", "sex=text")
+        assert found["taxonomies"] == ["age", "sex"]
+        assert found["types"] == {"age": "number", "sex": "text"}
+        assert "[24-28)" in run("codebook", "out.recoding.json").stdout
+
+    def test_what_it_says_of_columns_that_are_not_asked_for_is_left_out(self, folder):
+        self.TOML += "[taxonomies]\nage = {widths = [5]}\n[types]\nage = 'number'\n"
+        found = self.policy(folder, "--qi", "sex,job", "--taxonomy", "job=flat")
+        assert (found["taxonomies"], found["types"]) == (["job"], {})
+
+    def test_a_range_of_a_column_with_a_taxonomy(self, folder):
+        (folder / "release.toml").write_text(self.TOML + "[taxonomies]\nage = {widths = [5]}\n")
+        result = run(*anonymize("--policy", "release.toml", "--range", "age=0:99"))
+        assert "column 'age' has a taxonomy, which its range would not change" in only_line(result.stderr)
+        assert result.exit_code == 2
+
     def test_of_the_csv_dialect_too(self, folder):
         (folder / "people.csv").write_text(GOOD.replace(",", "|"))
         (folder / "release.toml").write_text(self.TOML + '[csv]\nseparator = ";"\n')

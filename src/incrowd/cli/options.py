@@ -147,11 +147,30 @@ def policy_of(file: Path | None, words: dict[str, Any], dialect: dict[str, Any])
         base, base_dialect = read_policy(file)
         if "k" in words and "quasi_identifiers" not in words and _says_k(base.get("quasi_identifiers")):
             raise PolicyError(f"a quasi-identifier in {file} has a k of its own; change it there, or give --qi as well")
-        options = {**base.pop("options", {}), **words.pop("options", {})}
-        words, dialect = {**base, **words, "options": options}, {**base_dialect, **dialect}
+        words, dialect = _joined(base, words), {**base_dialect, **dialect}
     if "quasi_identifiers" not in words:
         raise PolicyError("a release needs a quasi-identifier; give --qi with its columns, or a --policy file")
     return make_policy(**words), dialect
+
+
+def _joined(base: Mapping[str, Any], words: Mapping[str, Any]) -> dict[str, Any]:
+    """The words of a file and those of options, which win: column by column, or option by option of the method."""
+    gone: set[str] = set()  # what the file says of columns that are no longer asked for
+    if "quasi_identifiers" in base and "quasi_identifiers" in words:
+        gone = _columns(base["quasi_identifiers"]) - _columns(words["quasi_identifiers"])
+    joined = {**base, **words, "options": {**base.get("options", {}), **words.get("options", {})}}
+    for word in ("taxonomies", "types", "ranges"):
+        own, more = base.get(word, {}), words.get(word, {})
+        if isinstance(own, Mapping):
+            own = {column: value for column, value in own.items() if column not in gone}
+        joined[word] = (own, more) if word == "taxonomies" else {**own, **more}  # taxonomies may be a folder
+    return joined
+
+
+def _columns(quasi_identifiers: Any) -> set[str]:
+    from incrowd.policy import quasi_identifiers_of
+
+    return {name for qid in quasi_identifiers_of(quasi_identifiers, 2) for name in qid.attributes}  # whatever their k
 
 
 def to_verify(

@@ -14,7 +14,7 @@ from typing import Any
 
 from incrowd.comparison.processes import Jobs, TrialDesign, answers
 from incrowd.comparison.runs import Run, RunLog, key_of
-from incrowd.config import DIALECT, WORDS
+from incrowd.config import DIALECT, WORDS, check_spelling
 from incrowd.engines.sources import Source, open_source
 from incrowd.errors import PolicyError, UnknownNameError
 from incrowd.evaluation.trial import CLASSIFIERS
@@ -119,6 +119,7 @@ def compare(
     """
     dialect = {word: words.pop(word) for word in DIALECT if word in words}
     options = {word: words.pop(word) for word in list(words) if word not in WORDS}
+    check_spelling(options, compare)
     design = None
     if evaluate:
         rows = None if test is None else open_source(test, **dialect)

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pyarrow as pa
 
-from incrowd.config import DIALECT, WORDS
+from incrowd.config import DIALECT, WORDS, check_spelling
 from incrowd.engines.sources import Source, open_source
 from incrowd.errors import IncrowdError, PolicyError, UnknownNameError
 from incrowd.evaluation.estimates import Estimate, Mistakes, difference_of, error_of, interval_kind
@@ -143,6 +143,7 @@ def evaluate(
     """
     dialect = {word: words.pop(word) for word in DIALECT if word in words}
     options = {word: words.pop(word) for word in list(words) if word not in WORDS}
+    check_spelling(options, evaluate)
     policy = make_policy(target=target, seed=seed, options=options, **words)
     trial = Trial.of(
         open_source(data, **dialect),
