@@ -20,7 +20,8 @@ if TYPE_CHECKING:
         PolicyError,
         TaxonomyError,
     )
-    from incrowd.evaluation.trial import Evaluation, evaluate
+    from incrowd.evaluation.result import Evaluation
+    from incrowd.evaluation.trial import evaluate
     from incrowd.hierarchical_distance import Weights
     from incrowd.pipeline import anonymize, apply, verify
     from incrowd.policy import Policy, QuasiIdentifier
@@ -55,7 +56,7 @@ _HOMES = {
     "Flat": "taxonomies.rules",
     "Intervals": "taxonomies.rules",
     "Prefix": "taxonomies.rules",
-    "Evaluation": "evaluation.trial",
+    "Evaluation": "evaluation.result",
     "evaluate": "evaluation.trial",
 }
 

@@ -2,7 +2,6 @@
 
 import json
 import random
-import signal
 from itertools import product
 
 import numpy as np
@@ -226,13 +225,10 @@ def test_without_scikit_learn_it_says_how_to_install_it(people, monkeypatch):
 
 
 @pytest.fixture
-def folder(people, tmp_path, monkeypatch):
-    people[:400].to_csv(tmp_path / "train.csv", index=False)
-    people[400:].to_csv(tmp_path / "test.csv", index=False)
-    monkeypatch.chdir(tmp_path)
-    before = signal.getsignal(signal.SIGTERM)
-    yield tmp_path
-    signal.signal(signal.SIGTERM, before)
+def folder(people, workplace):
+    people[:400].to_csv(workplace / "train.csv", index=False)
+    people[400:].to_csv(workplace / "test.csv", index=False)
+    return workplace
 
 
 def run(*words):

@@ -14,7 +14,7 @@ from incrowd.release import sidecar_paths
 
 if TYPE_CHECKING:
     from incrowd.comparison.comparison import Comparison
-    from incrowd.evaluation.trial import Evaluation
+    from incrowd.evaluation.result import Evaluation
     from incrowd.release import Release
     from incrowd.witness import Verification
 
