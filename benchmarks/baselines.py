@@ -11,10 +11,10 @@ from pathlib import Path
 from incrowd import datasets
 from incrowd.engines import arrow
 from incrowd.engines.sources import open_source
-from incrowd.local_recoding import LocalRecoding
 from incrowd.measures import measure
 from incrowd.policy import make_policy
-from incrowd.recoding import Recoding
+from incrowd.recodings.local.recoding import LocalRecoding
+from incrowd.recodings.recoding import Recoding
 from incrowd.search import method_of
 
 ATTRIBUTES = ["age", *datasets.taxonomies("adult")]

@@ -23,9 +23,9 @@ import pyarrow.parquet
 from incrowd import datasets
 from incrowd.engines import arrow
 from incrowd.engines.sources import open_source
-from incrowd.local_recoding import LocalRecoding
 from incrowd.measures import ClassMeasures, measure
 from incrowd.policy import QuasiIdentifier, make_policy
+from incrowd.recodings.local.recoding import LocalRecoding
 from incrowd.search import METHODS
 from incrowd.search.kaca import kaca
 from incrowd.table import CompressedTable

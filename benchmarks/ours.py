@@ -78,8 +78,9 @@ class Stages:
 def watch_all() -> Stages:
     """Watch every stage of the pipeline."""
     import incrowd.search.top_down
-    from incrowd import pipeline, recoding, release, table, witness
+    from incrowd import pipeline, release, table, witness
     from incrowd.engines import arrow, csv_files, output, parquet_files, sources
+    from incrowd.recodings import recoding
 
     stages = Stages()
     stages.watch(arrow, "compress", "compress")

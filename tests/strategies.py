@@ -4,7 +4,7 @@ from hypothesis import strategies as st
 from tests.reference.problem import Column, Problem
 
 from incrowd.policy import QuasiIdentifier
-from incrowd.taxonomy import Taxonomy
+from incrowd.taxonomies.taxonomy import Taxonomy
 
 CRITERIA = st.sampled_from(["tds", "tdr", "gain"])
 WHOLE = st.integers(0, 6)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from incrowd import datasets
-    from incrowd.comparison import Comparison, compare
+    from incrowd.comparison.comparison import Comparison, compare
     from incrowd.errors import (
         DataError,
         IncrowdError,
@@ -20,22 +20,23 @@ if TYPE_CHECKING:
         PolicyError,
         TaxonomyError,
     )
+    from incrowd.evaluation.result import Evaluation
+    from incrowd.evaluation.trial import evaluate
     from incrowd.hierarchical_distance import Weights
     from incrowd.pipeline import anonymize, apply, verify
     from incrowd.policy import Policy, QuasiIdentifier
-    from incrowd.recoding import Recoding
+    from incrowd.recodings.recoding import Recoding
     from incrowd.release import Certificate, Release
     from incrowd.release_distortion import distortion
-    from incrowd.taxonomy import Taxonomy
-    from incrowd.taxonomy_rules import Bounds, Flat, Intervals, Prefix
-    from incrowd.utility import Evaluation, evaluate
+    from incrowd.taxonomies.rules import Bounds, Flat, Intervals, Prefix
+    from incrowd.taxonomies.taxonomy import Taxonomy
 
 _HOMES = {
     "anonymize": "pipeline",
     "apply": "pipeline",
     "verify": "pipeline",
-    "Comparison": "comparison",
-    "compare": "comparison",
+    "Comparison": "comparison.comparison",
+    "compare": "comparison.comparison",
     "distortion": "release_distortion",
     "Weights": "hierarchical_distance",
     "DataError": "errors",
@@ -47,16 +48,16 @@ _HOMES = {
     "TaxonomyError": "errors",
     "Policy": "policy",
     "QuasiIdentifier": "policy",
-    "Recoding": "recoding",
+    "Recoding": "recodings.recoding",
     "Certificate": "release",
     "Release": "release",
-    "Taxonomy": "taxonomy",
-    "Bounds": "taxonomy_rules",
-    "Flat": "taxonomy_rules",
-    "Intervals": "taxonomy_rules",
-    "Prefix": "taxonomy_rules",
-    "Evaluation": "utility",
-    "evaluate": "utility",
+    "Taxonomy": "taxonomies.taxonomy",
+    "Bounds": "taxonomies.rules",
+    "Flat": "taxonomies.rules",
+    "Intervals": "taxonomies.rules",
+    "Prefix": "taxonomies.rules",
+    "Evaluation": "evaluation.result",
+    "evaluate": "evaluation.trial",
 }
 
 __all__ = [  # noqa: RUF022  (order of the stories they tell)

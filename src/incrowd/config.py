@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
+from inspect import Parameter, signature
 from pathlib import Path
 from typing import Any
 
-from incrowd.errors import PolicyError, UnknownNameError
+from incrowd.errors import PolicyError, UnknownNameError, closest
 from incrowd.search import METHODS
 
 WORDS = (
@@ -29,6 +30,21 @@ DIALECT = ("separator", "quote", "encoding", "header")
 _LISTS = ("identifiers", "sensitive", "insensitive", "missing_values")
 _TABLES = ("types", "ranges", "csv")
 _TEXTS = ("target", "missing", "method")
+
+
+def check_spelling(options: Iterable[str], function: Callable[..., object]) -> None:
+    """Raise UnknownNameError if an option that no method has looks like a word of the function.
+
+    Args:
+        options: What was given to the function beside its own words.
+        function: One that takes the words of a policy, some by name.
+    """
+    own = [word.name for word in signature(function).parameters.values() if word.kind is Parameter.KEYWORD_ONLY]
+    known = dict.fromkeys([*own, *WORDS, *DIALECT])
+    of_methods = [option for method in METHODS.values() for option in method.options]
+    for name in options:
+        if name not in of_methods and closest(name, [*known, *of_methods]) in known:
+            raise UnknownNameError("parameter", name, known, function.__name__)
 
 
 def read_policy(path: str | Path) -> tuple[dict[str, Any], dict[str, Any]]:
@@ -81,7 +97,7 @@ def _taxonomies(given: Any, path: Path) -> Any:
         return path.parent / given
     if not isinstance(given, Mapping):
         raise PolicyError(f"The 'taxonomies' key of {path} must be a folder or a table. Got {type(given).__name__}.")
-    from incrowd.taxonomy_rules import rule_of
+    from incrowd.taxonomies.rules import rule_of
 
     return {
         column: path.parent / item if isinstance(item, str) else rule_of(column, item) for column, item in given.items()

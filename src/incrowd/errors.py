@@ -63,10 +63,15 @@ class InfeasibleError(IncrowdError):
     exit_code = 4
 
 
+def closest(name: str, known: Iterable[str]) -> str | None:
+    """The known name that looks most like a name, None if none does."""
+    return next(iter(difflib.get_close_matches(name, list(known), n=1, cutoff=0.6)), None)
+
+
 def did_you_mean(name: str, known: Iterable[str]) -> str:
     """A hint at the closest known name, or nothing."""
-    close = difflib.get_close_matches(name, list(known), n=1, cutoff=0.6)
-    return f"; did you mean '{close[0]}'?" if close else ""
+    close = closest(name, known)
+    return f"; did you mean '{close}'?" if close else ""
 
 
 def shorten(names: Sequence[str], most: int = 5) -> str:

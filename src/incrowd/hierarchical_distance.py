@@ -19,7 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 from incrowd.errors import PolicyError
-from incrowd.taxonomy import Taxonomy
+from incrowd.taxonomies.taxonomy import Taxonomy
 
 Counts = npt.NDArray[Any]
 Scheme = Literal["height", "uniform"]

@@ -16,9 +16,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from incrowd.local_recoding import AnyRecoding, LocalRecoding
 from incrowd.policy import QuasiIdentifier
-from incrowd.recoding import Recoding
+from incrowd.recodings.local.recoding import AnyRecoding, LocalRecoding
+from incrowd.recodings.recoding import Recoding
 from incrowd.table import Codes, CompressedTable, Counts, Floats, count, sort_tuples
 
 

@@ -10,13 +10,14 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from incrowd.config import check_spelling
 from incrowd.engines import arrow
 from incrowd.engines.output import AtomicFiles
 from incrowd.engines.sources import Source, open_source
 from incrowd.errors import InfeasibleError, UnknownNameError
-from incrowd.local_recoding import AnyRecoding, LocalRecoding, secret_key
 from incrowd.policy import Policy, QuasiIdentifier, make_policy, quasi_identifiers_of
-from incrowd.recoding import Recoding
+from incrowd.recodings.local.recoding import AnyRecoding, LocalRecoding, secret_key
+from incrowd.recodings.recoding import Recoding
 from incrowd.release import Release, check_outputs, recode, recount
 from incrowd.search import Found, method_of
 from incrowd.table import CompressedTable
@@ -24,8 +25,8 @@ from incrowd.witness import Verification, Witness
 
 if TYPE_CHECKING:
     from incrowd.steps import Step
-    from incrowd.taxonomy import Taxonomy
-    from incrowd.taxonomy_rules import Rule
+    from incrowd.taxonomies.rules import Rule
+    from incrowd.taxonomies.taxonomy import Taxonomy
 
 
 def anonymize(
@@ -80,6 +81,7 @@ def anonymize(
         DataError: The table cannot be read or used.
         InfeasibleError: No release can satisfy the policy.
     """
+    check_spelling(options, anonymize)
     policy = make_policy(
         quasi_identifiers=quasi_identifiers,
         k=k,

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 from incrowd.errors import PolicyError, UnknownNameError
 
 if TYPE_CHECKING:
-    from incrowd.taxonomy import Taxonomy
-    from incrowd.taxonomy_rules import Rule
+    from incrowd.taxonomies.rules import Rule
+    from incrowd.taxonomies.taxonomy import Taxonomy
 
 ROLES = ("quasi_identifiers", "target", "identifiers", "sensitive", "insensitive")
 MISSING = ("category", "drop", "error")
@@ -95,6 +95,8 @@ class Policy:
         for column, bounds in self.ranges.items():
             if not _ascend(bounds):
                 raise PolicyError(f"The range of '{column}' must be a lower and a higher value. Got {bounds!r}.")
+            if column in self.taxonomies:
+                raise PolicyError(f"column '{column}' has a taxonomy, which its range would not change; leave one out")
         if isinstance(self.seed, bool) or not isinstance(self.seed, int):
             raise PolicyError(f"The 'seed' parameter must be an int. Got {self.seed!r}.")
         self._check_roles()
@@ -201,8 +203,8 @@ def _taxonomies_of(given: Any, columns: Sequence[str]) -> dict[str, Taxonomy | R
 
 def _taxonomy_of(column: str, item: Any) -> Taxonomy | Rule:
     """A taxonomy or a rule from a file, or from the words of a policy file."""
-    from incrowd.taxonomy import Taxonomy
-    from incrowd.taxonomy_rules import rule_of
+    from incrowd.taxonomies.rules import rule_of
+    from incrowd.taxonomies.taxonomy import Taxonomy
 
     if isinstance(item, Mapping):
         return rule_of(column, item)

@@ -24,10 +24,10 @@ from incrowd.engines.output import AtomicFiles, check_output
 from incrowd.engines.sources import Source, WatchedFile, open_source
 from incrowd.errors import PolicyError
 from incrowd.hierarchical_distance import HEIGHT, Weights
-from incrowd.local_recoding import AnyRecoding
 from incrowd.measures import Measures, measure
 from incrowd.policy import Policy, QuasiIdentifier
-from incrowd.recoding import Recoding
+from incrowd.recodings.local.recoding import AnyRecoding
+from incrowd.recodings.recoding import Recoding
 from incrowd.search import Found
 from incrowd.steps import Step
 from incrowd.table import CompressedTable

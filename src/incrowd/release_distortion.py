@@ -18,10 +18,10 @@ from incrowd.engines import arrow
 from incrowd.engines.sources import Source, open_source
 from incrowd.errors import PolicyError
 from incrowd.hierarchical_distance import HEIGHT, Weights, generalization_portion, inconsistency
-from incrowd.hierarchies import Hierarchy, hierarchy_of
-from incrowd.local_recoding import AnyRecoding, LocalRecoding
 from incrowd.policy import make_policy
-from incrowd.recoding import encoded
+from incrowd.recodings.local.hierarchies import Hierarchy, hierarchy_of
+from incrowd.recodings.local.recoding import AnyRecoding, LocalRecoding
+from incrowd.recodings.recoding import encoded
 from incrowd.table import CompressedTable
 
 Values = dict[str | None, int]  # released values and how many records have each

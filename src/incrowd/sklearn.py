@@ -21,7 +21,7 @@ from incrowd.engines.sources import as_array, open_source
 from incrowd.errors import DataError, IncrowdError, PolicyError
 from incrowd.pipeline import release_of
 from incrowd.policy import Policy, QuasiIdentifier, make_policy
-from incrowd.recoding import Recoding
+from incrowd.recodings.recoding import Recoding
 from incrowd.release import Release
 
 try:

@@ -19,8 +19,8 @@ import pyarrow.compute as pc
 
 from incrowd.errors import DataError, TaxonomyError, did_you_mean, shorten
 from incrowd.scales import Numbers, Scale, scale_of, text_of
-from incrowd.taxonomy import Taxonomy
-from incrowd.taxonomy_rules import Rule
+from incrowd.taxonomies.rules import Rule
+from incrowd.taxonomies.taxonomy import Taxonomy
 
 Codes = npt.NDArray[Any]
 Counts = npt.NDArray[np.int64]

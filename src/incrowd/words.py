@@ -54,11 +54,16 @@ def _pair(text: str, option: str, example: str) -> tuple[str, str]:
 
 
 def _range(text: str) -> tuple[str, tuple[Any, Any]]:
+    """A column and its bounds; a time of day has colons of its own, so it is the one in the middle that parts them."""
     column, value = _pair(text, "--range", "age=0:120")
-    low, colon, high = value.partition(":")
-    if not colon:
-        raise PolicyError(f"The '--range' option must look like age=0:120. Got '{text}'.")
-    return column, (_number(low), _number(high))
+    parts = value.split(":")
+    if len(parts) % 2:
+        raise PolicyError(
+            "The '--range' option must look like age=0:120, or seen=2020-01-01 08:00:2020-12-31 20:00 with as many "
+            f"parts on both sides. Got '{text}'."
+        )
+    middle = len(parts) // 2
+    return column, (_number(":".join(parts[:middle])), _number(":".join(parts[middle:])))
 
 
 def _number(text: str) -> Any:
@@ -82,7 +87,7 @@ def _taxonomy(text: str) -> tuple[str, Any]:
     kind, colon, numbers = value.partition(":")
     if value != "flat" and not (kind in ("prefix", "widths", "bounds") and colon):
         return column, Path(value)
-    from incrowd.taxonomy_rules import rule_of
+    from incrowd.taxonomies.rules import rule_of
 
     return column, rule_of(column, {kind: [_number(number) for number in numbers.split(",")] if colon else True})
 

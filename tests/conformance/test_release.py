@@ -16,9 +16,9 @@ import pyarrow.parquet as pq
 import pytest
 
 import incrowd
-from incrowd.attribute_recoding import Intervals
 from incrowd.errors import DataError, NotAnonymousError, PolicyError
-from incrowd.recoding import Recoding
+from incrowd.recodings.attribute import Intervals
+from incrowd.recodings.recoding import Recoding
 
 JOBS = ["clerk", "nurse", "smith", "?", None]
 ATTRIBUTES = ("age", "born", "seen", "zip", "member", "job", "score")

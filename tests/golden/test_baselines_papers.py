@@ -4,7 +4,7 @@ import pyarrow as pa
 import pytest
 
 import incrowd
-from incrowd.taxonomy import Taxonomy
+from incrowd.taxonomies.taxonomy import Taxonomy
 
 ZIP = Taxonomy.from_paths([(f"0{z}", f"0{z // 10}*", "021**") for z in (2138, 2139, 2141, 2142)])
 RACE = Taxonomy.from_paths([("black", "person"), ("white", "person")])

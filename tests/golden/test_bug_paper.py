@@ -7,12 +7,12 @@ import pytest
 from tests.reference.problem import Column, Problem
 
 from incrowd.policy import QuasiIdentifier
-from incrowd.recoding import Recoding
-from incrowd.replay import generalized
+from incrowd.recodings.recoding import Recoding
+from incrowd.recodings.replay import generalized
 from incrowd.search.bottom_up import bottom_up
 from incrowd.search.crowds import Crowds
 from incrowd.search.ladders import ladder_of
-from incrowd.taxonomy import Taxonomy
+from incrowd.taxonomies.taxonomy import Taxonomy
 
 RELATIONSHIP = Taxonomy.from_tree({"ANY1": {"e1": ["a1", "b1"], "f1": ["c1", "d1"]}})
 RACE = Taxonomy.from_tree({"ANY2": {"e2": ["a2", "b2"], "f2": ["c2", "d2"]}})

@@ -19,7 +19,7 @@ from incrowd.hierarchical_distance import (
     tuple_distortion,
     weighted_hierarchical_distance,
 )
-from incrowd.taxonomy import Taxonomy
+from incrowd.taxonomies.taxonomy import Taxonomy
 
 GENDER = Taxonomy.flat(["male", "female"])
 AGE = Taxonomy.flat(["young", "middle", "old"])

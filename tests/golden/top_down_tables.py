@@ -5,7 +5,7 @@ import re
 from tests.reference.problem import Column, Problem
 
 from incrowd.policy import QuasiIdentifier
-from incrowd.taxonomy import Taxonomy
+from incrowd.taxonomies.taxonomy import Taxonomy
 
 EDUCATION = Taxonomy.from_tree(
     {

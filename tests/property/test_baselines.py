@@ -12,7 +12,7 @@ from tests.reference.full_domain import FullDomain, height
 from tests.strategies import problems
 
 from incrowd.measures import measure
-from incrowd.recoding import Recoding
+from incrowd.recodings.recoding import Recoding
 from incrowd.search import method_of
 from incrowd.search.domains import hierarchy
 

@@ -14,11 +14,11 @@ from tests.reference.problem import Problem
 from tests.strategies import columns
 
 import incrowd
-from incrowd.hierarchies import hierarchy_of
-from incrowd.local_recoding import LocalRecoding
 from incrowd.policy import QuasiIdentifier
+from incrowd.recodings.local.hierarchies import hierarchy_of
+from incrowd.recodings.local.recoding import LocalRecoding
 from incrowd.search.cover import cover
-from incrowd.search.kaca import kaca, kaca2
+from incrowd.search.kaca import kaca
 
 modest = settings(max_examples=60, deadline=None)
 METHODS = st.sampled_from(["kaca", "kaca2", "cover"])
@@ -80,7 +80,7 @@ def test_kaca_with_an_ncp_distance_does_what_the_definitions_say(problem, seed):
 @given(tables(), SEEDS, st.sampled_from([0, 0.1, 0.3, 0.5, 1]))
 def test_kaca2_does_what_the_definitions_say(problem, seed, most):
     slow, rows = reference(problem, seed, "height")
-    found = kaca2(problem.table(), problem.quasi_identifiers, max_inconsistency=most, seed=seed)
+    found = kaca(problem.table(), problem.quasi_identifiers, max_inconsistency=most, seed=seed)
     assert parts(found.local) == slow.kaca2_release(rows, most)
     assert all(share < most or share == 0 for share in found.facts["inconsistency"].values())
 

@@ -7,15 +7,15 @@ import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.property.test_top_down import contains
+from tests.property.promises import contains
 from tests.strategies import problems
 
 import incrowd
 from incrowd.errors import PolicyError
-from incrowd.local_recoding import LocalRecoding, secret_key
 from incrowd.measures import measure
 from incrowd.policy import QuasiIdentifier
-from incrowd.recoding import Recoding
+from incrowd.recodings.local.recoding import LocalRecoding, secret_key
+from incrowd.recodings.recoding import Recoding
 from incrowd.search import method_of
 
 modest = settings(max_examples=100, deadline=None)

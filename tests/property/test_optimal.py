@@ -11,7 +11,7 @@ from tests.reference.optimal import allowed, brute_force, cost_of
 from tests.strategies import taxonomies
 
 from incrowd.policy import QuasiIdentifier
-from incrowd.recoding import Recoding
+from incrowd.recodings.recoding import Recoding
 from incrowd.search.blocks import join, labels_of
 from incrowd.search.branch_and_bound import PRUNINGS
 from incrowd.search.costs import COSTS, Costs

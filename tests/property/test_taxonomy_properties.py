@@ -5,8 +5,8 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from incrowd.taxonomy import Taxonomy
-from incrowd.taxonomy_rules import Bounds, Intervals, Prefix
+from incrowd.taxonomies.rules import Bounds, Intervals, Prefix
+from incrowd.taxonomies.taxonomy import Taxonomy
 
 LABELS = st.text(st.characters(codec="utf-8", exclude_characters="\x00"), min_size=1, max_size=5).filter(str.strip)
 

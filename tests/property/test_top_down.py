@@ -1,19 +1,16 @@
 """Top-down search against the reference and against its own promises, on random small tables."""
 
-import json
-import re
 from collections import Counter
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.property.promises import check_cells, check_json
+from tests.reference.masked import TIE
 from tests.reference.problem import Column, Problem
-from tests.reference.top_down import TIE
 from tests.strategies import CRITERIA, problems
 
-from incrowd.attribute_recoding import Cut, Disclosure
 from incrowd.policy import QuasiIdentifier
-from incrowd.recoding import Recoding
 from incrowd.steps import Disclose, RefineNode
 
 modest = settings(max_examples=150, deadline=None)
@@ -96,11 +93,9 @@ def test_nothing_valid_and_beneficial_is_left(problem, criterion):
 def test_every_quasi_identifier_holds_after_every_step(problem, criterion):
     steps = problem.steps(criterion)
     for number in range(len(steps) + 1):
-        release = problem.release(problem.recoding(steps[:number]))
-        for index, qid in enumerate(problem.quasi_identifiers):
-            smallest = min(Counter(zip(*(release[name] for name in qid.attributes), strict=True)).values())
-            assert smallest >= qid.k
-            assert number == 0 or smallest == steps[number - 1].anonymity[index]
+        anonymity = problem.anonymity(problem.release(problem.recoding(steps[:number])))
+        assert problem.holds(anonymity)
+        assert number == 0 or anonymity == steps[number - 1].anonymity
 
 
 @modest
@@ -108,33 +103,7 @@ def test_every_quasi_identifier_holds_after_every_step(problem, criterion):
 def test_the_recoding_after_every_step_is_a_valid_cut(problem, criterion):
     steps = problem.steps(criterion)
     for number in range(len(steps) + 1):
-        recoding = problem.recoding(steps[:number])
-        for column in problem.columns:
-            attribute = recoding[column.name]
-            assert len(set(attribute.labels)) == len(attribute.labels)
-            if isinstance(attribute, Cut):
-                for path in attribute.taxonomy.paths():
-                    assert len(set(path) & set(attribute.labels)) == 1
-            elif isinstance(attribute, Disclosure):
-                assert set(attribute.shown) <= set(column.values)
-            else:
-                shown = [label for label in attribute.labels if label is not None]
-                for value in {*column.values, *(column.domain or ())} - {None}:
-                    assert [contains(label, value) for label in shown].count(True) == 1
-
-
-def contains(label, number):
-    """Whether the label of an interval covers a number, as anyone would read it."""
-    if label in ("*", "known"):
-        return True
-    if label[0] == "<":
-        return number < float(label[1:])
-    if label[:2] == ">=":
-        return number >= float(label[2:])
-    if match := re.fullmatch(r"\[(\S+?)(?:-| to )(\S+)([])])", label):
-        low, high, end = match.groups()
-        return float(low) <= number < float(high) or (end == "]" and number == float(high))
-    return number == float(label)
+        check_cells(problem, problem.recoding(steps[:number]))
 
 
 @modest
@@ -150,10 +119,7 @@ def test_the_order_of_rows_and_columns_changes_no_step(problem, criterion, data)
 @modest
 @given(problems(), CRITERIA)
 def test_a_recoding_survives_json(problem, criterion):
-    recoding = problem.recoding(problem.steps(criterion))
-    again = Recoding.from_json(json.loads(json.dumps(recoding.to_json())))
-    assert again == recoding
-    assert problem.release(again) == problem.release(recoding)
+    check_json(problem, problem.recoding(problem.steps(criterion)))
 
 
 @modest

@@ -6,11 +6,10 @@ Works on plain rows and recounts everything for every generalization. Shares not
 from collections import Counter
 from dataclasses import dataclass
 from itertools import pairwise
-from math import inf, log2
+from math import inf
 
-from tests.reference.top_down import ANY, Flat, Numbers, Tree, Value
+from tests.reference.masked import ANY, TIE, Flat, MaskedTable, Numbers, Tree, Value
 
-TIE = 1e-9
 Hierarchy = list[tuple[Value, list[Value]]]  # every p with its {c}, in the order that breaks ties
 
 
@@ -27,28 +26,17 @@ class Generalization:
     anonymity: tuple[int, ...]
 
 
-class BottomUp:
-    """The search on one table.
-
-    Args:
-        attributes: Every attribute of the quasi-identifiers.
-        rows: One mapping from attribute to domain value per record; None is a missing value.
-        classes: The class of each record, or None where there is no target.
-        quasi_identifiers: Attribute names and k of each.
-        measure: "entropy", "weighted" or "loss".
-    """
+class BottomUp(MaskedTable):
+    """The search on one table, by a measure of I(G): "entropy", "weighted" or "loss"."""
 
     def __init__(self, attributes, rows, classes, quasi_identifiers, measure) -> None:
-        self._attributes = {attribute.name: attribute for attribute in attributes}
-        self._rows = rows
-        self._classes = classes
-        self._qids = quasi_identifiers
+        super().__init__(attributes, rows, classes, quasi_identifiers)
         self._measure = measure
         self.hierarchies = {attribute.name: self._hierarchy(attribute) for attribute in attributes}
 
     def bottom(self) -> dict[str, list[Value]]:
         """Every value as itself."""
-        return {name: self._leaves(attribute) for name, attribute in self._attributes.items()}
+        return {name: self._leaves(attribute) for name, attribute in self.attributes.items()}
 
     def _leaves(self, attribute) -> list[Value]:
         return [Value(member, frozenset([member])) for member in sorted(attribute.top.members, key=_last)]
@@ -68,7 +56,7 @@ class BottomUp:
             joined = [Value("joined", a.members | b.members) for a, b in pairs]
             costs = [self.loss(attribute.name, p, pair, weighted=True) for p, pair in zip(joined, pairs, strict=True)]
             equal = [at for at, cost in enumerate(costs) if cost <= min(costs) + TIE]
-            at = min(equal, key=lambda at: (len(self._under(attribute.name, joined[at])), at))
+            at = min(equal, key=lambda at: (len(self.under(attribute.name, joined[at])), at))
             found.append((joined[at], list(pairs[at])))
             intervals[at : at + 2] = [joined[at]]
         if None in attribute.top.members and intervals:
@@ -93,18 +81,6 @@ class BottomUp:
             for parent, children in self.hierarchies[name]
             if all(child in state[name] for child in children)
         ]
-
-    def counts(self, state) -> list[Counter]:
-        """a(vid) for every vid that occurs, per quasi-identifier."""
-        table = [
-            {name: next(v for v in values if row[name] in v.members) for name, values in state.items()}
-            for row in self._rows
-        ]
-        return [Counter(tuple(row[name] for name in names) for row in table) for names, _ in self._qids]
-
-    def anonymity(self, state) -> tuple[int, ...]:
-        """A(VID) of each."""
-        return tuple(min(counter.values()) for counter in self.counts(state))
 
     def satisfied(self, state) -> bool:
         """Whether every quasi-identifier holds."""
@@ -138,33 +114,23 @@ class BottomUp:
 
     def loss(self, name, parent, children, weighted=False) -> float:
         """I(G)."""
-        total = self._under(name, parent)
-        parts = [(child, self._under(name, child)) for child in children]
+        total = self.under(name, parent)
+        parts = [(child, self.under(name, child)) for child in children]
         if self._measure == "loss":
             return sum(len(r) * (self._cell(name, parent) - self._cell(name, c)) for c, r in parts) / len(self._rows)
-        lost = self._entropy(total) - sum(len(r) / max(1, len(total)) * self._entropy(r) for _, r in parts)
+        lost = self.entropy(total) - sum(len(r) / max(1, len(total)) * self.entropy(r) for _, r in parts)
         return lost * len(total) / len(self._rows) if weighted or self._measure == "weighted" else lost
 
     def _cell(self, name, value) -> float:
         """What a cell loses; a value itself nothing."""
-        return 0 if len(value.members) == 1 else self._attributes[name].loss(value)
-
-    def _entropy(self, records) -> float:
-        shares = [n / len(records) for n in Counter(self._classes[record] for record in records).values()]
-        return -sum(share * log2(share) for share in shares)
-
-    def _under(self, name, value) -> list[int]:
-        return [record for record, row in enumerate(self._rows) if row[name] in value.members]
+        return 0 if len(value.members) == 1 else self.attributes[name].loss(value)
 
     def left_out(self, state) -> set[int]:
         """The records to leave out so that every class that is left is large enough."""
         out: set[int] = set()
         while True:
-            table = {
-                record: {name: next(v for v in values if row[name] in v.members) for name, values in state.items()}
-                for record, row in enumerate(self._rows)
-                if record not in out
-            }
+            rows = enumerate(self._rows)
+            table = {record: self.masked(state, row) for record, row in rows if record not in out}
             small = set()
             for names, k in self._qids:
                 counter = Counter(tuple(row[name] for name in names) for row in table.values())

@@ -1,20 +1,22 @@
 """A small table in plain Python with its requirement: what the reference reads, and the same for the real search."""
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
-from tests.reference.top_down import Flat, Numbers, TopDown, Tree
+from tests.reference.masked import Flat, Numbers, Tree
+from tests.reference.top_down import TopDown
 
 from incrowd.policy import QuasiIdentifier
-from incrowd.recoding import Recoding
-from incrowd.replay import after
+from incrowd.recodings.recoding import Recoding
+from incrowd.recodings.replay import after
 from incrowd.search.top_down import top_down
 from incrowd.steps import Step
 from incrowd.table import CompressedTable, encode
-from incrowd.taxonomy import Taxonomy
+from incrowd.taxonomies.taxonomy import Taxonomy
 
 
 @dataclass(frozen=True)
@@ -96,6 +98,17 @@ class Problem:
     def release(self, recoding: Recoding) -> dict[str, list]:
         """The released columns."""
         return {c.name: recoding.column(c.name, c.array(c.values)).to_pylist() for c in self.columns}
+
+    def anonymity(self, release: dict[str, list]) -> tuple[int, ...]:
+        """The smallest class of released columns, per quasi-identifier."""
+        return tuple(
+            min(Counter(zip(*(release[name] for name in qid.attributes), strict=True)).values())
+            for qid in self.quasi_identifiers
+        )
+
+    def holds(self, anonymity: Sequence[int]) -> bool:
+        """Whether the smallest classes are large enough."""
+        return all(size >= qid.k for size, qid in zip(anonymity, self.quasi_identifiers, strict=True))
 
     def permuted(self, rows: Sequence[int], columns: Sequence[int]) -> "Problem":
         """The same problem with rows and columns in another order."""

@@ -7,7 +7,7 @@ import incrowd
 from incrowd import datasets
 from incrowd.errors import PolicyError
 from incrowd.search import lattice
-from incrowd.taxonomy import Taxonomy
+from incrowd.taxonomies.taxonomy import Taxonomy
 
 GERMAN = ["age", "job", "housing", "personal-status-sex"]
 

@@ -10,16 +10,16 @@ import pytest
 from tests.reference.problem import Column, Problem
 
 from incrowd import QuasiIdentifier, anonymize
-from incrowd.attribute_recoding import Intervals
 from incrowd.datasets import adult, taxonomies
 from incrowd.errors import NotAnonymousError, PolicyError
-from incrowd.recoding import Recoding
+from incrowd.recodings.attribute import Intervals
+from incrowd.recodings.recoding import Recoding
 from incrowd.scales import Scale
 from incrowd.search.bottom_up import bottom_up
 from incrowd.search.crowds import Crowds
 from incrowd.search.ladders import ATOMS, ladder_of
 from incrowd.steps import TakeBack
-from incrowd.taxonomy import Taxonomy
+from incrowd.taxonomies.taxonomy import Taxonomy
 
 SEVEN = ("occupation", "education", "native-country", "marital-status", "sex", "race", "workclass")
 TREE = Taxonomy.from_tree({"*": {"ab": ["a", "b"], "cd": ["c", "d"], "ef": {"e": {}, "f": {}, "gh": ["g", "h"]}}})

@@ -16,8 +16,8 @@ from typer.testing import CliRunner
 
 import incrowd
 from incrowd.cli import app
-from incrowd.comparison import Comparison, settings_of
-from incrowd.comparison_runs import Run, RunLog, key_of
+from incrowd.comparison.comparison import Comparison, settings_of
+from incrowd.comparison.runs import Run, RunLog, key_of
 from incrowd.errors import PolicyError, UnknownNameError
 from incrowd.policy import make_policy
 
@@ -26,7 +26,7 @@ COMMAND = "from incrowd.cli import main; main()"
 
 
 @pytest.fixture
-def folder(tmp_path, monkeypatch):
+def folder(workplace):
     """A folder with 400 people."""
     draw = random.Random(5)
     rows = [
@@ -34,11 +34,8 @@ def folder(tmp_path, monkeypatch):
         f"{draw.choice(['low', 'high'])}"
         for _ in range(400)
     ]
-    (tmp_path / "people.csv").write_text("\n".join(["age,sex,job,income", *rows]) + "\n")
-    monkeypatch.chdir(tmp_path)
-    before = signal.getsignal(signal.SIGTERM)
-    yield tmp_path
-    signal.signal(signal.SIGTERM, before)
+    (workplace / "people.csv").write_text("\n".join(["age,sex,job,income", *rows]) + "\n")
+    return workplace
 
 
 def compare(*arguments, methods="tds,bug", ks="5,20", qi="age,sex,job"):

@@ -1,3 +1,4 @@
+import pyarrow as pa
 import pytest
 
 import incrowd
@@ -187,7 +188,28 @@ class TestTypedWords:
         assert given_words(ranges=["born=1900-01-01:2020-12-31"])["ranges"] == {"born": ("1900-01-01", "2020-12-31")}
 
     @pytest.mark.parametrize(
-        "typed", [{"types": ["age"]}, {"ranges": ["age=5"]}, {"ranges": ["=1:2"]}, {"taxonomy": ["age="]}]
+        ("typed", "bounds"),
+        [
+            ("2020-01-01 08:00:2020-12-31 20:00", ("2020-01-01 08:00", "2020-12-31 20:00")),
+            ("2020-01-01T08:00:00:2020-12-31T20:00:59.5", ("2020-01-01T08:00:00", "2020-12-31T20:00:59.5")),
+        ],
+    )
+    def test_a_range_of_timestamps(self, typed, bounds):
+        ranges = given_words(ranges=[f"seen={typed}"])["ranges"]
+        assert ranges == {"seen": bounds}
+        seen = pa.table({"seen": pa.array(["2020-02-01 10:00", "2020-03-01 10:00"] * 3).cast(pa.timestamp("ms"))})
+        release = incrowd.anonymize(seen, quasi_identifiers=["seen"], k=3, ranges=ranges)
+        assert release.data["seen"][0].as_py().startswith("[2020-01-01 08:00")
+
+    @pytest.mark.parametrize(
+        "typed",
+        [
+            {"types": ["age"]},
+            {"ranges": ["age=5"]},
+            {"ranges": ["seen=2020-01-01:2020-12-31 20:00"]},
+            {"ranges": ["=1:2"]},
+            {"taxonomy": ["age="]},
+        ],
     )
     def test_words_that_do_not_look_like_their_example(self, typed):
         with pytest.raises(PolicyError, match="option must look like"):

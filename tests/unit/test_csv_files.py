@@ -1,3 +1,5 @@
+"""CSV files: what is read, what is refused, what is written."""
+
 import csv
 import gzip
 import hashlib
@@ -6,42 +8,13 @@ import os
 
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from tests.csv_text import SECRET, copied, failure, put, rows_of
 
 from incrowd.engines import csv_files
-from incrowd.engines.csv_dialect import Dialect, Given, detect
+from incrowd.engines.csv_dialect import Dialect
 from incrowd.engines.csv_files import CsvSource, CsvWriter
 from incrowd.engines.sources import open_source
-from incrowd.errors import DataError, OutputError, PolicyError, UnknownNameError
-
-SECRET = "Hildegard"
-
-
-def put(folder, content, name="people.csv"):
-    path = folder / name
-    path.write_bytes(content.encode() if isinstance(content, str) else content)
-    return path
-
-
-def rows_of(source, **options):
-    return [tuple(row.values()) for batch in source.batches(**options) for row in batch.to_pylist()]
-
-
-def copied(source):
-    writer = CsvWriter(source.dialect, source.columns)
-    return writer.begin() + b"".join(bytes(writer.lines(batch)) for batch in source.batches())
-
-
-def failure(path, kind=DataError, **options):
-    """The message of the error that reading the file raises, which must be one line and show no row."""
-    with pytest.raises(kind) as caught:
-        list(open_source(path, **options).batches())
-    message = str(caught.value)
-    assert "\n" not in message
-    assert SECRET not in message
-    assert caught.value.__cause__ is None
-    return message
+from incrowd.errors import DataError, OutputError, UnknownNameError
 
 
 class TestReading:
@@ -100,145 +73,6 @@ class TestReading:
 
     def test_gzip(self, tmp_path):
         assert rows_of(open_source(put(tmp_path, gzip.compress(b"a;b\nx;y\n"), "people.csv.gz"))) == [("x", "y")]
-
-
-class TestDialect:
-    @pytest.mark.parametrize("separator", [",", ";", "\t", "|"])
-    def test_the_separator_that_gives_the_most_columns(self, tmp_path, separator):
-        source = open_source(put(tmp_path, "a,b,c\nx,y,z\np,q,r\n".replace(",", separator)))
-        assert source.dialect == Dialect(separator=separator)
-        assert source.columns == ("a", "b", "c")
-
-    @pytest.mark.parametrize(
-        ("text", "separator", "columns"),
-        [
-            ("x;y\n1,5;a\n2,5;b\n", ";", ("x", "y")),  # decimal commas
-            ('a;b\n"x,y,z";1\n"p,q,r";2\n', ";", ("a", "b")),  # commas in quotes
-            ("comment\nwell, well\nyes\n", ";", ("comment",)),  # one column, with commas in its text
-            ("a|b\n;|,\n;|,\n", "|", ("a", "b")),
-            ("a b\nx y\n", ",", ("a b",)),
-        ],
-    )
-    def test_separators_in_values_do_not_mislead(self, tmp_path, text, separator, columns):
-        source = open_source(put(tmp_path, text))
-        assert (source.dialect.separator, source.columns) == (separator, columns)
-
-    def test_single_quotes(self, tmp_path):
-        source = open_source(put(tmp_path, "'a','b'\n'x, y','it''s'\n"))
-        assert source.dialect.quote == "'"
-        assert rows_of(source) == [("x, y", "it's")]
-
-    @pytest.mark.parametrize("text", ["a,b\n'tis,O'Brien\n", "a,b\n'x','y'\n\"p,q\",r\n", "a,b\n'x,y'\n"])
-    def test_an_apostrophe_is_no_quote(self, tmp_path, text):
-        assert open_source(put(tmp_path, text)).dialect.quote == '"'
-
-    @pytest.mark.parametrize(
-        ("text", "header"),
-        [
-            ("39,Private\n50,Private\n", False),
-            ("age,work\n39,Private\n", True),
-            ("a,b\nx,y\n", True),
-            ("1,b\nx,y\n", True),  # a number, but not above numbers
-            ("x,1.5\ny,\nz,-2e3\n", False),
-            ("1,2\n", True),
-        ],
-    )
-    def test_header_unless_a_number_stands_above_numbers(self, text, header):
-        if text == "1,2\n":
-            with pytest.raises(DataError, match="no rows"):
-                detect(text.encode(), True, "people.csv", Given())
-        else:
-            dialect, columns = detect(text.encode(), True, "people.csv", Given())
-            assert dialect.header is header
-            assert header or columns == ("column1", "column2")
-
-    def test_what_is_given_is_taken(self, tmp_path):
-        path = put(tmp_path, "1;x,y\n2;z,w\n")
-        source = open_source(path, separator=",", header=True)
-        assert source.columns == ("1;x", "y")
-        assert rows_of(open_source(path, separator=",", header=False)) == [("1;x", "y"), ("2;z", "w")]
-        assert rows_of(open_source(put(tmp_path, "a,b\n'x',\"y\"\n"), quote="'")) == [("x", '"y"')]
-
-    def test_the_line_end_inside_quotes_does_not_count(self, tmp_path):
-        assert open_source(put(tmp_path, '"a\nb",c\r\nx,y\r\n')).dialect.newline == "\r\n"
-
-    def test_a_huge_value_in_the_sample(self, tmp_path):
-        source = open_source(put(tmp_path, "a,b\n" + "x" * 300_000 + ",y\n"))
-        assert len(rows_of(source)[0][0]) == 300_000
-
-    @pytest.mark.parametrize(
-        "options",
-        [
-            {"separator": ",,"},
-            {"separator": ""},
-            {"separator": "\n"},
-            {"separator": "§"},
-            {"quote": "''"},
-            {"quote": ",", "separator": ","},
-            {"separator": '"'},
-            {"encoding": "utf-99"},
-            {"encoding": "hex"},
-            {"encoding": ""},
-            {"header": "yes"},
-        ],
-    )
-    def test_a_wrong_option_is_a_policy_error(self, tmp_path, options):
-        failure(put(tmp_path, "a,b\nx,y\n"), PolicyError, **options)
-
-    def test_options_are_for_csv(self, tmp_path):
-        with pytest.raises(PolicyError, match="CSV files only"):
-            open_source(pa.table({"a": ["x"]}), separator=";")
-
-
-class TestEncodings:
-    @pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16"])
-    def test_what_the_byte_order_mark_says(self, tmp_path, encoding):
-        data = "naïve,b\né,€\n".encode(encoding)
-        source = open_source(put(tmp_path, data))
-        assert source.dialect.encoding == encoding
-        assert source.columns == ("naïve", "b")
-        assert rows_of(source) == [("é", "€")]
-        assert copied(source) == data
-
-    def test_big_endian(self, tmp_path):
-        source = open_source(put(tmp_path, b"\xfe\xff" + "a,b\né,€\n".encode("utf-16-be")))
-        assert rows_of(source) == [("é", "€")]
-
-    def test_a_given_utf_8_with_a_byte_order_mark(self, tmp_path):
-        source = open_source(put(tmp_path, "a,b\nx,y\n".encode("utf-8-sig")), encoding="UTF8")
-        assert source.columns == ("a", "b")
-
-    @pytest.mark.parametrize("encoding", ["cp1252", "latin-1", "utf-16-le", "shift_jis"])
-    def test_a_given_encoding(self, tmp_path, encoding):
-        text = "名,b\nx,y\n" if encoding == "shift_jis" else "é,b\nx,ü\n"
-        data = (text * 1).encode(encoding)
-        source = open_source(put(tmp_path, data), encoding=encoding)
-        assert source.columns[0] == text[0]
-        assert copied(source) == data
-
-    def test_other_bytes_are_an_error_and_not_a_guess(self, tmp_path):
-        message = failure(put(tmp_path, "a,b\nx,é\n".encode("cp1252")))
-        assert "byte 0xE9 at offset 6" in message
-        assert "cp1252" in message
-
-    @pytest.mark.parametrize("encoded", [(), ("b",)])
-    def test_other_bytes_after_the_sample(self, tmp_path, encoded):
-        lines = b"a,b\n" + b"xxxx,yyyy\n" * 300_000
-        source = open_source(put(tmp_path, lines + "x,é\n".encode("cp1252")))
-        with pytest.raises(DataError, match=f"byte 0xE9 at offset {len(lines) + 2};"):
-            list(source.batches(encoded=encoded))
-
-    def test_other_bytes_in_a_given_encoding(self, tmp_path):
-        assert "offset 6" in failure(put(tmp_path, b"a,b\nx,\x81\n"), encoding="cp1252")
-        lines = b"a,b\n" + b"xxxx,yyyy\n" * 300_000
-        assert f"offset {len(lines)}" in failure(put(tmp_path, lines + b"\x81,y\n"), encoding="cp1252")
-
-    def test_text_cut_in_the_middle_of_a_character(self, tmp_path):
-        failure(put(tmp_path, "a,b\nx,é".encode("utf-16")[:-1]))
-        failure(put(tmp_path, "a,b\nx,é".encode()[:-1]))
-
-    def test_sixteen_bits_without_a_mark(self, tmp_path):
-        assert "give its encoding" in failure(put(tmp_path, "a,b\nx,y\n".encode("utf-16-le")))
 
 
 class TestBadFiles:
@@ -391,79 +225,3 @@ class TestWriting:
         with pytest.raises(OutputError, match=r"column 'b' has the character U\+540D") as caught:
             CsvWriter(Dialect(encoding="cp1252"), ["a", "b"]).lines(batch)
         assert SECRET not in str(caught.value)
-
-
-TEXT = st.text(st.characters(codec="utf-8", exclude_characters="\ufeff"), max_size=8) | st.text(
-    ",;\"'\t|\r\n ax", max_size=6
-)
-NAMES = ("first", "second", "third")
-
-
-@st.composite
-def tables(draw):
-    width = draw(st.integers(1, 3))
-    rows = draw(st.lists(st.tuples(*[TEXT] * width), min_size=1, max_size=12))
-    dialect = Dialect(
-        separator=draw(st.sampled_from(",;\t|")),
-        quote=draw(st.sampled_from("\"'")),
-        encoding=draw(st.sampled_from(["utf-8", "utf-8-sig", "utf-16", "utf-16-be"])),
-        newline=draw(st.sampled_from(["\n", "\r\n"])),
-    )
-    return NAMES[:width], rows, dialect, draw(st.booleans())
-
-
-@settings(max_examples=200, deadline=None)
-@given(table=tables())
-def test_what_is_written_is_read_back_by_us_and_by_python(table, tmp_path_factory):
-    columns, rows, dialect, encoded = table
-    arrays = [pa.array(values, pa.string()) for values in zip(*rows, strict=True)]
-    arrays = [array.dictionary_encode() if encoded else array for array in arrays]
-    writer = CsvWriter(dialect, columns)
-    data = writer.begin() + bytes(writer.lines(pa.RecordBatch.from_arrays(arrays, names=columns)))
-
-    text = io.StringIO(data.decode(dialect.encoding), newline="")
-    assert list(map(tuple, csv.reader(text, delimiter=dialect.separator, quotechar=dialect.quote))) == [columns, *rows]
-
-    path = put(tmp_path_factory.mktemp("round"), data)
-    source = open_source(
-        path, separator=dialect.separator, quote=dialect.quote, encoding=dialect.encoding, header=dialect.header
-    )
-    assert rows_of(source, encoded=columns if encoded else ()) == rows
-    assert copied(source) == data
-
-
-@settings(max_examples=100, deadline=None)
-@given(
-    rows=st.lists(st.tuples(TEXT, TEXT), min_size=1, max_size=8),
-    quoting=st.sampled_from([csv.QUOTE_ALL, csv.QUOTE_MINIMAL]),
-)
-def test_what_python_writes_is_read(rows, quoting, tmp_path_factory):
-    text = io.StringIO()
-    csv.writer(text, quoting=quoting).writerows([("a", "b"), *rows])
-    source = open_source(put(tmp_path_factory.mktemp("python"), text.getvalue()), separator=",", quote='"', header=True)
-    assert rows_of(source) == rows
-
-
-BYTES = st.binary(max_size=60) | st.lists(
-    st.sampled_from([b"a", b"1", b",", b";", b'"', b"'", b"\n", b"\r", b"\xe9", b"\0"]), max_size=40
-).map(b"".join)
-
-
-@settings(max_examples=500, deadline=None)
-@given(data=BYTES, size=st.sampled_from([16, 64, 1 << 20]))
-def test_any_bytes_are_read_or_refused_in_one_line(data, size, tmp_path_factory):
-    path = put(tmp_path_factory.mktemp("fuzz"), data)
-    refused = ""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(csv_files, "BLOCK_BYTES", size)
-        try:
-            source = open_source(path)
-            found = [list(source.columns)] * source.dialect.header + [list(row) for row in rows_of(source)]
-        except DataError as error:
-            refused = str(error)
-    assert "\n" not in refused
-    if refused:
-        return
-    text = io.StringIO(data.decode(source.dialect.encoding).removeprefix("\ufeff"), newline="")
-    python = csv.reader(text, delimiter=source.dialect.separator, quotechar=source.dialect.quote)
-    assert found == [row or [""] for row in python if row or len(source.columns) == 1]

@@ -6,7 +6,7 @@ import pytest
 
 from incrowd import datasets
 from incrowd.errors import UnknownNameError
-from incrowd.taxonomy import Taxonomy
+from incrowd.taxonomies.taxonomy import Taxonomy
 
 SOURCES = Path(__file__).parents[2].parent / "shared" / "data"
 CATEGORICAL = {

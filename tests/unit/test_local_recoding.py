@@ -10,12 +10,12 @@ import pytest
 
 import incrowd
 from incrowd.errors import DataError, PolicyError, TaxonomyError, UnknownNameError
-from incrowd.hierarchies import Hierarchy, hierarchy_of
-from incrowd.local_recoding import LocalRecoding
+from incrowd.recodings.local.hierarchies import Hierarchy, hierarchy_of
+from incrowd.recodings.local.recoding import LocalRecoding
+from incrowd.recodings.local.tuple_lookup import TupleLookup
 from incrowd.search.cover import cheapest_first
 from incrowd.search.kaca import kaca
 from incrowd.table import encode
-from incrowd.tuple_lookup import TupleLookup
 
 JOBS = incrowd.Taxonomy.from_tree({"any": {"care": ["nurse", "doctor"], "craft": ["smith", "cook", "tailor"]}})
 

@@ -9,13 +9,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from incrowd.attribute_recoding import Cut, Disclosure, Intervals
 from incrowd.measures import measure
 from incrowd.policy import QuasiIdentifier
-from incrowd.recoding import Recoding
+from incrowd.recodings.attribute import Cut, Disclosure, Intervals
+from incrowd.recodings.recoding import Recoding
 from incrowd.scales import Scale
 from incrowd.table import CompressedTable, encode
-from incrowd.taxonomy import Taxonomy
+from incrowd.taxonomies.taxonomy import Taxonomy
 
 TREE = Taxonomy.from_tree({"*": {"s": ["a", "b"], "t": {"u": ["c", "d"], "e": {}}}})
 CUTS = [("*",), ("s", "t"), ("a", "b", "t"), ("s", "u", "e"), ("a", "b", "c", "d", "e")]

@@ -14,7 +14,7 @@ import incrowd
 from incrowd.cli import app
 from incrowd.errors import InfeasibleError, PolicyError
 from incrowd.policy import QuasiIdentifier
-from incrowd.recoding import Recoding
+from incrowd.recodings.recoding import Recoding
 from incrowd.search.optimal import optimal
 from incrowd.table import CompressedTable, FlatAttribute, TaxonomyAttribute
 

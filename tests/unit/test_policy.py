@@ -1,5 +1,6 @@
 import datetime as dt
 
+import pyarrow as pa
 import pytest
 
 import incrowd
@@ -61,6 +62,7 @@ class TestWords:
             ({"ranges": {"a": (1, 2, 3)}}, "range of 'a'"),
             ({"ranges": {"a": 5}}, "range of 'a'"),
             ({"ranges": {"a": ("x", 5)}}, "range of 'a'"),
+            ({"ranges": {"a": (1, 5)}, "taxonomies": {"a": incrowd.Flat()}}, "column 'a' has a taxonomy"),
             ({"missing_values": [-9]}, "'missing_values' parameter must be texts"),
             ({"identifiers": [5]}, "'identifiers' parameter must be texts"),
             ({"seed": "x"}, "'seed' parameter must be an int"),
@@ -140,3 +142,21 @@ def test_the_policy_as_json():
     assert found["quasi_identifiers"] == [{"attributes": ["born"], "k": 2}]
     assert found["ranges"] == {"born": ["1900-01-01", "2020-01-01"]}
     assert found["max_steps"] == 3
+
+
+@pytest.mark.parametrize(
+    ("function", "word", "meant"),
+    [
+        (incrowd.anonymize, "identifers", "identifiers"),
+        (incrowd.anonymize, "separater", "separator"),
+        (incrowd.anonymize, "max_step", "max_steps"),
+        (incrowd.evaluate, "fold", "folds"),
+        (incrowd.evaluate, "sensitiv", "sensitive"),
+        (incrowd.compare, "time_limits_per_run", "time_limit_per_run"),
+    ],
+)
+def test_a_misspelt_word_gets_a_hint(function, word, meant):
+    own = {"anonymize": {"k": 2}, "evaluate": {"k": 2, "target": "b"}, "compare": {"ks": [2], "methods": "tds"}}
+    rows = pa.table({"a": [1, 1], "b": [1, 2]})
+    with pytest.raises(UnknownNameError, match=f"'{word}' in .*; did you mean '{meant}'"):
+        function(rows, quasi_identifiers=["a"], **own[function.__name__], **{word: 1})

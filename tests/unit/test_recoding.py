@@ -7,11 +7,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import incrowd
-from incrowd.attribute_recoding import Cut, Disclosure, Intervals, RuleCut
 from incrowd.errors import DataError, TaxonomyError, UnknownNameError
-from incrowd.recoding import Recoding
+from incrowd.recodings.attribute import Cut, Disclosure, Intervals, RuleCut
+from incrowd.recodings.recoding import Recoding
 from incrowd.scales import Scale
-from incrowd.taxonomy import Taxonomy
+from incrowd.taxonomies.taxonomy import Taxonomy
 
 TREE = Taxonomy.from_tree({"ANY": {"Secondary": ["9th", "10th"], "University": ["Masters", "Doctorate"]}})
 EDUCATION = Cut("education", TREE, (TREE.node("Secondary"), TREE.node("Masters"), TREE.node("Doctorate")))

@@ -17,8 +17,8 @@ from incrowd.table import (
     encode,
     sort_tuples,
 )
-from incrowd.taxonomy import Taxonomy
-from incrowd.taxonomy_rules import Prefix
+from incrowd.taxonomies.rules import Prefix
+from incrowd.taxonomies.taxonomy import Taxonomy
 
 EDUCATION = Taxonomy.from_tree({"ANY": {"Secondary": ["9th", "10th"], "University": ["Masters", "Doctorate"]}})
 NOON = dt.datetime(2020, 1, 1, 12)

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from incrowd.errors import PolicyError, TaxonomyError, UnknownNameError
-from incrowd.taxonomy import Taxonomy, interval_label, number_label
+from incrowd.taxonomies.taxonomy import Taxonomy, interval_label, number_label
 
 EDUCATION = {
     "ANY": {

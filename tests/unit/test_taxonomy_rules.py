@@ -1,8 +1,8 @@
 import pytest
 
 from incrowd.errors import PolicyError, TaxonomyError
-from incrowd.taxonomy import Taxonomy
-from incrowd.taxonomy_rules import Bounds, Flat, Intervals, Prefix
+from incrowd.taxonomies.rules import Bounds, Flat, Intervals, Prefix
+from incrowd.taxonomies.taxonomy import Taxonomy
 
 
 def test_prefix_masks_to_the_length_of_the_value():

@@ -17,12 +17,12 @@ from incrowd.engines.frames import FrameSource, rebuild
 from incrowd.engines.output import open_writer
 from incrowd.engines.sources import Source
 from incrowd.errors import DataError
-from incrowd.local_recoding import AnyRecoding
 from incrowd.policy import Policy
-from incrowd.recoding import encoded, is_missing
+from incrowd.recodings.local.recoding import AnyRecoding
+from incrowd.recodings.recoding import encoded, is_missing
 from incrowd.scales import text_of
 from incrowd.table import Attribute, CompressedTable, encode, sort_tuples
-from incrowd.taxonomy import Taxonomy
+from incrowd.taxonomies.taxonomy import Taxonomy
 
 _BUFFER_ROWS = 1 << 20  # rows that may wait before they are collapsed
 Codes = npt.NDArray[Any]  # the smallest signed type that holds them

@@ -176,9 +176,9 @@ def reproduce(
         IncrowdError: scikit-learn or matplotlib is missing.
     """
     experiments = chosen(names)
+    from incrowd.evaluation.trial import require_scikit_learn
     from incrowd.reproduce.pages import update_page, write_experiment
     from incrowd.reproduce.plots import require_matplotlib
-    from incrowd.utility import require_scikit_learn
 
     require_matplotlib()
     require_scikit_learn()

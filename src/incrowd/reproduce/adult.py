@@ -11,9 +11,9 @@ import pyarrow.csv
 
 from incrowd import datasets
 from incrowd.engines.sources import open_source
+from incrowd.evaluation.trial import Trial
 from incrowd.policy import Policy, make_policy
 from incrowd.reproduce.experiment import Effort, percent
-from incrowd.utility import Trial
 
 TARGET = "income"
 TRAIN = 30_162

@@ -15,7 +15,7 @@ import pyarrow.compute as pc
 
 from incrowd.reproduce.adult import ATTRIBUTES, TARGET, adult_rows, shipped
 from incrowd.table import CompressedTable, encode
-from incrowd.taxonomy import Taxonomy
+from incrowd.taxonomies.taxonomy import Taxonomy
 
 CATEGORIES = ("occupation", "education", "native-country", "marital-status", "sex", "race", "workclass")  # of BUG
 

@@ -7,13 +7,13 @@ from typing import Any
 
 import numpy as np
 
+from incrowd.evaluation.trial import Trial
 from incrowd.policy import Policy, QuasiIdentifier
 from incrowd.reproduce.adult import EIGHT, errors_of, policy_of, trial_of
 from incrowd.reproduce.blow_up import CATEGORIES
 from incrowd.reproduce.experiment import FAILS, HOLDS, PARTLY, Effort, Outcome, Panel, Row, verdict_of
 from incrowd.reproduce.requirements import requirements, united
 from incrowd.search import METHODS
-from incrowd.utility import Trial
 
 TOP = (
     "capital-gain", "age", "marital-status", "education-num", "relationship", "hours-per-week", "sex", "education",

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import typer
 
-from incrowd.progress import ProgressLine
+from incrowd.cli.progress import ProgressLine
 from incrowd.reproduce import EXPERIMENTS, Effort, reproduce
 
 QUICK_SECONDS = 2.0  # where a search for an optimum stops if it should be quick

@@ -13,7 +13,7 @@ from incrowd.policy import make_policy
 from incrowd.reproduce.adult import EIGHT, all_rows, shipped
 from incrowd.reproduce.experiment import Effort, Outcome, Panel, Row, verdict_of
 from incrowd.search import METHODS
-from incrowd.taxonomy_rules import Intervals
+from incrowd.taxonomies.rules import Intervals
 
 CROWDS = (2, 5, 10, 15, 20, 30, 40, 50)
 SIZES = (3, 4, 5, 6, 7, 8)

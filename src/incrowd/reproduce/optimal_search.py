@@ -21,7 +21,7 @@ from incrowd.search.branch_and_bound import PRUNINGS
 from incrowd.search.optimal import optimal
 from incrowd.search.schemes import SCHEMES
 from incrowd.table import CompressedTable
-from incrowd.taxonomy import Taxonomy
+from incrowd.taxonomies.taxonomy import Taxonomy
 
 GROWING = ("age", "marital-status", "race", "sex", "workclass", "education", "native-country")
 CROWDS = (2, 3, 5, 10, 15, 20)

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 from incrowd.errors import PolicyError, UnknownNameError
 
 if TYPE_CHECKING:
-    from incrowd.attribute_recoding import AttributeRecoding
-    from incrowd.local_mapping import LocalMapping
     from incrowd.policy import QuasiIdentifier
+    from incrowd.recodings.attribute import AttributeRecoding
+    from incrowd.recodings.local.mapping import LocalMapping
     from incrowd.steps import Step
     from incrowd.table import CompressedTable
 
@@ -189,8 +189,9 @@ METHODS: dict[str, Method] = {
     ),
     "kaca2": Method(
         "local recoding by clustering, each attribute kept mostly at one level of its hierarchy",
-        "incrowd.search.kaca:kaca2",
+        "incrowd.search.kaca:kaca",
         {**_DISTANCE, "max_inconsistency": Option("share of values off the main level", between=(0, 1))},
+        {"max_inconsistency": 0.1},
         seeded=True,
         several=False,
     ),

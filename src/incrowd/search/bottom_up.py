@@ -35,10 +35,10 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
-from incrowd.attribute_recoding import AttributeRecoding
 from incrowd.errors import PolicyError
 from incrowd.policy import QuasiIdentifier
-from incrowd.replay import describe, generalized
+from incrowd.recodings.attribute import AttributeRecoding
+from incrowd.recodings.replay import describe, generalized
 from incrowd.search import Found
 from incrowd.search.crowds import Crowds, Merge, suppressed
 from incrowd.search.ladders import Ladder, Losses, ladder_of, losses

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from incrowd.attribute_recoding import AttributeRecoding
 from incrowd.policy import QuasiIdentifier
+from incrowd.recodings.attribute import AttributeRecoding
 from incrowd.search import Found
 from incrowd.search.domains import Domain, hierarchy
 from incrowd.search.outcome import Outcome

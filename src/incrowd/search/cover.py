@@ -32,9 +32,9 @@ import numpy as np
 import numpy.typing as npt
 
 from incrowd.hierarchical_distance import Weights
-from incrowd.hierarchies import Hierarchy, Nodes, hierarchy_of
-from incrowd.local_mapping import common, distinct, mapping_of, nodes_of
 from incrowd.policy import QuasiIdentifier
+from incrowd.recodings.local.hierarchies import Hierarchy, Nodes, hierarchy_of
+from incrowd.recodings.local.mapping import common, distinct, mapping_of, nodes_of
 from incrowd.search import Found
 from incrowd.search.distances import details
 from incrowd.search.kaca import BUCKET, forest_of, to_level, trace

@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 from incrowd.errors import PolicyError, UnknownNameError
 from incrowd.hierarchical_distance import Weights
-from incrowd.hierarchies import Hierarchy
+from incrowd.recodings.local.hierarchies import Hierarchy
 from incrowd.table import Attribute, NumberAttribute
 
 _LARGEST = 2**31

@@ -20,7 +20,7 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
-from incrowd.attribute_recoding import AttributeRecoding, Cells, Disclosure, Intervals, cut_of
+from incrowd.recodings.attribute import AttributeRecoding, Cells, Disclosure, Intervals, cut_of
 from incrowd.table import Attribute, Floats, NumberAttribute, TaxonomyAttribute
 
 Mask = npt.NDArray[np.bool_]

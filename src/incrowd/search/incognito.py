@@ -56,16 +56,13 @@ def incognito(
     held = lattice.survivors(len(lattice.shape))
     if len(quasi_identifiers) > 1 and suppress:
         held = lattice.holding(held)  # leaving out records for one quasi-identifier may shrink classes of another
-    nodes = minimal(held)
-    costs = [lattice.outcome(node).cost(cost) for node in nodes]
-    lowest, _, best = min(zip(costs, map(sum, nodes), nodes, strict=True))
+    priced = lattice.priced(minimal(held), cost)
+    lowest, _, best = min(priced)
     facts = {
         "levels": lattice.levels(best),
         "cost": cost,
         "lowest_cost": lowest,
         "generalizations": held.size,
-        "minimal_generalizations": [
-            {"levels": lattice.levels(node), "cost": price} for node, price in zip(nodes, costs, strict=True)
-        ],
+        "minimal_generalizations": [{"levels": lattice.levels(node), "cost": price} for price, _, node in priced],
     }
     return lattice.outcome(best).found(facts)

@@ -25,9 +25,9 @@ import numpy as np
 import numpy.typing as npt
 
 from incrowd.hierarchical_distance import inconsistency
-from incrowd.hierarchies import Hierarchy, Nodes, hierarchy_of
-from incrowd.local_mapping import LocalMapping, common, distinct, mapping_of, nodes_of
 from incrowd.policy import QuasiIdentifier
+from incrowd.recodings.local.hierarchies import Hierarchy, Nodes, hierarchy_of
+from incrowd.recodings.local.mapping import LocalMapping, common, distinct, mapping_of, nodes_of
 from incrowd.search import Found
 from incrowd.search.distances import details, weights_of
 from incrowd.steps import Step
@@ -41,6 +41,7 @@ def kaca(
     table: CompressedTable,
     quasi_identifiers: Sequence[QuasiIdentifier],
     *,
+    max_inconsistency: float | None = None,
     distance: str = "height",
     beta: float = 1,
     priorities: Mapping[str, float] | None = None,
@@ -48,11 +49,12 @@ def kaca(
     bucket: int = BUCKET,
     on_step: Callable[[Step], object] | None = None,
 ) -> Found:
-    """KACA1.
+    """KACA1; with a bound on inconsistency KACA2.
 
     Args:
         table: The compressed table.
         quasi_identifiers: One, over all attributes of the table.
+        max_inconsistency: The inconsistency of every attribute is below it (or nothing, where it is 0).
         distance: "height" or "uniform" for the weighted hierarchical distance, "ncp" for the loss of the same name.
         beta: Exponent of the height weights.
         priorities: Weights of attributes by name; those with low ones are generalized first.
@@ -60,58 +62,34 @@ def kaca(
         bucket: Classes per bucket of the index; the result does not depend on it.
         on_step: Not called: there are no steps to take back.
     """
-    hierarchies = [hierarchy_of(attribute) for attribute in table.attributes]
-    cluster = _Clustering(table, hierarchies, distance, beta, priorities, quasi_identifiers[0].k, seed, bucket)
-    parts = cluster(nodes_of(table, hierarchies), table.counts)
-    return Found((), facts={"distance": distance}, local=mapping_of(table, hierarchies, *parts))
-
-
-def kaca2(
-    table: CompressedTable,
-    quasi_identifiers: Sequence[QuasiIdentifier],
-    *,
-    max_inconsistency: float = 0.1,
-    distance: str = "height",
-    beta: float = 1,
-    priorities: Mapping[str, float] | None = None,
-    seed: int = 0,
-    bucket: int = BUCKET,
-    on_step: Callable[[Step], object] | None = None,
-) -> Found:
-    """KACA2: KACA1 with bounded inconsistency.
-
-    Args:
-        table: The compressed table.
-        quasi_identifiers: One, over all attributes of the table.
-        max_inconsistency: The inconsistency of every attribute is below it (or nothing, where it is 0).
-        distance: As in `kaca`, like the other options.
-        beta: As in `kaca`.
-        priorities: As in `kaca`.
-        seed: As in `kaca`.
-        bucket: As in `kaca`.
-        on_step: Not called.
-    """
-    hierarchies = [hierarchy_of(attribute) for attribute in table.attributes]
     k = quasi_identifiers[0].k
+    hierarchies = [hierarchy_of(attribute) for attribute in table.attributes]
     cluster = _Clustering(table, hierarchies, distance, beta, priorities, k, seed, bucket)
+    if max_inconsistency is None:
+        parts = cluster(nodes_of(table, hierarchies), table.counts)
+        return Found((), facts={"distance": distance}, local=mapping_of(table, hierarchies, *parts))
+    mapping, levels = _kaca2(table, hierarchies, cluster, k, max_inconsistency)
+    return Found((), facts={"distance": distance, "inconsistency": levels}, local=mapping)
+
+
+def _kaca2(
+    table: CompressedTable, hierarchies: Sequence[Hierarchy], cluster: _Clustering, k: int, most: float
+) -> tuple[LocalMapping, dict[str, float]]:
+    """KACA1 between two generalizations of whole attributes; also the inconsistency of each attribute."""
     tuples = nodes_of(table, hierarchies)
     start = np.stack(
-        [_generalize_rare(h, tuples[:, a], table.counts, k, max_inconsistency) for a, h in enumerate(hierarchies)],
-        axis=1,
+        [_generalize_rare(h, tuples[:, a], table.counts, k, most) for a, h in enumerate(hierarchies)], axis=1
     )
     merged, number = distinct(start)
-    counts = np.bincount(number, table.counts).astype(np.int64)
-    groups, members, records = cluster(merged, counts)
-    parts = trace(number, table.counts, groups, members, records)
-    part_tuples, part_groups, part_records = parts
+    groups, members, records = cluster(merged, np.bincount(number, table.counts).astype(np.int64))
+    part_tuples, part_groups, part_records = trace(number, table.counts, groups, members, records)
     _, part_groups = np.unique(part_groups, return_inverse=True)
     levels = {}
     nodes = np.empty((len(part_tuples), len(hierarchies)), np.int32)
     for a, hierarchy in enumerate(hierarchies):
         column = common(hierarchy, start[part_tuples, a], part_groups)[part_groups]
-        nodes[:, a], levels[hierarchy.name] = _make_consistent(hierarchy, column, part_records, max_inconsistency)
-    mapping = LocalMapping.build(hierarchies, tuples, part_tuples, nodes, part_records)
-    return Found((), facts={"distance": distance, "inconsistency": levels}, local=mapping)
+        nodes[:, a], levels[hierarchy.name] = _make_consistent(hierarchy, column, part_records, most)
+    return LocalMapping.build(hierarchies, tuples, part_tuples, nodes, part_records), levels
 
 
 class _Clustering:

@@ -7,7 +7,7 @@ quasi-identifier: dropping attributes merges classes as well.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
 from math import prod
 
@@ -18,7 +18,7 @@ from incrowd.errors import PolicyError
 from incrowd.policy import QuasiIdentifier
 from incrowd.search.domains import Domain, Mask, hierarchy
 from incrowd.search.frequencies import FrequencySet, RollUps
-from incrowd.search.outcome import Outcome
+from incrowd.search.outcome import Cost, Outcome
 from incrowd.table import CompressedTable
 
 MOST_NODES = 5 * 10**7  # of the lattices of all subsets together, a byte each
@@ -59,6 +59,10 @@ class Lattice:
     def holds(self, outcome: Outcome) -> bool:
         """Whether the policy is satisfied within the budget."""
         return outcome.suppressed <= self._budget
+
+    def priced(self, nodes: Iterable[Node], cost: Cost) -> list[tuple[float, int, Node]]:
+        """Cost, height and node of each; the smallest is the one to release, whatever order the nodes come in."""
+        return [(self.outcome(node).cost(cost), sum(node), node) for node in nodes]
 
     def levels(self, node: Sequence[int]) -> dict[str, int]:
         """The level of each attribute, by name."""

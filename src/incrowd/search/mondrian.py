@@ -24,10 +24,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from incrowd.hierarchies import Hierarchy, hierarchy_of
-from incrowd.local_mapping import LocalMapping, nodes_of
 from incrowd.policy import QuasiIdentifier
-from incrowd.ranges import Ranges
+from incrowd.recodings.local.hierarchies import Hierarchy, hierarchy_of
+from incrowd.recodings.local.mapping import LocalMapping, nodes_of
+from incrowd.recodings.local.ranges import Ranges
 from incrowd.search import Found
 from incrowd.steps import Step
 from incrowd.table import CompressedTable, Floats, NumberAttribute

@@ -12,9 +12,9 @@ from typing import Any
 
 import numpy as np
 
-from incrowd.attribute_recoding import AttributeRecoding
 from incrowd.errors import InfeasibleError, PolicyError, UnknownNameError
 from incrowd.policy import QuasiIdentifier
+from incrowd.recodings.attribute import AttributeRecoding
 from incrowd.search import Found, full_domain
 from incrowd.search.blocks import Labels, blocks_of
 from incrowd.search.branch_and_bound import PRUNINGS, Progress, Search

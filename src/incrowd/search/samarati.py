@@ -59,14 +59,13 @@ def samarati(
             high, held = middle, found
         else:
             low = middle + 1
-    nodes = list(nodes_of(held))
-    costs = [lattice.outcome(node).cost(cost) for node in nodes]
-    lowest, best = min(zip(costs, nodes, strict=True))
+    priced = lattice.priced(nodes_of(held), cost)
+    lowest, _, best = min(priced)
     facts = {
         "levels": lattice.levels(best),
         "height": high,
         "cost": cost,
         "lowest_cost": lowest,
-        "generalizations_of_this_height": len(nodes),
+        "generalizations_of_this_height": len(priced),
     }
     return lattice.outcome(best).found(facts)

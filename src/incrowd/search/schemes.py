@@ -15,13 +15,13 @@ from typing import Any
 
 import numpy as np
 
-from incrowd.attribute_recoding import AttributeRecoding, Cut, Disclosure, Intervals, cut_of
 from incrowd.errors import PolicyError, UnknownNameError, shorten
-from incrowd.partition_recoding import Partition
+from incrowd.recodings.attribute import AttributeRecoding, Cut, Disclosure, Intervals, cut_of
+from incrowd.recodings.partition import Partition
 from incrowd.search.blocks import Blocks, Mode, Tree, bits, count_partitions, first
 from incrowd.search.partitions import LevelSpace, Space, TreeSpace
 from incrowd.table import Attribute, CompressedTable, FlatAttribute, NumberAttribute, TaxonomyAttribute
-from incrowd.taxonomy import Taxonomy
+from incrowd.taxonomies.taxonomy import Taxonomy
 
 SCHEMES = ("bhs", "ghs", "ops", "sps", "gsps", "gops")
 MODES: dict[str, Mode] = {"ghs": "all", "ops": "run", "gops": "run", "sps": "set", "gsps": "set"}

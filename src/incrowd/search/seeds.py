@@ -15,8 +15,8 @@ from typing import Any
 
 import numpy as np
 
-from incrowd.attribute_recoding import AttributeRecoding
 from incrowd.policy import QuasiIdentifier
+from incrowd.recodings.attribute import AttributeRecoding
 from incrowd.search.blocks import Blocks, Labels, bits, blocks_of, join, labels_of
 from incrowd.search.costs import Costs, Partitions
 from incrowd.search.partitions import LevelSpace

@@ -24,9 +24,9 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
-from incrowd.attribute_recoding import AttributeRecoding
 from incrowd.policy import QuasiIdentifier
-from incrowd.replay import after, describe
+from incrowd.recodings.attribute import AttributeRecoding
+from incrowd.recodings.replay import after, describe
 from incrowd.search import Found
 from incrowd.search.bundles import bundles
 from incrowd.search.gains import Floats, gain_of

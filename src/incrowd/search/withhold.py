@@ -13,8 +13,8 @@ from itertools import pairwise
 import numpy as np
 import numpy.typing as npt
 
-from incrowd.attribute_recoding import ANY, AttributeRecoding, Disclosure, Intervals, RuleCut
-from incrowd.recoding import Recoding
+from incrowd.recodings.attribute import ANY, AttributeRecoding, Disclosure, Intervals, RuleCut
+from incrowd.recodings.recoding import Recoding
 from incrowd.table import Attribute, CompressedTable, FlatAttribute, NumberAttribute, sort_tuples
 
 Released = tuple[tuple[int, ...], ...]

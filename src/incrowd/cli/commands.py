@@ -1,0 +1,328 @@
+"""The command line. stdout carries data, stderr messages; heavy modules are imported when a command runs."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from incrowd.cli.groups import with_options
+from incrowd.cli.messages import INTERRUPTED, Commands, console, print_json, user_errors
+from incrowd.cli.options import (
+    TRIAL,
+    CsvOptions,
+    DocsFolder,
+    Experiments,
+    K,
+    PapersFolder,
+    PolicyFile,
+    PolicyOptions,
+    Qi,
+    TrialOptions,
+    to_verify,
+)
+
+if TYPE_CHECKING:
+    from incrowd.policy import Policy
+
+app = typer.Typer(
+    name="incrowd",
+    cls=Commands,
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    help="Release tables about people so that everyone stands in a crowd of at least k.",
+)
+
+_TABLE = "CSV or Parquet file."
+
+# Paths are not checked for being readable here: typer would answer with a box, and incrowd does with one line.
+Input = Annotated[Path, typer.Argument(help=_TABLE, show_default=False, readable=False)]
+Output = Annotated[
+    Path, typer.Option("-o", "--output", help="Where to write (.csv or .parquet).", show_default=False, readable=False)
+]
+RecodingFile = Annotated[
+    Path, typer.Argument(help="The .recoding.json of a release.", show_default=False, readable=False)
+]
+Overwrite = Annotated[bool, typer.Option("--overwrite", help="Replace existing files.")]
+Json = Annotated[bool, typer.Option("--json", help="Print JSON on stdout instead of tables on stderr.")]
+_OWN: Any = {"show_default": False, "readable": False}
+
+
+@app.command()
+@with_options
+def anonymize(
+    table: Input,
+    output: Output,
+    options: PolicyOptions,
+    overwrite: Overwrite = False,
+    preview: Annotated[bool, typer.Option("--preview", help="Show a few rows before and after.")] = False,
+    as_json: Json = False,
+) -> None:
+    """Make a k-anonymous release of a table.
+
+    incrowd anonymize people.csv -o release.csv --qi age,sex,zip --k 10 --target income
+    """
+    with user_errors():
+        policy, dialect = options.read()
+        _anonymize(table, output, policy, dialect, overwrite=overwrite, preview=preview, as_json=as_json)
+
+
+def _anonymize(
+    table: Path, output: Path, policy: Policy, dialect: dict[str, Any], *, overwrite: bool, preview: bool, as_json: bool
+) -> None:
+    from incrowd.cli.progress import ProgressLine
+    from incrowd.engines.sources import open_source
+    from incrowd.pipeline import release_of
+    from incrowd.release import check_outputs
+
+    with ProgressLine() as progress:
+        source = open_source(table, **dialect)
+        check_outputs(output, source, overwrite=overwrite, sidecars=True)
+        release = release_of(
+            source,
+            policy,
+            on_rows=progress.stage("reading").rows,
+            on_step=progress.step,
+            on_progress=lambda so_far: progress.say(f"searching: {so_far}"),
+        )
+        certificate = release.write(output, overwrite=overwrite, progress=progress.stage("writing").rows)
+    if as_json:
+        print_json({**release.to_json(), "certificate": certificate.to_json()})
+        return
+    from incrowd.cli.summary import print_preview, print_release
+
+    if preview:
+        print_preview(console(), release)
+    print_release(console(), release, output)
+
+
+@app.command()
+@with_options
+def evaluate(
+    table: Input,
+    options: PolicyOptions,
+    trial: TrialOptions,
+    as_json: Json = False,
+) -> None:
+    """Measure what a release costs a classifier: error on the original, on the release, without quasi-identifiers.
+
+    Nothing is written. Test rows come from --test, or are drawn: once (--split) or in folds (--folds).
+
+    incrowd evaluate people.csv --qi age,sex,zip --k 10 --target income --folds 10
+    """
+    with user_errors():
+        from incrowd.cli.progress import ProgressLine
+        from incrowd.engines.sources import open_source
+        from incrowd.evaluation.trial import Trial
+
+        policy, dialect = options.read()
+        with ProgressLine() as progress:
+            progress.say("reading")
+            rows = Trial.of(open_source(table, **dialect), policy, **trial.words(dialect))
+            evaluation = rows.evaluate(
+                policy, protocol=trial.protocol, intervals=trial.intervals, progress=progress.say
+            )
+        if as_json:
+            print_json(evaluation.to_json())
+            return
+        from rich.console import Console
+
+        from incrowd.cli.summary import print_evaluation
+
+        print_evaluation(Console(), evaluation)
+
+
+def compare(
+    table: Input,
+    output: Annotated[Path, typer.Option("-o", "--output", help="A folder for the results.", **_OWN)],
+    methods: Annotated[str, typer.Option(help="By commas; options after colons: tds,cover:objective=dm.", **_OWN)],
+    ks: Annotated[str, typer.Option(help="By commas; of each quasi-identifier without a k of its own.", **_OWN)],
+    options: PolicyOptions,
+    *,
+    time_limit_per_run: Annotated[float | None, typer.Option(help="Seconds that a run may take.", **_OWN)] = None,
+    again: Annotated[bool, typer.Option("--again", help="Do also the runs that the folder has already.")] = False,
+    evaluate: Annotated[bool, typer.Option("--evaluate", help="Test classifiers, too.", **TRIAL)] = False,
+    trial: TrialOptions,
+    as_json: Json = False,
+) -> None:
+    """Try several methods with several k: time, memory, losses, and which settings are dominated by others.
+
+    Writes results.csv, results.json and a plot. Finished runs are kept: after an interruption, run it again.
+
+    incrowd compare people.csv --qi age,sex,zip --target income --methods tds,bug,mondrian --ks 5,10,50 -o comparison
+    """
+    with user_errors(f"finished runs are kept in {output}; the same command goes on"):
+        from incrowd.cli.summary import print_comparison
+        from incrowd.comparison.command import compare_file
+
+        found = compare_file(
+            table,
+            output,
+            options,
+            methods,
+            ks,
+            trial=trial if evaluate else None,
+            time_limit=time_limit_per_run,
+            again=again,
+        )
+        if as_json:
+            print_json(found.to_json())
+        else:
+            print_comparison(found)
+
+
+app.command()(with_options(compare, without=("k", "method")))
+
+
+@app.command()
+@with_options
+def verify(
+    table: Input,
+    csv: CsvOptions,
+    qi: Qi = None,
+    k: K = None,
+    policy: PolicyFile = None,
+    as_json: Json = False,
+) -> None:
+    """Count the crowds in a table, whoever made it; exits with 3 if one is too small."""
+    with user_errors():
+        from incrowd.cli.progress import ProgressLine
+        from incrowd.engines.sources import open_source
+        from incrowd.policy import Policy
+        from incrowd.release import recount
+
+        qids, dialect = to_verify(qi, k, policy)
+        with ProgressLine() as progress:
+            source = open_source(table, **{**dialect, **csv.dialect()})
+            Policy(quasi_identifiers=qids).check_columns(source.columns, source.name)
+            verification = recount(source, qids, progress.stage("counting").rows)
+        if as_json:
+            print_json(verification.to_json())
+        else:
+            from rich.console import Console
+
+            from incrowd.cli.summary import print_verification
+
+            print_verification(Console(), verification)
+        verification.require()
+
+
+@app.command()
+@with_options
+def apply(
+    recoding: RecodingFile,
+    table: Input,
+    output: Output,
+    csv: CsvOptions,
+    qi: Qi = None,
+    k: K = None,
+    overwrite: Overwrite = False,
+) -> None:
+    """Recode new rows the way a release was recoded; with --qi and --k also verify them.
+
+    New rows are not k-anonymous by that alone: nobody counted them when the recoding was made.
+    """
+    with user_errors():
+        from incrowd.cli.progress import ProgressLine
+        from incrowd.pipeline import apply_to_file
+        from incrowd.policy import quasi_identifiers_of
+        from incrowd.recodings.recoding import Recoding
+        from incrowd.words import quasi_identifiers
+
+        require = quasi_identifiers_of(quasi_identifiers(qi, k), k) if qi else ()
+        with ProgressLine() as progress:
+            rows = progress.stage("writing").rows
+            words = {"require": require, "overwrite": overwrite, "progress": rows, **csv.dialect()}
+            apply_to_file(Recoding.read(recoding), table, output, **words)
+        verified = "verified" if require else "not verified: give --qi and --k to count the crowds"
+        console().print(f"wrote {output} ({verified})", highlight=False, soft_wrap=True)
+
+
+@app.command()
+def taxonomy(
+    file: Annotated[Path, typer.Argument(help="A taxonomy in CSV or TOML.", show_default=False, readable=False)],
+    most: Annotated[int | None, typer.Option(help="Children shown per node.", show_default=False)] = None,
+) -> None:
+    """Check a taxonomy and print it as a tree."""
+    with user_errors():
+        from incrowd.taxonomies.taxonomy import Taxonomy
+
+        typer.echo(Taxonomy.read(file).render(most))
+
+
+@app.command()
+def codebook(
+    recoding: RecodingFile,
+) -> None:
+    """Print what every released value stands for."""
+    with user_errors():
+        from incrowd.recodings.recoding import Recoding
+
+        typer.echo(Recoding.read(recoding).codebook())
+
+
+@app.command()
+def methods() -> None:
+    """List the searches and their options."""
+    from incrowd.search import METHODS
+
+    for name, method in METHODS.items():
+        typer.echo(f"{name:<10}{method.about}")
+        for option, about in method.options.items():
+            choices = f" ({', '.join(about.choices)})" if about.choices else ""
+            typer.echo(f"{'':<12}{option}: {about.about}{choices}")
+
+
+@app.command()
+def reproduce(
+    names: Experiments = None,
+    output: PapersFolder = Path("papers"),
+    docs: DocsFolder = None,
+    every: Annotated[bool, typer.Option("--all", help="Run all of them.")] = False,
+    quick: Annotated[bool, typer.Option("--quick", help="Fewer points.")] = False,
+) -> None:
+    """Run experiments of the papers again on the shipped census data; without names, list them.
+
+    incrowd reproduce tds-5a bug-3 -o papers
+    """
+    with user_errors():
+        from incrowd.reproduce.command import list_experiments, run_experiments
+
+        if names or every:
+            run_experiments(None if every else names, output, docs, quick=quick)
+        else:
+            list_experiments()
+
+
+@app.command()
+def demo(
+    folder: Annotated[Path, typer.Argument(help="Where to put the files.", readable=False)] = Path("demo"),
+    k: Annotated[int, typer.Option("--k", help="Smallest crowd.")] = 50,
+) -> None:
+    """Anonymize the shipped census data (Adult, 45,222 people) for predicting income."""
+    with user_errors():
+        from incrowd import datasets
+        from incrowd.policy import make_policy
+
+        table, taxonomies = datasets.copy("adult", folder)
+        output = folder / "release.csv"
+        columns = ["age", "workclass", "education", "marital-status", "occupation", "race", "sex", "native-country"]
+        policy = make_policy(quasi_identifiers=columns, k=k, target="income", taxonomies=taxonomies)
+        console().print(
+            f"incrowd anonymize {table} -o {output} --qi {','.join(columns)} --k {k} --target income "
+            f"--taxonomies {taxonomies} --method tdr --preview --overwrite\n",
+            highlight=False,
+            soft_wrap=True,
+        )
+        _anonymize(table, output, policy, {}, overwrite=True, preview=True, as_json=False)
+
+
+def main() -> None:
+    """Entry point; an interrupt while modules are loaded ends as one during a command does."""
+    try:
+        app()
+    except KeyboardInterrupt:
+        sys.exit(INTERRUPTED)

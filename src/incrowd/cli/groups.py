@@ -1,0 +1,65 @@
+"""Groups of options: a command takes a dataclass, and typer sees the options that are its fields."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import MISSING, dataclass, fields
+from functools import wraps
+from typing import Any, Self, get_type_hints
+
+
+@dataclass(frozen=True)
+class OptionGroup:
+    """Options that several commands share; each field is one option, annotated as typer wants it."""
+
+    @classmethod
+    def parameters(cls) -> dict[str, inspect.Parameter]:
+        """The options as parameters of a command, by name."""
+        hints = get_type_hints(cls, include_extras=True)
+        return {
+            field.name: keyword(field.name, hints[field.name], field.default)
+            for field in fields(cls)
+            if field.default is not MISSING
+        }
+
+    @classmethod
+    def of(cls, given: Mapping[str, Any]) -> Self:
+        """The group from what was given for its parameters."""
+        return cls(**given)
+
+
+def keyword(name: str, annotation: Any, default: Any = None) -> inspect.Parameter:
+    """A parameter that is given by name."""
+    return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=annotation)
+
+
+def with_options(command: Callable[..., None], without: Collection[str] = ()) -> Callable[..., None]:
+    """Give a command the options of its groups, in place of the parameters that take those.
+
+    Args:
+        command: The command; a parameter that is annotated with an `OptionGroup` takes one.
+        without: Options of groups that it replaces by options of its own.
+    """
+    groups: dict[str, tuple[type[OptionGroup], list[str]]] = {}
+    parameters: list[inspect.Parameter] = []
+    for parameter in inspect.signature(command, eval_str=True).parameters.values():
+        kind = parameter.annotation
+        if isinstance(kind, type) and issubclass(kind, OptionGroup):
+            options = {name: option for name, option in kind.parameters().items() if name not in without}
+            groups[parameter.name] = kind, list(options)
+            parameters += options.values()
+        else:
+            parameters.append(parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY))
+
+    @wraps(command)
+    def wrapped(**given: Any) -> None:
+        for parameter, (kind, options) in groups.items():
+            given[parameter] = kind.of({name: given.pop(name) for name in options})
+        command(**given)
+
+    # Typer asks for both, and must not look through to the command itself.
+    wrapped.__dict__.update(__signature__=inspect.Signature(parameters))
+    wrapped.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
+    del wrapped.__dict__["__wrapped__"]
+    return wrapped

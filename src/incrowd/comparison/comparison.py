@@ -1,0 +1,226 @@
+"""Which method, which k? Several of both on one table: what each costs, what it loses, and which are not worth it.
+
+The table is compressed once; every run then gets a fresh process, one after the other, so that times and peak memory
+are comparable. A run is written to a log when it is finished: a comparison that was interrupted goes on where it was.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from incrowd.comparison.processes import Jobs, TrialDesign, answers
+from incrowd.comparison.runs import Run, RunLog, key_of
+from incrowd.config import DIALECT, WORDS, check_spelling
+from incrowd.engines.sources import Source, open_source
+from incrowd.errors import PolicyError, UnknownNameError
+from incrowd.evaluation.trial import CLASSIFIERS
+from incrowd.policy import Policy, make_policy
+from incrowd.search import METHODS, method_of
+from incrowd.words import option_value
+
+LOSSES = ("dm", "ncp", "cm", "distortion")  # and the error of each classifier
+
+Watch = Callable[[int, int, str], object]  # runs finished, runs in all, what is being done
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """The result of `compare`.
+
+    Args:
+        table: What the table is called.
+        fingerprint: The digest of its data.
+        runs: By method, then by k.
+    """
+
+    table: str
+    fingerprint: str
+    runs: tuple[Run, ...]
+
+    @cached_property
+    def errors(self) -> tuple[str, ...]:
+        """The names of the errors of classifiers, "error_tree" for one."""
+        return tuple(dict.fromkeys(f"error_{entry['classifier']}" for run in self.runs for entry in run.errors))
+
+    @cached_property
+    def losses(self) -> tuple[str, ...]:
+        """The measures of loss that are known of a run."""
+        names = (*LOSSES, *self.errors)
+        return tuple(name for name in names if any(run.value(name) is not None for run in self.runs))
+
+    def dominated_by(self, run: Run, loss: str) -> Run | None:
+        """A run that protects at least as well and loses less, or protects better and loses no more.
+
+        Of several the one that loses least. None if there is none, or if the loss of this one is not known.
+        """
+        own = run.value(loss)
+        if own is None:
+            return None
+        best = run
+        for other in self.runs:
+            value = other.value(loss)
+            if value is not None and other.k >= run.k and (value, -other.k) < (own, -best.k):
+                best, own = other, value
+        return None if best is run else best
+
+    def to_json(self) -> dict[str, Any]:
+        """As JSON-able data; of each run also which one dominates it, by loss."""
+        runs = []
+        for run in self.runs:
+            better = {loss: self.dominated_by(run, loss) for loss in self.losses}
+            runs.append({**asdict(run), "dominated_by": {loss: str(other) for loss, other in better.items() if other}})
+        head = {"incrowd": "comparison", "table": self.table, "fingerprint": self.fingerprint}
+        return {**head, "losses": list(self.losses), "runs": runs}
+
+
+def compare(
+    data: Any,
+    *,
+    methods: Iterable[str] | str,
+    ks: Iterable[int],
+    log: str | Path | None = None,
+    time_limit_per_run: float | None = None,
+    evaluate: bool = False,
+    test: Any = None,
+    split: float | None = None,
+    folds: int | None = None,
+    protocol: str = "apply",
+    classifiers: Sequence[Any] = CLASSIFIERS,
+    features: Sequence[str] | None = None,
+    intervals: str = "midpoints",
+    **words: Any,
+) -> Comparison:
+    """Try several methods with several k on one table.
+
+    Args:
+        data: Path of a CSV or Parquet file, or a pandas, polars or pyarrow table.
+        methods: Names of methods, each with options of its own if need be: "cover", "cover:objective=dm".
+        ks: The k of quasi-identifiers that do not say their own.
+        log: File that keeps finished runs; those that it has already are not done again.
+        time_limit_per_run: Seconds that one run may take.
+        evaluate: Whether to test classifiers as well; needs scikit-learn. The next seven are as in `evaluate`.
+        test: Test rows.
+        split: Share of the rows to test on.
+        folds: Number of folds.
+        protocol: "apply" or "together".
+        classifiers: "tree", "bayes", names of scikit-learn classifiers, or estimators.
+        features: Columns that classifiers may use.
+        intervals: "midpoints" or "categories".
+        **words: All other words of `anonymize`, such as `quasi_identifiers`; an option of a method goes to every
+            method that takes it.
+
+    Raises:
+        PolicyError: A policy is wrong in itself. A run that fails is no error: it tells why.
+        DataError: The table cannot be read or used.
+    """
+    dialect = {word: words.pop(word) for word in DIALECT if word in words}
+    options = {word: words.pop(word) for word in list(words) if word not in WORDS}
+    check_spelling(options, compare)
+    design = None
+    if evaluate:
+        rows = None if test is None else open_source(test, **dialect)
+        design = TrialDesign(rows, split, folds, protocol, classifiers, features, intervals)
+    return comparison_of(
+        open_source(data, **dialect),
+        settings_of(methods, {k: make_policy(k=k, options=options, **words) for k in ks}),
+        design=design,
+        dialect=dialect,
+        log=None if log is None else Path(log),
+        time_limit=time_limit_per_run,
+    )
+
+
+@dataclass(frozen=True)
+class Setting:
+    """A method as the user wrote it, a k, and the policy that they make."""
+
+    method: str
+    k: int
+    policy: Policy
+
+
+def settings_of(methods: Iterable[str] | str, policies: Mapping[int, Policy]) -> tuple[Setting, ...]:
+    """Every method with every k.
+
+    Args:
+        methods: As in `compare`.
+        policies: The policy for each k; its options go to every method that takes them.
+    """
+    texts = tuple(dict.fromkeys([methods] if isinstance(methods, str) else methods))
+    if not texts or not policies:
+        raise PolicyError("A comparison must have at least one method and one k. Got none.")
+    if len(policies) > len({policy.quasi_identifiers for policy in policies.values()}):
+        raise PolicyError(
+            "every quasi-identifier has a k of its own, so that several ks make no difference; leave it out"
+        )
+    named = {text: _method_options(text) for text in texts}
+    taken = {option for name, _ in named.values() for option in method_of(name, {}).options}
+    settings = []
+    for text, (name, own) in named.items():
+        for k, policy in sorted(policies.items()):
+            for option in policy.options:
+                if option not in taken:
+                    raise UnknownNameError("option", option, sorted(taken), "any of the methods")
+            options = {key: value for key, value in policy.options.items() if key in METHODS[name].options} | own
+            method_of(name, options)
+            settings.append(Setting(text, k, replace(policy, method=name, options=options)))
+    return tuple(settings)
+
+
+def _method_options(text: str) -> tuple[str, dict[str, Any]]:
+    """The name and the options of a method that is written as 'cover:objective=dm:rounds=3'."""
+    name, *parts = text.split(":")
+    pairs = [part.partition("=") for part in parts]
+    if not all(option and equals for option, equals, _ in pairs):
+        raise PolicyError(f"A method with options must look like cover:objective=dm:rounds=3. Got '{text}'.")
+    return name, {option.strip().replace("-", "_"): option_value(value) for option, _, value in pairs}
+
+
+def comparison_of(
+    source: Source,
+    settings: Sequence[Setting],
+    *,
+    design: TrialDesign | None = None,
+    dialect: Mapping[str, Any] | None = None,
+    log: Path | None = None,
+    time_limit: float | None = None,
+    again: bool = False,
+    watch: Watch | None = None,
+) -> Comparison:
+    """Run a comparison on an open source.
+
+    Args:
+        source: The rows.
+        settings: What to try.
+        design: How to test classifiers, if at all.
+        dialect: How the source was opened.
+        log: File that keeps finished runs.
+        time_limit: Seconds that one run may take.
+        again: Whether to do also what the log has already.
+        watch: Told how far it is.
+    """
+    settings[0].policy.check_columns(source.columns, source.name)
+    if time_limit is not None and not time_limit > 0:
+        raise PolicyError(f"The 'time_limit_per_run' parameter must be a number above 0. Got {time_limit!r}.")
+    kept, finished = RunLog(log), 0
+    fingerprint = source.fingerprint()
+    facts = {"input": fingerprint, "dialect": dict(dialect or {}), "trial": design and design.facts()}
+    tell = watch or (lambda done, total, what: None)
+    jobs = Jobs(source, design, lambda what: tell(finished, len(settings), what))
+    runs = []
+    for finished, setting in enumerate(settings):
+        key = key_of(setting.policy, **facts)
+        run = kept.runs.get(key)
+        if again or run is None or not run.is_final(time_limit):
+            job = jobs.of(setting.policy)
+            tell(finished, len(settings), f"{setting.method} k={setting.k}")
+            ended = answers(job, time_limit)
+            run = Run(key, setting.method, setting.k, setting.policy.to_json(), **ended, time_limit=time_limit)
+            kept.add(run)
+        runs.append(replace(run, method=setting.method))  # as it is written now
+    tell(len(settings), len(settings), "done")
+    return Comparison(source.name, fingerprint, tuple(runs))

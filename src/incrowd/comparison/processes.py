@@ -1,0 +1,108 @@
+"""The processes of a comparison, as their parent sees them: what they are given, how they end, what they answer."""
+
+from __future__ import annotations
+
+import json
+import pickle
+import subprocess
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from incrowd.comparison.runs import DONE, FAILED, TIME_LIMIT
+from incrowd.comparison.worker import Job, TrialJob
+from incrowd.engines import arrow
+from incrowd.engines.sources import Source
+from incrowd.evaluation.trial import CLASSIFIERS, Progress, Trial
+from incrowd.policy import Policy
+
+_CHILD = "import sys; sys.path[:] = sys.argv[1:]; from incrowd.comparison.worker import main; main(warm={})"
+
+
+@dataclass(frozen=True)
+class TrialDesign:
+    """How classifiers are tested, in the words of `evaluate`."""
+
+    test: Source | None = None
+    split: float | None = None
+    folds: int | None = None
+    protocol: str = "apply"
+    classifiers: Sequence[Any] = CLASSIFIERS
+    features: Sequence[str] | None = None
+    intervals: str = "midpoints"
+
+    def facts(self) -> dict[str, Any]:
+        """What decides the outcome."""
+        return {**self.__dict__, "test": None if self.test is None else self.test.fingerprint()}
+
+    def job(self, source: Source, policy: Policy, progress: Progress) -> TrialJob:
+        """Read and split the rows, and test the classifiers on what is the same for every release."""
+        words = {word: getattr(self, word) for word in ("test", "split", "folds", "classifiers", "features")}
+        trial = Trial.of(source, policy, **words)
+        trial.references(policy, progress)
+        return TrialJob(replace(trial, makers={}), self.classifiers, self.protocol, self.intervals)
+
+
+@dataclass
+class Jobs:
+    """Makes the jobs of a comparison; what several of them share is made once, when it is first needed."""
+
+    source: Source
+    design: TrialDesign | None
+    progress: Progress
+    _tables: dict[tuple[str, ...], bytes] = field(default_factory=dict)
+    _trial: bytes | None = None
+
+    def of(self, policy: Policy) -> bytes:
+        """What a process needs to be told for that policy."""
+        policy, _ = policy.without_redundant()
+        if policy.attributes not in self._tables:
+            self.progress("reading")
+            self._tables[policy.attributes] = pickle.dumps(arrow.compress(self.source, policy))
+        if self.design is not None and self._trial is None:
+            self._trial = pickle.dumps(self.design.job(self.source, policy, self.progress))
+        job = Job(policy, arrow.missing_values(self.source, policy), self.design is not None)
+        return self._tables[policy.attributes] + pickle.dumps(job) + (self._trial or b"")
+
+
+def answers(job: bytes, time_limit: float | None, *, warm: bool = False) -> dict[str, Any]:
+    """Run a job in a fresh process, and in another one if the first had to compile its kernels.
+
+    Args:
+        job: What the process is told.
+        time_limit: Seconds that it may take.
+        warm: Whether the kernels were compiled before.
+
+    Returns:
+        Its status, the problem if there was one, and what it answered until then: values and errors.
+    """
+    process = subprocess.Popen(
+        [sys.executable, "-c", _CHILD.format(warm), *sys.path],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    )
+    try:
+        output, complaint = process.communicate(job, time_limit)
+        ended = _ended(process.returncode, complaint.decode(errors="replace"))
+    except subprocess.TimeoutExpired:
+        process.kill()
+        output, _ = process.communicate()
+        ended = {"status": TIME_LIMIT, "problem": f"stopped after {time_limit:g} s"}
+    finally:
+        process.kill()  # if this process is being ended itself
+        process.wait()
+    for line in output.decode().splitlines():
+        answer = json.loads(line)
+        ended |= {"status": FAILED, **answer} if "problem" in answer else answer
+    return answers(job, time_limit, warm=True) if ended.pop("cold", False) else ended
+
+
+def _ended(code: int, complaint: str) -> dict[str, Any]:
+    if code == 0:
+        return {"status": DONE}
+    if code < 0:
+        return {"status": FAILED, "problem": f"ended by signal {-code}; short of memory?"}
+    lines = [line for line in complaint.splitlines() if line.strip()]
+    return {"status": FAILED, "problem": lines[-1].strip() if lines else f"ended with code {code}"}

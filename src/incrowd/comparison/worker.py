@@ -1,0 +1,143 @@
+"""One run of a comparison, in a process of its own, so that its time and its peak memory are its own.
+
+A job comes in on stdin as pickles, one after the other; answers go out on stdout, a line of JSON each: first what the
+search took and what its release lost, then the errors of classifiers, so that the first is known whatever becomes of
+the second.
+"""
+
+from __future__ import annotations
+
+import json
+import pickle
+import re
+import sys
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+from incrowd.errors import IncrowdError, NotAnonymousError, PolicyError
+from incrowd.evaluation.trial import Trial
+from incrowd.measures import measure
+from incrowd.pipeline import check_feasible, recoding_of
+from incrowd.policy import Policy
+from incrowd.release_distortion import release_distortion
+from incrowd.search import method_of
+from incrowd.table import CompressedTable
+
+Values = dict[str, float | None]
+
+
+@dataclass(frozen=True)
+class Job:
+    """What to search for; the compressed table comes first and by itself, the trial, if any, last."""
+
+    policy: Policy
+    missing_values: tuple[str, ...]
+    evaluated: bool = False
+
+
+@dataclass(frozen=True)
+class TrialJob:
+    """How to test classifiers: a trial without classifiers, which do not travel, and what they are made from."""
+
+    trial: Trial
+    classifiers: Sequence[Any]
+    protocol: str
+    intervals: str
+
+
+def searched(table: CompressedTable, job: Job) -> Values:
+    """Search, and measure what was found.
+
+    Raises:
+        NotAnonymousError: The search gave classes that are too small.
+    """
+    policy = job.policy
+    check_feasible(table, policy)
+    method = method_of(policy.method, policy.options)
+    import_module(method.function.partition(":")[0])  # once per process, and no part of the search
+    clock, cpu = time.perf_counter(), time.process_time()
+    found = method(table, policy.quasi_identifiers, policy.options, None, policy.seed)
+    seconds, cpu_seconds = time.perf_counter() - clock, time.process_time() - cpu
+    megabytes = peak_megabytes()
+    recoding = recoding_of(found, policy, job.missing_values)
+    measures = measure(table, recoding, policy.quasi_identifiers)
+    for part in measures.quasi_identifiers:
+        if part.classes and part.anonymity < part.k:
+            raise NotAnonymousError(f"the method gave a class of {part.anonymity} where k={part.k}; please report it")
+    total = measures.total
+    try:
+        distortion = release_distortion(table, recoding)
+        lost: tuple[float | None, float | None] = (distortion.distortion, distortion.inconsistency)
+    except PolicyError:  # intervals that the search cut itself stand in no hierarchy
+        lost = (None, None)
+    return {
+        "seconds": seconds,
+        "cpu_seconds": cpu_seconds,
+        "megabytes": megabytes,
+        "anonymity": min(part.anonymity for part in measures.quasi_identifiers),
+        "classes": total.classes,
+        "suppressed": total.suppressed,
+        "dm": total.discernibility,
+        "c_avg": total.average_class_size,
+        "ncp": total.ncp,
+        "cm": total.classification_metric,
+        "distortion": lost[0],
+        "inconsistency": lost[1],
+    }
+
+
+def _has_compiled() -> bool:
+    """Whether a kernel of a search was compiled in this process, because numba's cache did not have it."""
+    modules = [module for name, module in sys.modules.items() if name.startswith("incrowd.search.")]
+    kernels = [value for module in modules for value in vars(module).values() if hasattr(value, "stats")]
+    return any(getattr(kernel.stats, "cache_misses", None) for kernel in kernels)
+
+
+def evaluated(job: TrialJob, policy: Policy) -> list[dict[str, Any]]:
+    """The errors of each classifier."""
+    from incrowd.evaluation.classifiers import classifiers_of
+
+    trial = replace(job.trial, makers=classifiers_of(job.classifiers, policy.seed))
+    evaluation = trial.evaluate(policy, protocol=job.protocol, intervals=job.intervals)
+    return [errors.to_json() for errors in evaluation.errors]
+
+
+def peak_megabytes() -> float | None:
+    """The most memory that this process has held, Python and the table included; None where the system does not tell.
+
+    Linux carries the figure of getrusage over from the process that started this one, so the kernel's own high-water
+    mark of this address space is asked first.
+    """
+    status = Path("/proc/self/status")
+    if status.exists() and (found := re.search(r"VmHWM:\s+(\d+) kB", status.read_text())):
+        return int(found[1]) / 1024
+    if sys.platform == "win32":
+        return None
+    import resource
+
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / (1 << 20 if sys.platform == "darwin" else 1 << 10)
+
+
+def main(*, warm: bool) -> None:
+    """Do the job that comes in on stdin.
+
+    Args:
+        warm: Whether the kernels of the method were compiled before. If they were not, and this search had to wait for
+            them, the only answer is that it did: another process will find them in numba's cache.
+    """
+    answers, sys.stdout = sys.stdout, sys.stderr  # what a library prints is no answer
+    table: CompressedTable = pickle.load(sys.stdin.buffer)
+    job: Job = pickle.load(sys.stdin.buffer)
+    try:
+        values = searched(table, job)
+        cold = not warm and _has_compiled()
+        print(json.dumps({"cold": True} if cold else {"values": values}), file=answers, flush=True)
+        if job.evaluated and not cold:
+            errors = evaluated(pickle.load(sys.stdin.buffer), job.policy)
+            print(json.dumps({"errors": errors}), file=answers, flush=True)
+    except IncrowdError as error:
+        print(json.dumps({"problem": " ".join(str(error).splitlines())}), file=answers, flush=True)

@@ -1,0 +1,142 @@
+"""The classifiers that judge a release, each behind the encoding of features that it needs. Needs scikit-learn.
+
+Every classifier gets the matrix of `features` and learns its encoding from the training rows alone: a category
+that only test rows have is no category of its own. The same settings serve the original and the released table.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from importlib import import_module
+from math import log2
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.base import BaseEstimator, TransformerMixin, clone, is_classifier
+from sklearn.compose import ColumnTransformer
+from sklearn.dummy import DummyClassifier
+from sklearn.impute import SimpleImputer
+from sklearn.naive_bayes import CategoricalNB
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import FunctionTransformer, OneHotEncoder, OrdinalEncoder, StandardScaler
+from sklearn.tree import DecisionTreeClassifier
+from sklearn.utils import all_estimators
+
+from incrowd.errors import PolicyError, UnknownNameError
+from incrowd.evaluation.features import Features
+
+MOST_CATEGORIES = 100  # columns that one category may become; the rarest share one
+
+Matrix = npt.NDArray[np.float64]
+Codes = npt.NDArray[np.int64]
+Maker = Callable[[npt.NDArray[np.bool_], int], Any]  # (which columns are numbers, training rows) -> estimator
+
+
+def classifiers_of(given: Iterable[Any] | str, seed: int) -> dict[str, Maker]:
+    """Classifiers by name.
+
+    Args:
+        given: "tree", "bayes", names of scikit-learn's classifiers, dotted paths of others, or estimators.
+        seed: The random state of those that have one and were given by name.
+    """
+    words = [given] if isinstance(given, str) else list(given)
+    makers = dict(_named(word, seed) for word in words)
+    if not makers:
+        raise PolicyError("The 'classifiers' parameter must name at least one classifier. Got none.")
+    return makers
+
+
+def predictions(maker: Maker, features: Features, truth: Codes, train: Codes, test: Codes) -> Codes:
+    """Learn from some rows of a matrix and predict the class of others; without a column, guess the majority."""
+    matrix, learned = features.matrix, truth[train]
+    numeric = features.numeric
+    estimator = maker(numeric, len(train)) if matrix.shape[1] else DummyClassifier(strategy="most_frequent")
+    if not matrix.shape[1]:
+        matrix = np.zeros((len(matrix), 1))
+    return np.asarray(estimator.fit(matrix[train], learned).predict(matrix[test]))
+
+
+def _named(word: Any, seed: int) -> tuple[str, Maker]:
+    if word == "tree":
+        return "tree", lambda numeric, rows: make_pipeline(_one_hot(numeric), pruned_tree(rows))
+    if word == "bayes":
+        return "bayes", lambda numeric, rows: make_pipeline(_binned(numeric), CategoricalNB())
+    estimator = _found(word) if isinstance(word, str) else word
+    if isinstance(estimator, type) or not is_classifier(estimator):
+        raise PolicyError(f"'{word}' is no scikit-learn classifier; give tree, bayes or the name of a classifier")
+    if isinstance(word, str) and "random_state" in estimator.get_params():
+        estimator.set_params(random_state=seed)
+    return type(estimator).__name__, lambda numeric, rows: make_pipeline(_one_hot(numeric), clone(estimator))
+
+
+def _found(word: str) -> Any:
+    """The classifier of a name such as RandomForestClassifier, or of a dotted path."""
+    module, dot, name = word.rpartition(".")
+    if not dot:
+        known: Mapping[str, Any] = dict(all_estimators("classifier"))
+        if word not in known:
+            raise UnknownNameError("classifier", word, ["tree", "bayes", *known])
+        return known[word]()
+    try:
+        return getattr(import_module(module), name)()
+    except (ImportError, AttributeError, TypeError) as error:
+        raise PolicyError(f"cannot make the classifier '{word}': {error}") from None
+
+
+def pruned_tree(rows: int) -> DecisionTreeClassifier:
+    """A decision tree in which every leaf saves at least log2(rows) bits, which is what it takes to describe it.
+
+    This stands in for the pruning of C4.5, needs no tuning and no rows to tune on, and scales with the table.
+    """
+    return DecisionTreeClassifier(criterion="entropy", ccp_alpha=log2(max(2, rows)) / rows, random_state=0)
+
+
+def _one_hot(numeric: npt.NDArray[np.bool_]) -> ColumnTransformer:
+    """Numbers to mean 0 and deviation 1, a column for each category."""
+    impute = SimpleImputer(strategy="median", add_indicator=True, keep_empty_features=True)
+    categories = OneHotEncoder(
+        handle_unknown="infrequent_if_exist", max_categories=MOST_CATEGORIES, sparse_output=False, dtype=np.float32
+    )
+    return _columns(numeric, make_pipeline(impute, StandardScaler()), categories)
+
+
+def _binned(numeric: npt.NDArray[np.bool_]) -> ColumnTransformer:
+    """Numbers to bins, categories to codes; 0 is kept for what the training rows do not have."""
+    categories = OrdinalEncoder(handle_unknown="use_encoded_value", unknown_value=-1)
+    return _columns(numeric, EntropyBins(), make_pipeline(categories, FunctionTransformer(_one_more)))
+
+
+def _columns(numeric: npt.NDArray[np.bool_], numbers: Any, categories: Any) -> ColumnTransformer:
+    return ColumnTransformer(
+        [("numbers", numbers, np.flatnonzero(numeric)), ("categories", categories, np.flatnonzero(~numeric))]
+    )
+
+
+def _one_more(codes: Matrix) -> Matrix:
+    return codes + 1
+
+
+class EntropyBins(TransformerMixin, BaseEstimator):  # type: ignore[misc]
+    """Cuts each number where that tells most about the class, until a cut no longer pays for its description.
+
+    Bins are numbered from 1; 0 is for missing values.
+    """
+
+    def fit(self, X: Matrix, y: Codes) -> EntropyBins:
+        """Learn the cuts of each column."""
+        self.cuts_ = [self._cuts(column, y) for column in X.T]
+        return self
+
+    @staticmethod
+    def _cuts(column: Matrix, classes: Codes) -> Matrix:
+        present = ~np.isnan(column)
+        if not present.any():
+            return np.empty(0)
+        tree = pruned_tree(int(present.sum())).fit(column[present, None], classes[present]).tree_
+        return np.sort(tree.threshold[tree.feature >= 0])
+
+    def transform(self, X: Matrix) -> Codes:
+        """The bin of each number."""
+        bins = [np.searchsorted(cuts, column) + 1 for cuts, column in zip(self.cuts_, X.T, strict=True)]
+        return np.where(np.isnan(X), 0, np.column_stack(bins))

@@ -1,0 +1,113 @@
+"""Columns of a table, original or released, as the numbers that a classifier learns from.
+
+Numbers and dates stay numbers, everything else becomes a category. A released interval is, by default, the number in
+its middle: a recipient knows that [30-40) lies below [40-50), and so should a classifier. Nothing but the released text
+is used for that.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from incrowd.engines.sources import as_array
+from incrowd.errors import DataError
+from incrowd.recodings.attribute import ANY, KNOWN
+from incrowd.recodings.recoding import encoded, is_missing
+from incrowd.scales import Scale, scale_of, text_of
+
+INTERVALS = ("midpoints", "categories")
+
+
+@dataclass(frozen=True)
+class Features:
+    """A matrix for classifiers.
+
+    Args:
+        matrix: Rows x columns; numbers as they are (not-a-number where missing), categories as codes.
+        numeric: Which columns are numbers.
+    """
+
+    matrix: npt.NDArray[np.float64]
+    numeric: npt.NDArray[np.bool_]
+
+
+def scales_of(
+    table: pa.Table, names: Sequence[str], missing_values: Sequence[str], types: Mapping[str, str]
+) -> dict[str, Scale]:
+    """The scale of every column that holds numbers or dates."""
+    scales = {}
+    for name in names:
+        values = encoded(as_array(table.column(name)), name).dictionary
+        values = values.filter(pa.array(~is_missing(values, missing_values)))
+        try:
+            scale = scale_of(values, name, types.get(name))
+        except DataError:  # numbers with a few words among them: a category, as good as any
+            scale = None
+        if scale is not None:
+            scales[name] = scale
+    return scales
+
+
+def features_of(
+    table: pa.Table, names: Sequence[str], missing_values: Sequence[str], scales: Mapping[str, Scale]
+) -> Features:
+    """Columns as they are, original or released.
+
+    Args:
+        table: The rows.
+        names: The columns to use.
+        missing_values: Texts that stand for a missing value.
+        scales: The scale of columns that hold numbers or dates, or intervals of them.
+    """
+    matrix = np.empty((len(table), len(names)))
+    numeric = np.zeros(len(names), bool)
+    for place, name in enumerate(names):
+        column = encoded(as_array(table.column(name)), name)
+        values = column.dictionary
+        numbers = _numbers(name, values, missing_values, scales[name]) if name in scales else None
+        numeric[place] = numbers is not None
+        value_of = np.append(np.arange(len(values)), -1.0) if numbers is None else np.append(numbers, np.nan)
+        matrix[:, place] = value_of[column.indices.fill_null(len(values)).to_numpy(zero_copy_only=False)]
+    return Features(matrix, numeric)
+
+
+def _numbers(name: str, values: pa.Array, missing_values: Sequence[str], scale: Scale) -> Any:
+    """Distinct values as numbers, None if one of them is neither a number nor an interval."""
+    missing = is_missing(values, missing_values)
+    numbers = np.full(len(values), np.nan)
+    present = values.filter(pa.array(~missing))
+    try:
+        numbers[~missing] = scale.numbers(present, name)
+    except DataError:
+        try:
+            numbers[~missing] = [middle(text, scale) for text in text_of(present).to_pylist()]
+        except (DataError, ValueError):
+            return None
+    return numbers
+
+
+def middle(label: str, scale: Scale) -> float:
+    """The number in the middle of a released interval; an open one counts as its bound, `*` as missing.
+
+    Raises:
+        DataError: A bound is no number of that scale.
+        ValueError: The label is no interval.
+    """
+    step = 1 if scale.kind in ("integer", "date") else 0  # [30-40) ends at 39
+    if label in (ANY, KNOWN):
+        return float("nan")
+    if label.startswith(">="):
+        return float(scale.number(label[2:], ""))
+    if label.startswith("<"):
+        return float(scale.number(label[1:], "")) - step
+    if not label.startswith("["):
+        return float(scale.number(label, ""))
+    low, high = label[1:-1].split(" to " if " to " in label else "-")
+    last = float(scale.number(high, "")) - (0 if label.endswith("]") else step)
+    return (float(scale.number(low, "")) + last) / 2

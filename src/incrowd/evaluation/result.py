@@ -1,0 +1,75 @@
+"""What an evaluation found: how often each classifier errs on the original, on the release, and on neither."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from incrowd.evaluation.estimates import Estimate, Mistakes, difference_of, error_of
+from incrowd.policy import Policy
+
+
+@dataclass(frozen=True)
+class ClassifierErrors:
+    """How often a classifier errs.
+
+    Args:
+        classifier: Its name.
+        baseline: Error on the original table.
+        anonymity: Error on the release.
+        upper: Error on the table without its quasi-identifiers.
+        quality_loss: Anonymity error less baseline error: what the release lost.
+        impact: Upper error less baseline error: what there was to lose.
+    """
+
+    classifier: str
+    baseline: Estimate
+    anonymity: Estimate
+    upper: Estimate
+    quality_loss: Estimate
+    impact: Estimate
+
+    @classmethod
+    def of(cls, classifier: str, wrong: Mapping[str, Sequence[Mistakes]]) -> ClassifierErrors:
+        """The errors from the mistakes in each fold, by table."""
+        errors = {word: error_of(folds) for word, folds in wrong.items()}
+        loss = difference_of(wrong["anonymity"], wrong["baseline"])
+        return cls(classifier, **errors, quality_loss=loss, impact=difference_of(wrong["upper"], wrong["baseline"]))
+
+    def to_json(self) -> dict[str, Any]:
+        """As JSON-able data."""
+        return {word: part.to_json() if isinstance(part, Estimate) else part for word, part in self.__dict__.items()}
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """The result of `evaluate`.
+
+    Args:
+        policy: The policy that was tried.
+        protocol: "apply" or "together".
+        design: Where test rows came from, for people.
+        intervals: How confidence intervals were made, for people.
+        train: Training rows, on average over the folds.
+        test: Test rows over all folds.
+        left_out: Test rows that the release left out; the majority class was guessed for them.
+        errors: One entry per classifier.
+    """
+
+    policy: Policy
+    protocol: str
+    design: str
+    intervals: str
+    train: int
+    test: int
+    left_out: int
+    errors: tuple[ClassifierErrors, ...]
+
+    def __getitem__(self, classifier: str) -> ClassifierErrors:
+        return next(errors for errors in self.errors if errors.classifier == classifier)
+
+    def to_json(self) -> dict[str, Any]:
+        """As JSON-able data; errors are shares between 0 and 1."""
+        parts = {"policy": self.policy.to_json(), "errors": [errors.to_json() for errors in self.errors]}
+        return {"incrowd": "evaluation", **self.__dict__, **parts}

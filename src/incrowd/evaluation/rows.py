@@ -1,0 +1,134 @@
+"""The rows of an evaluation: read, split into training and test rows, and recoded in either protocol of the papers.
+
+Rows carry their number in a column of their own, so that it is known which of them a release left out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from incrowd.engines.arrow import missing_values
+from incrowd.engines.sources import Source, as_array, open_source
+from incrowd.errors import DataError, PolicyError, UnknownNameError
+from incrowd.pipeline import apply, release_of
+from incrowd.policy import Policy
+from incrowd.recodings.local.recoding import AnyRecoding
+from incrowd.recodings.recoding import encoded, is_missing
+
+PROTOCOLS = ("apply", "together")
+SHARE = 1 / 3  # of rows to test on where nothing else is said
+ROW = "incrowd row"
+
+Rows = npt.NDArray[np.int64]
+Parts = tuple[tuple[Rows, Rows], ...]  # training and test rows of each fold
+
+
+def read_rows(source: Source, policy: Policy, like: Source | None = None) -> pa.Table:
+    """All rows of a table that have a class.
+
+    Args:
+        source: The rows.
+        policy: Names the target.
+        like: A table whose columns this one must have; other columns are not read.
+    """
+    columns = (like or source).columns
+    for name in columns:
+        if name not in source.columns:
+            raise UnknownNameError("column", name, source.columns, source.name)
+    table = pa.Table.from_batches(list(source.batches(columns, encoded=columns)))
+    classes = encoded(as_array(table.column(policy.target)), str(policy.target))
+    absent = np.append(is_missing(classes.dictionary, missing_values(source, policy)), True)
+    table = table.filter(pa.array(~absent[_indices(classes)]))
+    if not len(table):
+        raise DataError(f"no row of {source.name} has a value of '{policy.target}'; an evaluation needs classes")
+    return table
+
+
+def join(tables: Sequence[pa.Table]) -> pa.Table:
+    """Tables of the same columns as one, its rows numbered."""
+    try:
+        joined = pa.concat_tables(tables, promote_options="permissive").unify_dictionaries()
+    except (pa.ArrowInvalid, pa.ArrowTypeError):
+        kinds = [{field.name: field.type for field in table.schema} for table in tables]
+        name = next(name for name in kinds[0] if kinds[0][name] != kinds[1][name])
+        types = f"{kinds[0][name]} and {kinds[1][name]}"
+        raise DataError(f"column '{name}' has different types in training and test rows: {types}") from None
+    return joined.append_column(ROW, pa.array(np.arange(len(joined))))
+
+
+def classes_of(table: pa.Table, target: str) -> Rows:
+    """The class of each row, as a number."""
+    return np.unique(encoded(as_array(table.column(target)), target).indices.to_numpy(), return_inverse=True)[1]
+
+
+def given_parts(train: int, test: int) -> tuple[Parts, str]:
+    """The parts where test rows follow training rows, and what to call that."""
+    return ((np.arange(train), np.arange(train, train + test)),), "given test rows"
+
+
+def drawn_parts(classes: Rows, split: float | None, folds: int | None, seed: int) -> tuple[Parts, str]:
+    """Draw test rows by class, once or in folds; also gives what to call that.
+
+    Args:
+        classes: The class of each row.
+        split: Share of rows to test on.
+        folds: Number of folds, instead of a share.
+        seed: Seed of the draw.
+    """
+    from sklearn.model_selection import StratifiedKFold, StratifiedShuffleSplit
+
+    share = SHARE if split is None else split
+    if folds is not None and (isinstance(folds, bool) or not isinstance(folds, int) or folds < 2):
+        raise PolicyError(f"The 'folds' parameter must be an int of at least 2. Got {folds!r}.")
+    if not 0 < share < 1:
+        raise PolicyError(f"The 'split' parameter must lie between 0 and 1. Got {split!r}.")
+    sizes = np.bincount(classes)
+    if sizes.min() < (folds or 2) or (folds is None and min(share, 1 - share) * len(classes) < len(sizes)):
+        raise DataError(
+            f"cannot draw test rows by class: the target has {len(sizes)} classes, the smallest of {sizes.min()} "
+            "records; merge rare classes, or give test rows"
+        )
+    if folds is None:
+        draw, design = StratifiedShuffleSplit(1, test_size=share, random_state=seed), f"{share:.0%} of rows drawn"
+    else:
+        draw, design = StratifiedKFold(folds, shuffle=True, random_state=seed), f"{folds}-fold cross-validation"
+    return tuple(draw.split(np.zeros(len(classes)), classes)), design
+
+
+def released_rows(table: pa.Table, policy: Policy, train: Rows, test: Rows, protocol: str) -> pa.Table:
+    """The released training rows and the recoded test rows in one table, as far as there are any.
+
+    Args:
+        table: All rows.
+        policy: What the release must satisfy.
+        train: Training rows.
+        test: Test rows.
+        protocol: "apply" makes the release from training rows alone and recodes test rows with it; "together" makes it
+            from all rows.
+    """
+    if protocol == "together":
+        return release_of(open_source(table), policy).data
+    release = release_of(open_source(table.take(pa.array(train))), policy)
+    rows = table.take(pa.array(test))
+    rows = rows.filter(pa.array(_recodable(rows, release.recoding)))
+    return pa.concat_tables([release.data, apply(release.recoding, rows)]) if len(rows) else release.data
+
+
+def _recodable(table: pa.Table, recoding: AnyRecoding) -> npt.NDArray[np.bool_]:
+    """Which rows a recoding that was made from others has a value for."""
+    known = np.ones(len(table), bool)
+    for name in recoding.names:
+        column = encoded(as_array(table.column(name)), name)
+        cells = np.append(recoding.cells(name, column.dictionary), recoding[name].missing_cell)
+        known &= cells[_indices(column)] >= 0
+    return known
+
+
+def _indices(column: pa.DictionaryArray) -> Any:
+    """Where each row's value stands in the dictionary; right behind it for null."""
+    return column.indices.fill_null(len(column.dictionary)).to_numpy(zero_copy_only=False)

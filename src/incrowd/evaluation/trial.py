@@ -1,0 +1,272 @@
+"""Is a release still good for training? Classifier errors on the original, the release, and neither.
+
+As in the papers: a classifier learns from the released training rows and is tested on test rows that were recoded the
+same way. The baseline error is that of the original table, the upper error that of a table without its
+quasi-identifiers; both use the same rows and the same classifier. Needs scikit-learn.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from importlib.util import find_spec
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pyarrow as pa
+
+from incrowd.config import DIALECT, WORDS, check_spelling
+from incrowd.engines.sources import Source, open_source
+from incrowd.errors import IncrowdError, PolicyError, UnknownNameError
+from incrowd.evaluation.estimates import Mistakes, interval_kind
+from incrowd.evaluation.features import INTERVALS, Features, features_of, scales_of
+from incrowd.evaluation.result import ClassifierErrors, Evaluation
+from incrowd.evaluation.rows import (
+    PROTOCOLS,
+    ROW,
+    Parts,
+    Rows,
+    classes_of,
+    drawn_parts,
+    given_parts,
+    join,
+    read_rows,
+    released_rows,
+)
+from incrowd.policy import Policy, make_policy
+
+if TYPE_CHECKING:
+    from incrowd.evaluation.classifiers import Maker
+
+CLASSIFIERS = ("tree", "bayes")
+
+Progress = Callable[[str], object]
+
+
+def evaluate(
+    data: Any,
+    *,
+    target: str,
+    test: Any = None,
+    split: float | None = None,
+    folds: int | None = None,
+    protocol: str = "apply",
+    classifiers: Iterable[Any] | str = CLASSIFIERS,
+    features: Iterable[str] | None = None,
+    intervals: str = "midpoints",
+    seed: int = 0,
+    **words: Any,
+) -> Evaluation:
+    """Measure what a release costs a classifier.
+
+    Args:
+        data: Path of a CSV or Parquet file, or a pandas, polars or pyarrow table.
+        target: Column that the classifiers predict.
+        test: Another such table with the test rows. Without one, test rows are drawn from the data.
+        split: Share of the rows to test on, drawn by class; a third if nothing else is said.
+        folds: Number of folds of a cross-validation, drawn by class, instead of a split.
+        protocol: "apply" makes the release from the training rows and recodes test rows with it; "together" makes one
+            release from all rows and then splits it.
+        classifiers: "tree", "bayes", names of scikit-learn classifiers, or estimators.
+        features: Columns that classifiers may use; all but the target and identifiers if None.
+        intervals: Released intervals are numbers, by their "midpoints", or "categories".
+        seed: Seed of splits, of classifiers given by name, and of methods that draw random numbers.
+        **words: All other words of `anonymize`, such as `quasi_identifiers` and `k`.
+
+    Raises:
+        PolicyError: The policy or the design of the trial is wrong in itself.
+        DataError: A table cannot be read or used.
+    """
+    dialect = {word: words.pop(word) for word in DIALECT if word in words}
+    options = {word: words.pop(word) for word in list(words) if word not in WORDS}
+    check_spelling(options, evaluate)
+    policy = make_policy(target=target, seed=seed, options=options, **words)
+    trial = Trial.of(
+        open_source(data, **dialect),
+        policy,
+        test=None if test is None else open_source(test, **dialect),
+        split=split,
+        folds=folds,
+        classifiers=classifiers,
+        features=features,
+    )
+    return trial.evaluate(policy, protocol=protocol, intervals=intervals)
+
+
+@dataclass(frozen=True)
+class Trial:
+    """Rows that are split for good and classifiers, on which any number of policies can be tried.
+
+    What does not depend on the release, such as the baseline error, is computed once.
+
+    Args:
+        table: All rows, numbered in a column of their own.
+        truth: The class of each row.
+        parts: Training and test rows of each fold.
+        design: Where test rows came from, for people.
+        makers: The classifiers.
+        features: Columns that they may use.
+        missing_values: Texts that stand for a missing value in this kind of table, whatever the policy.
+    """
+
+    table: pa.Table = field(repr=False)
+    truth: Rows = field(repr=False)
+    parts: Parts = field(repr=False)
+    design: str
+    makers: Mapping[str, Maker]
+    features: tuple[str, ...]
+    missing_values: tuple[str, ...]
+    _known: dict[Any, dict[str, list[Mistakes]]] = field(default_factory=dict, repr=False)
+
+    @classmethod
+    def of(
+        cls,
+        source: Source,
+        policy: Policy,
+        *,
+        test: Source | None = None,
+        split: float | None = None,
+        folds: int | None = None,
+        classifiers: Iterable[Any] | str = CLASSIFIERS,
+        features: Iterable[str] | None = None,
+    ) -> Trial:
+        """Read the rows and split them; the policy names the target, the identifiers and the seed."""
+        require_scikit_learn()
+        from incrowd.evaluation.classifiers import classifiers_of
+
+        if policy.target is None:
+            raise PolicyError("an evaluation needs a target; name the column that models will predict")
+        if sum(given is not None for given in (test, split, folds)) > 1:
+            raise PolicyError(
+                "test rows are given, or drawn once (split), or in folds; give one of test, split and folds"
+            )
+        policy.check_columns(source.columns, source.name)
+        makers = classifiers_of(classifiers, policy.seed)
+        tables = [read_rows(source, policy), *([] if test is None else [read_rows(test, policy, like=source)])]
+        table = join(tables)
+        truth = classes_of(table, policy.target)
+        if test is None:
+            parts, design = drawn_parts(truth, split, folds, policy.seed)
+        else:
+            parts, design = given_parts(*map(len, tables))
+        columns = _columns(features, source, policy)
+        return cls(table, truth, parts, design, makers, columns, source.missing_values)
+
+    def evaluate(
+        self, policy: Policy, *, protocol: str = "apply", intervals: str = "midpoints", progress: Progress | None = None
+    ) -> Evaluation:
+        """Try a policy.
+
+        Args:
+            policy: The policy; its target must be that of the trial.
+            protocol: As in `evaluate`.
+            intervals: As in `evaluate`.
+            progress: Called with what is being done.
+        """
+        for word, value, choices in ("protocol", protocol, PROTOCOLS), ("intervals", intervals, INTERVALS):
+            if value not in choices:
+                raise PolicyError(f"The '{word}' parameter must be one of {', '.join(choices)}. Got '{value}'.")
+        say = progress or (lambda text: None)
+        baseline, upper = self.references(policy, say)
+        anonymity, left_out = self._released(self._read_alike(policy), protocol, intervals, say)
+        errors = tuple(
+            ClassifierErrors.of(name, {"baseline": baseline[name], "anonymity": anonymity[name], "upper": upper[name]})
+            for name in self.makers
+        )
+        train, test = (sum(len(part[side]) for part in self.parts) for side in (0, 1))
+        return Evaluation(
+            policy,
+            protocol,
+            self.design,
+            interval_kind(len(self.parts)),
+            train // len(self.parts),
+            test,
+            left_out,
+            errors,
+        )
+
+    def references(
+        self, policy: Policy, progress: Progress
+    ) -> tuple[dict[str, list[Mistakes]], dict[str, list[Mistakes]]]:
+        """The mistakes on the original and without quasi-identifiers, by classifier; worked out once and kept."""
+        policy = self._read_alike(policy)
+        removed = tuple(name for name in self.features if name not in policy.attributes)
+        baseline = self._original(policy, self.features, progress, "the original")
+        return baseline, self._original(policy, removed, progress, "no quasi-identifiers")
+
+    def _read_alike(self, policy: Policy) -> Policy:
+        """The policy, with all that is missing in this kind of table."""
+        return replace(policy, missing_values=tuple(dict.fromkeys((*policy.missing_values, *self.missing_values))))
+
+    def _original(self, policy: Policy, names: tuple[str, ...], say: Progress, what: str) -> dict[str, list[Mistakes]]:
+        key = (names, policy.missing_values, tuple(sorted(policy.types.items())))
+        if key not in self._known:
+            scales = scales_of(self.table, names, policy.missing_values, policy.types)
+            features = features_of(self.table, names, policy.missing_values, scales)
+            rows = np.arange(len(self.table))
+            folds = [self._mistakes(features, rows, fold, say, what) for fold in range(len(self.parts))]
+            self._known[key] = _by_classifier(folds)
+        return self._known[key]
+
+    def _released(
+        self, policy: Policy, protocol: str, intervals: str, say: Progress
+    ) -> tuple[dict[str, list[Mistakes]], int]:
+        scales = scales_of(self.table, self.features, policy.missing_values, policy.types)
+        if intervals == "categories":
+            scales = {name: scale for name, scale in scales.items() if name not in policy.attributes}
+        folds, left_out, released = [], 0, None
+        for fold, (train, test) in enumerate(self.parts):
+            if protocol == "apply" or released is None:
+                say(self._stage(fold, "anonymizing"))
+                released = released_rows(self.table, policy, train, test, protocol)
+            features = features_of(released, self.features, policy.missing_values, scales)
+            rows = released.column(ROW).to_numpy()
+            left_out += len(test) - int(np.isin(test, rows).sum())
+            folds.append(self._mistakes(features, rows, fold, say, "the release"))
+        return _by_classifier(folds), left_out
+
+    def _mistakes(self, features: Features, rows: Rows, fold: int, say: Progress, what: str) -> dict[str, Mistakes]:
+        """Which test rows of a fold each classifier mistakes.
+
+        Args:
+            features: A matrix of those rows that the table has.
+            rows: Their numbers.
+            fold: The fold.
+            say: Called with what is being done.
+            what: The table, for people.
+        """
+        from incrowd.evaluation.classifiers import predictions
+
+        train, test = self.parts[fold]
+        truth = self.truth[rows]
+        learn, ask = np.flatnonzero(np.isin(rows, train)), np.flatnonzero(np.isin(rows, test))
+        mistakes = {}
+        for name, maker in self.makers.items():
+            say(self._stage(fold, f"{name} on {what}"))
+            guess = np.full(len(self.table), np.bincount(truth[learn]).argmax())
+            if len(ask):
+                guess[rows[ask]] = predictions(maker, features, truth, learn, ask)
+            mistakes[name] = guess[test] != self.truth[test]
+        return mistakes
+
+    def _stage(self, fold: int, what: str) -> str:
+        return f"fold {fold + 1} of {len(self.parts)}: {what}" if len(self.parts) > 1 else what
+
+
+def require_scikit_learn() -> None:
+    """Raise IncrowdError unless scikit-learn can be imported."""
+    if find_spec("sklearn") is None:
+        raise IncrowdError("an evaluation needs scikit-learn; install it with: pip install incrowd[eval]")
+
+
+def _by_classifier(folds: Sequence[Mapping[str, Mistakes]]) -> dict[str, list[Mistakes]]:
+    return {name: [fold[name] for fold in folds] for name in folds[0]}
+
+
+def _columns(features: Iterable[str] | None, source: Source, policy: Policy) -> tuple[str, ...]:
+    """The columns that classifiers may use: all, or those that the user names, but neither target nor identifiers."""
+    chosen = source.columns if features is None else tuple(features)
+    for name in chosen:
+        if name not in source.columns:
+            raise UnknownNameError("column", name, source.columns, source.name)
+    return tuple(name for name in chosen if name != policy.target and name not in policy.identifiers)

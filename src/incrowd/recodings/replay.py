@@ -1,0 +1,126 @@
+"""Recodings out of steps: what an attribute was recoded to after some steps of a search, and how a step reads."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import pairwise
+
+import numpy as np
+
+from incrowd.recodings.attribute import ANY, AttributeRecoding, Disclosure, Intervals, cut_of
+from incrowd.steps import (
+    Change,
+    Disclose,
+    Generalization,
+    GeneralizeNode,
+    MergeIntervals,
+    RefineNode,
+    SplitInterval,
+    Step,
+    Suppress,
+    TakeBack,
+)
+from incrowd.table import Attribute, FlatAttribute, NumberAttribute, TaxonomyAttribute
+
+
+def after(attribute: Attribute, steps: Sequence[Step]) -> AttributeRecoding:
+    """The recoding of an attribute after steps that refine it, starting from the most general one."""
+    changes = [step.change for step in steps if step.attribute == attribute.name]
+    if isinstance(attribute, TaxonomyAttribute):
+        taxonomy = attribute.taxonomy
+        nodes = {0}
+        for change in changes:
+            assert isinstance(change, RefineNode)
+            nodes.remove(change.node)
+            nodes.update(taxonomy.children[change.node])
+        return cut_of(attribute, sorted(nodes))  # preorder is the order of the leaves
+    if isinstance(attribute, NumberAttribute):
+        cuts = sorted(change.at for change in changes if isinstance(change, SplitInterval))
+        apart = attribute.missing is not None and (attribute.missing in cuts or not len(attribute.numbers))
+        bounds = tuple(attribute.numbers[cut].item() for cut in cuts if cut != attribute.missing)
+        missing = "none" if attribute.missing is None else "apart" if apart else "merged"
+        return Intervals(attribute.name, attribute.scale, bounds, attribute.domain, missing)
+    codes = sorted(change.code for change in changes if isinstance(change, Disclose))
+    shown = tuple(attribute.texts[code] for code in codes if code != attribute.missing)
+    return Disclosure(attribute.name, shown, attribute.missing in codes)
+
+
+def generalized(attribute: Attribute, steps: Sequence[Step]) -> AttributeRecoding:
+    """The recoding of an attribute after steps that generalize it, starting with every value as itself."""
+    changes: list[Generalization] = []
+    for step in steps:
+        if step.attribute == attribute.name:
+            if isinstance(step.change, TakeBack):
+                changes.remove(step.change.generalization)
+            elif isinstance(step.change, Generalization):
+                changes.append(step.change)
+    if isinstance(attribute, TaxonomyAttribute):
+        taxonomy = attribute.taxonomy
+        nodes = set(taxonomy.leaves)
+        for change in changes:
+            assert isinstance(change, GeneralizeNode)
+            nodes.difference_update(taxonomy.children[change.node])
+            nodes.add(change.node)
+        return cut_of(attribute, sorted(nodes))
+    if isinstance(attribute, NumberAttribute):
+        return _merged(attribute, [change for change in changes if isinstance(change, MergeIntervals)])
+    suppressed = {code for change in changes if isinstance(change, Suppress) for code in change.codes}
+    shown = tuple(text for code, text in enumerate(attribute.texts) if code not in suppressed)
+    return Disclosure(attribute.name, shown, attribute.missing is not None and attribute.missing not in suppressed)
+
+
+def _merged(attribute: NumberAttribute, changes: Sequence[MergeIntervals]) -> Intervals:
+    """Every number on its own, then neighbours joined."""
+    ranks = len(attribute.numbers)
+    begins = np.ones(attribute.size + 1, bool)  # whether an interval begins at a rank; at the end nothing does
+    for change in changes:
+        begins[list(change.edges[1:-1])] = False
+    if attribute.missing is not None and not begins[ranks]:
+        return Intervals(attribute.name, attribute.scale, (), attribute.domain, "merged")
+    bounds = attribute.numbers[1:][begins[1:ranks]]
+    exact = attribute.numbers[begins[:ranks] & begins[1 : ranks + 1]]
+    missing = "none" if attribute.missing is None else "apart"
+    return Intervals(
+        attribute.name, attribute.scale, tuple(bounds.tolist()), attribute.domain, missing, tuple(exact.tolist())
+    )
+
+
+def describe(attribute: Attribute, change: Change) -> tuple[str | None, tuple[str | None, ...]]:
+    """The more general released value of a change, and the more specific ones."""
+    if isinstance(change, TakeBack):
+        change = change.generalization
+    if isinstance(change, RefineNode | GeneralizeNode):
+        assert isinstance(attribute, TaxonomyAttribute)
+        labels = attribute.taxonomy.labels
+        return labels[change.node], tuple(labels[child] for child in attribute.taxonomy.children[change.node])
+    if isinstance(change, SplitInterval):
+        assert isinstance(attribute, NumberAttribute)
+        return _interval(attribute, change.start, change.stop), (
+            _interval(attribute, change.start, change.at),
+            _interval(attribute, change.at, change.stop),
+        )
+    if isinstance(change, MergeIntervals):
+        assert isinstance(attribute, NumberAttribute)
+        parts = pairwise(change.edges)
+        children = (_interval(attribute, start, stop, exact=stop - start == 1) for start, stop in parts)
+        return _interval(attribute, change.edges[0], change.edges[-1]), tuple(children)
+    assert isinstance(attribute, FlatAttribute)
+    codes = (change.code,) if isinstance(change, Disclose) else change.codes
+    values = tuple(None if code == attribute.missing else attribute.texts[code] for code in codes)
+    return ANY, (*values, ANY) if isinstance(change, Disclose) or change.more else values
+
+
+def _interval(attribute: NumberAttribute, start: int, stop: int, *, exact: bool = False) -> str | None:
+    ranks = len(attribute.numbers)
+    if start == ranks:
+        return None
+    if stop > ranks:
+        return ANY
+    if exact:
+        return attribute.scale.text(attribute.numbers[start])
+    lowest, highest = attribute.domain or (None, None)
+    low = lowest if start == 0 else attribute.numbers[start].item()
+    high = highest if stop == ranks else attribute.numbers[stop].item()
+    missing = "none" if attribute.missing is None else "apart"
+    intervals = Intervals(attribute.name, attribute.scale, (), attribute.domain, missing)
+    return intervals.label(low, high, last=stop == ranks)

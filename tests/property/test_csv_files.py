@@ -1,0 +1,91 @@
+"""CSV files of any text: what is written is read back, and any bytes are read or refused."""
+
+import csv
+import io
+
+import pyarrow as pa
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from tests.csv_text import copied, put, rows_of
+
+from incrowd.engines import csv_files
+from incrowd.engines.csv_dialect import Dialect
+from incrowd.engines.csv_files import CsvWriter
+from incrowd.engines.sources import open_source
+from incrowd.errors import DataError
+
+TEXT = st.text(st.characters(codec="utf-8", exclude_characters="\ufeff"), max_size=8) | st.text(
+    ",;\"'\t|\r\n ax", max_size=6
+)
+NAMES = ("first", "second", "third")
+
+
+@st.composite
+def tables(draw):
+    width = draw(st.integers(1, 3))
+    rows = draw(st.lists(st.tuples(*[TEXT] * width), min_size=1, max_size=12))
+    dialect = Dialect(
+        separator=draw(st.sampled_from(",;\t|")),
+        quote=draw(st.sampled_from("\"'")),
+        encoding=draw(st.sampled_from(["utf-8", "utf-8-sig", "utf-16", "utf-16-be"])),
+        newline=draw(st.sampled_from(["\n", "\r\n"])),
+    )
+    return NAMES[:width], rows, dialect, draw(st.booleans())
+
+
+@settings(max_examples=200, deadline=None)
+@given(table=tables())
+def test_what_is_written_is_read_back_by_us_and_by_python(table, tmp_path_factory):
+    columns, rows, dialect, encoded = table
+    arrays = [pa.array(values, pa.string()) for values in zip(*rows, strict=True)]
+    arrays = [array.dictionary_encode() if encoded else array for array in arrays]
+    writer = CsvWriter(dialect, columns)
+    data = writer.begin() + bytes(writer.lines(pa.RecordBatch.from_arrays(arrays, names=columns)))
+
+    text = io.StringIO(data.decode(dialect.encoding), newline="")
+    assert list(map(tuple, csv.reader(text, delimiter=dialect.separator, quotechar=dialect.quote))) == [columns, *rows]
+
+    path = put(tmp_path_factory.mktemp("round"), data)
+    source = open_source(
+        path, separator=dialect.separator, quote=dialect.quote, encoding=dialect.encoding, header=dialect.header
+    )
+    assert rows_of(source, encoded=columns if encoded else ()) == rows
+    assert copied(source) == data
+
+
+@settings(max_examples=100, deadline=None)
+@given(
+    rows=st.lists(st.tuples(TEXT, TEXT), min_size=1, max_size=8),
+    quoting=st.sampled_from([csv.QUOTE_ALL, csv.QUOTE_MINIMAL]),
+)
+def test_what_python_writes_is_read(rows, quoting, tmp_path_factory):
+    text = io.StringIO()
+    csv.writer(text, quoting=quoting).writerows([("a", "b"), *rows])
+    source = open_source(put(tmp_path_factory.mktemp("python"), text.getvalue()), separator=",", quote='"', header=True)
+    assert rows_of(source) == rows
+
+
+BYTES = st.binary(max_size=60) | st.lists(
+    st.sampled_from([b"a", b"1", b",", b";", b'"', b"'", b"\n", b"\r", b"\xe9", b"\0"]), max_size=40
+).map(b"".join)
+
+
+@settings(max_examples=500, deadline=None)
+@given(data=BYTES, size=st.sampled_from([16, 64, 1 << 20]))
+def test_any_bytes_are_read_or_refused_in_one_line(data, size, tmp_path_factory):
+    path = put(tmp_path_factory.mktemp("fuzz"), data)
+    refused = ""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(csv_files, "BLOCK_BYTES", size)
+        try:
+            source = open_source(path)
+            found = [list(source.columns)] * source.dialect.header + [list(row) for row in rows_of(source)]
+        except DataError as error:
+            refused = str(error)
+    assert "\n" not in refused
+    if refused:
+        return
+    text = io.StringIO(data.decode(source.dialect.encoding).removeprefix("\ufeff"), newline="")
+    python = csv.reader(text, delimiter=source.dialect.separator, quotechar=source.dialect.quote)
+    assert found == [row or [""] for row in python if row or len(source.columns) == 1]
