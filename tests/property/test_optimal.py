@@ -5,7 +5,7 @@ from itertools import combinations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from tests.reference.optimal import allowed, brute_force, cost_of
 from tests.strategies import taxonomies
@@ -15,6 +15,7 @@ from incrowd.recodings.recoding import Recoding
 from incrowd.search.blocks import join, labels_of
 from incrowd.search.branch_and_bound import PRUNINGS
 from incrowd.search.costs import COSTS, Costs
+from incrowd.search.innermost import Innermost
 from incrowd.search.optimal import optimal
 from incrowd.search.partitions import partitions
 from incrowd.search.schemes import SCHEMES, domain_of, scheme_size
@@ -179,3 +180,38 @@ def test_a_cost_satisfies_what_pruning_relies_on(problem, cost, data):
     for limit in {suppressed, len(rows)}:
         charged, _ = costs.charges(labelled(fine), labelled(coarse), known, joint, limit)
         assert known.bound + charged <= value + 1e-9
+
+
+@pytest.mark.parametrize("cost", ["dm", "hdm", "lm"])
+@settings(max_examples=100, deadline=None)
+@given(tables(3), st.sampled_from([scheme for scheme in SCHEMES if scheme != "bhs"]), st.data())
+def test_the_innermost_attribute_is_solved_and_bounded(cost, problem, scheme, data):
+    """Given the others its cheapest partition is found; where these may change, no cost is below the bound."""
+    rows, labels, trees, k, suppress = problem
+    table = build(rows, labels, trees)
+    limit = int(suppress * len(rows) + 1e-9)
+    domains = [domain_of(table, index, "sps" if index else scheme) for index in range(len(trees))]
+    costs = Costs(table, domains, cost, k)
+    spaces = [list(partitions(domain.space)) for domain in domains]
+    assume(len(spaces[0]) > 1)
+    middle = [data.draw(st.sampled_from(space)) for space in spaces]
+    other = [data.draw(st.sampled_from(space)) for space in spaces]
+    coarse = [tuple(join((*a, *b))) for a, b in zip(middle, other, strict=True)]
+    fine = [tuple(x & y for x in a for y in b if x & y) for a, b in zip(middle, other, strict=True)]
+    lowest, between, highest = (
+        [labels_of(blocks, domain.space.size) for blocks, domain in zip(parts, domains, strict=True)]
+        for parts in (fine, middle, coarse)
+    )
+    free = (0,) * domains[0].space.size
+    innermost = Innermost(costs, 0, limit)
+
+    def priced(first):
+        value, suppressed = costs.of([first, *between[1:]])
+        return value if suppressed <= limit else np.inf
+
+    best = min(priced(labels_of(blocks, domains[0].space.size)) for blocks in spaces[0])
+    found = innermost.cheapest(between, free, np.inf)
+    assert (np.inf if found is None else priced(found)) == pytest.approx(best)
+    assert innermost.cheapest(between, free, best) is None
+    bound = innermost.bound(lowest, highest, free, np.inf)
+    assert (np.inf if bound is None else bound) <= best + 1e-9

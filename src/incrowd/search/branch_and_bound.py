@@ -1,9 +1,9 @@
 """Branch and bound over the partitions of all attributes, bottom-up or top-down.
 
-A node holds a state of each attribute's enumeration tree and the attributes that may still change (applicators); a
-child moves one of them on and keeps that one and those after it, so every combination has exactly one parent. Below a
-node lies nothing finer than its finest partitions and nothing coarser than its coarsest, which gives the bound of
-`costs`.
+A node holds a state of each attribute's enumeration tree and the attributes that may still change (applicators). One
+of these is chosen: a child moves it on, another one settles it as it is, so every combination has exactly one parent.
+Below a node lies nothing finer than its finest partitions and nothing coarser than its coarsest, which gives the bound
+of `costs`.
 
 Invariant: the best cost so far, or a node that waits and whose bound is no higher than the optimum, is a proof that
 nothing better was lost: a node is dropped only if no partition below it is allowed and better than the best. The search
@@ -19,8 +19,8 @@ The prunings, each of which can be switched off and none of which changes the op
 - requeue: look at a node's bound, and look again when its turn comes, before making its children.
 - node-order: the node with the lowest bound first, else first come first served.
 - applicator-order: attributes with few children first, so that the many children have few attributes left.
-- innermost: do not enumerate the attribute with most partitions, but find the cheapest one for each combination of the
-  others.
+- innermost: do not enumerate the attribute with most partitions, but find its cheapest one for each combination of the
+  others, and a bound where they still may change.
 """
 
 from __future__ import annotations
@@ -34,13 +34,14 @@ from typing import Any
 import numpy as np
 
 from incrowd.search.blocks import Apart, Labels
-from incrowd.search.costs import Bound, Costs
+from incrowd.search.costs import Bound, Classes, Costs
 from incrowd.search.innermost import Innermost, innermost_of
 from incrowd.search.partitions import Reach
 
 PRUNINGS = ("bound", "applicators", "useful", "seeding", "requeue", "node-order", "applicator-order", "innermost")
 NODE_BYTES = 2_000  # about, with its states
 CACHED_CHILDREN = 300_000
+LESS_ROOM = 0.8  # of the room below the best; joins are forbidden again when so little is left
 
 
 @dataclass(frozen=True)
@@ -66,6 +67,8 @@ class Node:
         active: The attributes that may change below, in order.
         apart: Of each attribute, the values that must not be joined below.
         bound: No cost below is lower.
+        room: What the best was above the bound when joins were last forbidden.
+        settled: Whether its parent stands for the same partitions.
         seen: Whether it was evaluated.
     """
 
@@ -73,6 +76,8 @@ class Node:
     active: tuple[int, ...]
     apart: tuple[Apart, ...]
     bound: float
+    room: float = np.inf
+    settled: bool = False
     seen: bool = False
 
 
@@ -197,14 +202,18 @@ class Search:
             self._push(child)
 
     def _children(self, node: Node) -> Iterable[Node]:
-        reaches = {index: self._reach(node, index) for index in node.active}
-        order = node.active
+        """Move one attribute on, in all ways, or settle it."""
+        if not node.active:
+            return
+        index = node.active[0]
         if "applicator-order" in self._on:
-            order = tuple(sorted(order, key=lambda index: (len(reaches[index].children), index)))
-        for place, index in enumerate(order):
-            for state in reaches[index].children:
-                states = (*node.states[:index], state, *node.states[index + 1 :])
-                yield Node(states, order[place:], node.apart, node.bound)
+            index = min(node.active, key=lambda active: (len(self._reach(node, active).children), active))
+        rest = tuple(active for active in node.active if active != index)
+        if rest:
+            yield Node(node.states, rest, node.apart, node.bound, node.room, settled=True)
+        for state in self._reach(node, index).children:
+            states = (*node.states[:index], state, *node.states[index + 1 :])
+            yield Node(states, node.active, node.apart, node.bound, node.room)
 
     def _reach(self, node: Node, index: int) -> Reach:
         key = (index, node.states[index], node.apart[index])
@@ -218,43 +227,61 @@ class Search:
         return self._reaches[key]
 
     def _evaluate(self, node: Node) -> bool:
-        """Bound a node and offer what it stands for; False if nothing below it is allowed."""
-        costs, first = self.costs, True
+        """Bound a node and offer what it stands for; False if nothing below it is allowed and better."""
+        fresh = not node.settled
         while True:
             reaches = [self._reach(node, index) for index in range(len(node.states))]
-            free = self._free(node)
-            active = [index in free for index in range(len(reaches))]
-            fine = [r.fine if on else r.visited for r, on in zip(reaches, active, strict=True)]
-            coarse = [r.coarse if on else r.visited for r, on in zip(reaches, active, strict=True)]
-            known = costs.between(fine, coarse if "useful" in self._on else None)
-            if first:
-                self._offer_visited(node, reaches, known)
-                first = False
+            free = [index in self._free(node) for index in range(len(reaches))]
+            fine = [r.fine if on else r.visited for r, on in zip(reaches, free, strict=True)]
+            coarse = [r.coarse if on else r.visited for r, on in zip(reaches, free, strict=True)]
+            if self._innermost is not None and not self._bound_innermost(node, fine, coarse):
+                return False
+            if fresh and self._innermost is not None:
+                self._offer_cheapest(node, [reach.visited for reach in reaches])
+                fresh = False
+            if self._innermost is not None and not self._is_time_to_forbid(node):
+                return True
+            known = self.costs.between(fine, coarse if "useful" in self._on else None)
+            if fresh:
+                self._offer(known.classes if self._up else None, [reach.visited for reach in reaches])
+                fresh = False
             if "useful" in self._on and known.sure > self._limit:
                 return False
             node.bound = max(node.bound, known.bound)
-            if (
-                self._hopeless(node.bound)
-                or "applicators" not in self._on
-                or not self._forbid(node, fine, coarse, known)
-            ):
+            if self._hopeless(node.bound) or not self._forbid(node, fine, coarse, known):
                 return True
 
     def _free(self, node: Node) -> tuple[int, ...]:
         """The attributes that are not fixed."""
         return node.active if self._innermost is None else (*node.active, self._innermost.index)
 
-    def _offer_visited(self, node: Node, reaches: list[Reach], known: Bound) -> None:
-        visited = [reach.visited for reach in reaches]
-        if self._innermost is None:
-            cost, suppressed = self.costs.of(visited, known.classes if self._up else None)
-        elif solved := self._innermost.cheapest(visited, node.apart[self._innermost.index], self.best):
-            visited = solved
-            cost, suppressed = self.costs.of(visited)
-        else:
-            return
+    def _is_time_to_forbid(self, node: Node) -> bool:
+        """Whether there is so much less room below the best than when joins were last forbidden that it may pay."""
+        room = self.best - node.bound
+        if not room <= LESS_ROOM * node.room:
+            return False
+        node.room = room
+        return True
+
+    def _bound_innermost(self, node: Node, fine: list[Labels], coarse: list[Labels]) -> bool:
+        """Raise the bound to what the innermost attribute costs at least; whether that leaves anything."""
+        assert self._innermost is not None
+        apart, best = node.apart[self._innermost.index], self.best if "bound" in self._on else np.inf
+        bound = self._innermost.bound(fine, coarse if "useful" in self._on else self.costs.everything, apart, best)
+        node.bound = max(node.bound, self.best if bound is None else bound)
+        return bound is not None
+
+    def _offer_cheapest(self, node: Node, partitions: list[Labels]) -> None:
+        assert self._innermost is not None
+        index = self._innermost.index
+        labels = self._innermost.cheapest(partitions, node.apart[index], self.best)
+        if labels is not None:
+            self._offer(None, [*partitions[:index], labels, *partitions[index + 1 :]])
+
+    def _offer(self, classes: Classes | None, partitions: list[Labels]) -> None:
+        cost, suppressed = self.costs.of(partitions, classes)
         if suppressed <= self._limit:
-            self.offer(cost, visited)
+            self.offer(cost, partitions)
 
     def _forbid(self, node: Node, fine: list[Labels], coarse: list[Labels], known: Bound) -> bool:
         """Raise the bound by what small classes cost, and forbid to join values where that is too much.
@@ -262,6 +289,8 @@ class Search:
         Returns:
             Whether anything was forbidden that was not before.
         """
+        if "applicators" not in self._on:
+            return False
         costs, shares = self.costs, {}
         joint = np.full((len(fine), costs.width, costs.width), np.inf)
         for index in self._free(node):

@@ -72,14 +72,16 @@ class Columns:
     """The records of each value of one attribute, by the classes that the other attributes make.
 
     Args:
-        records: Values x classes.
-        fixed: Values x classes, what their cells in the other attributes cost; no classes for DM.
-        rates: Values x classes, what they pay per span of the block of their value; no classes for DM.
+        records: Values x classes of the finest partitions; no classes but for DM.
+        crowds: Values x classes of the coarsest partitions.
+        fixed: Values x coarsest classes, what their cells in the other attributes cost; no classes for DM.
+        rates: Values x coarsest classes, what they pay per span of the block of their value; no classes for DM.
         least: Of each value, what its records cost if it is not merged and none is suppressed.
         lost: Records whose class is too small even if all values are merged; they are left out above.
     """
 
     records: Counts
+    crowds: Counts
     fixed: Floats
     rates: Floats
     least: Floats
@@ -119,7 +121,7 @@ class Costs:
         self.width = max(len(domain.codes) for domain in domains)
         self._all_slots = np.full(1 << (2 * len(self.rows)).bit_length(), -1, np.int64)
         self._penalties: dict[tuple[int, bytes], Floats] = {}
-        self._everything = [np.zeros(len(domain.codes), np.int64) for domain in domains]
+        self.everything = [np.zeros(len(domain.codes), np.int64) for domain in domains]
 
     def _slots(self, rows: int) -> npt.NDArray[np.int64]:
         return self._all_slots[: 1 << (2 * rows).bit_length()]
@@ -167,7 +169,7 @@ class Costs:
     def between(self, fine: Partitions, coarse: Partitions | None) -> Bound:
         """What is known of everything between two partitions; with None for the coarsest, of all coarser ones."""
         classes = self.classes(fine)
-        around = self.classes(self._everything if coarse is None else coarse, classes)
+        around = self.classes(self.everything if coarse is None else coarse, classes)
         is_sure = around.sizes[around.of_row] < self.k
         if self.cost == "dm":
             bound, sure = kernels.bound_classes(classes.sizes, around.of_row, around.sizes, self.k, self.records)
@@ -193,36 +195,43 @@ class Costs:
         counts = self.value_counts[index]
         return np.array([counts[list(bits(block))].sum() for block in blocks])
 
-    def columns(self, partitions: Partitions, index: int) -> Columns:
-        """The records of each value of one attribute, by the classes that the partitions of the others make."""
-        size = len(partitions[index])
-        others = self.classes([*partitions[:index], self._everything[index], *partitions[index + 1 :]])
-        large = others.sizes >= self.k
-        column_of = np.cumsum(large) - 1
-        kept = large[others.of_row]
-        columns, rows = int(large.sum()), self.rows[kept]
-        weights = self.weights[kept].astype(np.float64)
-        cells = rows[:, index] * columns + column_of[others.of_row[kept]]
+    def columns(self, fine: Partitions, coarse: Partitions, index: int) -> Columns:
+        """The records of each value of one attribute, by the classes that partitions of the others make."""
+        size = len(fine[index])
 
-        def summed(values: Floats) -> Floats:
+        def summed(of_row: npt.NDArray[np.int64], values: Floats) -> Floats:
+            """Sums of what the rows that are kept have, values of the attribute x numbers of rows."""
+            numbers = of_row[kept]
+            columns = int(numbers.max(initial=-1)) + 1
+            cells = rows[:, index] * columns + numbers
             return np.bincount(cells, values, size * columns).astype(np.float64).reshape(size, columns)
 
-        records = summed(weights).astype(np.int64)
-        lost = int(others.sizes[~large].sum())
+        around = self._others(coarse, index)
+        large = around.sizes >= self.k
+        kept = large[around.of_row]
+        rows, weights = self.rows[kept], self.weights[kept].astype(np.float64)
+        crowd_of = (np.cumsum(large) - 1)[around.of_row]
+        crowds, none = summed(crowd_of, weights), np.zeros((size, 0))
+        lost = int(around.sizes[~large].sum())
         if self.cost == "dm":
-            least = (records * np.maximum(records, self.k)).sum(axis=1).astype(np.float64)
-            return Columns(records, np.zeros((size, 0)), np.zeros((size, 0)), least, lost)
-        paid = self._all_penalties(partitions)
+            records = summed(self._others(fine, index).of_row, weights)
+            least = (records * np.maximum(records, self.k)).sum(axis=1)
+            return Columns(records.astype(np.int64), crowds.astype(np.int64), none, none, least, lost)
+        paid = self._all_penalties(fine)
         paid[index] = 0
-        fixed = summed(weights * paid[np.arange(len(paid)), rows].sum(axis=1))
-        rates = records / len(self.domains)
+        fixed = summed(crowd_of, weights * paid[np.arange(len(paid)), rows].sum(axis=1))
+        rates = crowds / len(self.domains)
         alone = self.spans(index, [1 << position for position in range(size)])
         if self.cost == "hdm":
             counts = self.value_counts[index]
             rates /= np.maximum(1, self.records - counts)[:, None]
             fixed -= rates * counts[:, None]
         least = (fixed + rates * alone[:, None]).sum(axis=1)
-        return Columns(records, fixed, rates, least, lost)
+        return Columns(none.astype(np.int64), crowds.astype(np.int64), fixed, rates, least, lost)
+
+    def _others(self, partitions: Partitions, index: int) -> Classes:
+        """The classes that the other attributes make."""
+        return self.classes([*partitions[:index], self.everything[index], *partitions[index + 1 :]])
 
     def _misfits(self, classes: Classes, large: npt.NDArray[np.bool_]) -> float:
         table = self._table

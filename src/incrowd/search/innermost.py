@@ -13,6 +13,7 @@ more than the best cost leaves, the block is of no use, nor is any block around 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -21,11 +22,10 @@ from incrowd.search import innermost_kernels as kernels
 from incrowd.search.blocks import Apart, Labels, bits, labels_of
 from incrowd.search.costs import Costs
 from incrowd.search.partitions import LevelSpace, TreeSpace
+from incrowd.table import Counts, Floats
 
 FEW_PARTITIONS = 4  # not worth the effort
 MOST_POSITIONS, MOST_SIBLINGS, MOST_BLOCKS = 62, 18, 1 << 18
-
-Line = tuple[int, int, int, bool]
 
 
 def innermost_of(costs: Costs) -> int | None:
@@ -42,6 +42,27 @@ def fits(costs: Costs, index: int) -> bool:
     widest = max(map(len, space.tree.children))
     blocks = sum(2 ** len(children) for children in space.tree.children) if space.mode == "set" else space.size**2
     return (space.mode != "set" or widest <= MOST_SIBLINGS) and blocks <= MOST_BLOCKS and space.size <= MOST_POSITIONS
+
+
+@dataclass(frozen=True)
+class CheapBlocks:
+    """The blocks of an attribute that may be part of a cheap partition.
+
+    Args:
+        masks: The blocks.
+        costs: What each costs over the least of its values.
+        losses: The records that each suppresses.
+        least: What all values cost at least.
+        slack: What the costs of the blocks must be lower than, together.
+        limit: What their losses must not exceed.
+    """
+
+    masks: Counts
+    costs: Floats
+    losses: Counts
+    least: float
+    slack: float
+    limit: int
 
 
 class Innermost:
@@ -64,38 +85,61 @@ class Innermost:
         leaves = {mask: node for node, mask in enumerate(space.tree.masks) if not space.tree.children[node]}
         self._leaves = np.array([leaves[1 << position] for position in range(space.size)])
 
-    def cheapest(self, partitions: Sequence[Labels], apart: Apart, best: float) -> list[Labels] | None:
-        """The partitions with the cheapest one for this attribute, if they cost less than the best; else None."""
-        costs, index = self._costs, self.index
-        columns = costs.columns(partitions, index)
-        records = self._grown(columns.records)
-        fixed, rates = self._grown(columns.fixed), self._grown(columns.rates)
-        least = self._grown(columns.least)
-        penalty = np.inf if self._limit == 0 else costs.penalty
-        slack = costs.below(best) - columns.lost * (penalty if columns.lost else 0.0) - least[0]
-        if not slack > 0:
+    def cheapest(self, partitions: Sequence[Labels], apart: Apart, best: float) -> Labels | None:
+        """The cheapest partition of this attribute given those of the others; None if it does not beat the best.
+
+        Args:
+            partitions: Those of all attributes; that of this one plays no part.
+            apart: The values that must not be joined.
+            best: What must be beaten.
+        """
+        found = self._cheap_blocks(partitions, partitions, apart, best)
+        if found is None:
             return None
+        size = self._space.size
+        chosen = kernels.cheapest_partition(found.masks, found.costs, found.losses, size, found.slack, found.limit)
+        return labels_of(found.masks[chosen].tolist(), size) if len(chosen) else None
+
+    def bound(self, fine: Sequence[Labels], coarse: Sequence[Labels], apart: Apart, best: float) -> float | None:
+        """What a release costs at least where each of the other attributes lies between two partitions.
+
+        Args:
+            fine: The finest partitions; that of this attribute plays no part.
+            coarse: The coarsest partitions.
+            apart: The values that must not be joined.
+            best: What must be beaten.
+
+        Returns:
+            No cost is lower; None if none beats the best.
+        """
+        found = self._cheap_blocks(fine, coarse, apart, best)
+        if found is None:
+            return None
+        numbers, _, taken = kernels.reduced(found.masks, found.costs, self._space.size, found.slack)
+        return found.least + float(taken) if len(numbers) else None
+
+    def _cheap_blocks(
+        self, fine: Sequence[Labels], coarse: Sequence[Labels], apart: Apart, best: float
+    ) -> CheapBlocks | None:
+        """The blocks that may be part of a partition that beats the best; None if none does."""
+        costs = self._costs
+        columns = costs.columns(fine, coarse, self.index)
+        limit = self._limit - columns.lost
+        least = self._grown(columns.least)
+        base = float(least[0]) + columns.lost * costs.penalty
+        slack = costs.below(best) - base
+        if limit < 0 or not slack > 0:
+            return None
+        penalty = np.inf if self._limit == 0 else costs.penalty
+        blocks = (self._walk, self._masks, self._bad(apart))
+        of_value = (columns.records, columns.crowds, columns.fixed, columns.rates)
+        records, crowds, fixed, rates = map(self._grown, of_value)
         lines, prices, losses = kernels.cheap_blocks(
-            self._walk,
-            self._masks,
-            self._bad(apart),
-            records,
-            fixed,
-            rates,
-            self._spans,
-            least,
-            costs.k,
-            penalty,
-            slack,
+            *blocks, records, crowds, fixed, rates, self._spans, least, costs.k, penalty, slack
         )
-        masks = self._masks[lines]
         if self._limit >= costs.records:
             losses[:] = 0
-        chosen = kernels.cheapest_partition(masks, prices, losses, self._space.size, slack, self._limit - columns.lost)
-        if not len(chosen):
-            return None
-        labels = labels_of(masks[chosen].tolist(), self._space.size)
-        return [labels if place == index else other for place, other in enumerate(partitions)]
+        return CheapBlocks(self._masks[lines], prices, losses, base, slack, limit)
 
     def _grown(self, of_position: Any) -> Any:
         """What holds for positions, summed up for the nodes of the tree."""
@@ -108,6 +152,7 @@ class Innermost:
         return grown
 
     def _bad(self, apart: Apart) -> Any:
+        """Of each node of the tree, the positions that none of its own may share a block with."""
         bad = [0] * len(self._space.tree.masks)
         for node, mask in enumerate(self._space.tree.masks):
             for position in bits(mask):

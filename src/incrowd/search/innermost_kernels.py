@@ -1,8 +1,7 @@
 """The inner loops of `innermost`: which blocks of one attribute are worth a look, and the cheapest partition of them.
 
-Columns are the classes that the other attributes make. `grown` at a tree node sums what the records below it are in
-each column. Blocks come as the lines of a walk: a line adds one tree node to the block of the last line with a lower
-depth; `after` is the first line that does not begin with the block of this one.
+Columns are the classes that the other attributes make. Blocks come as the lines of a walk: a line adds one tree node to
+the block of the last line with a lower depth; `after` is the first line that does not begin with the block of this one.
 """
 
 from __future__ import annotations
@@ -13,6 +12,9 @@ import numpy as np
 
 from incrowd.search.kernels import compiled
 
+ROUNDS = 20  # of taking shares off the costs of blocks
+NARROW = 64  # ways that are followed at first
+
 
 @compiled
 def cheap_blocks(
@@ -20,6 +22,7 @@ def cheap_blocks(
     masks: Any,
     apart: Any,
     records: Any,
+    crowds: Any,
     fixed: Any,
     rates: Any,
     spans: Any,
@@ -30,16 +33,17 @@ def cheap_blocks(
 ) -> tuple[Any, Any, Any]:
     """The blocks that cost less than slack over what their values cost at least.
 
-    A class costs `fixed` and `rates` times the span of its block (HDM, LM); where these have no columns, each record
-    costs as much as the class has records, k at least (DM).
+    With DM (where `records` has columns) each record of a class costs as much as the class has records, k at least.
+    Else it costs `fixed`, and `rates` times the span of its block.
 
     Args:
         walk: Lines x (depth, node, after, whether the block is one of the space).
         masks: The block of each line.
         apart: Of each node, the positions that none of its own may share a block with.
-        records: Nodes x columns.
-        fixed: Nodes x columns, what records pay whatever their block.
-        rates: Nodes x columns, what they pay per span of their block.
+        records: Nodes x columns, by the finest partitions of the other attributes; no columns but for DM.
+        crowds: Nodes x columns, records by the coarsest ones.
+        fixed: Nodes x columns of `crowds`, what records pay whatever their block; no columns for DM.
+        rates: Nodes x columns of `crowds`, what they pay per span of their block; no columns for DM.
         spans: Of each line, the span of its block.
         least: Of each node, what its values cost at least.
         k: The smallest class that is released.
@@ -49,8 +53,9 @@ def cheap_blocks(
     Returns:
         The lines, what each block costs over the least of its values, and the records that it suppresses.
     """
-    columns, by_cells = records.shape[1], fixed.shape[1] > 0
-    sums = np.zeros((len(least) + 1, columns), np.int64)
+    by_size = fixed.shape[1] == 0
+    sizes = np.zeros((len(least) + 1, records.shape[1]), np.int64)
+    crowd = np.zeros((len(least) + 1, crowds.shape[1]), np.int64)
     paid, paying = np.zeros((len(least) + 1, fixed.shape[1])), np.zeros((len(least) + 1, fixed.shape[1]))
     bases = np.zeros(len(least) + 1)
     found, costs, losses = [np.int64(0) for _ in range(0)], [0.0 for _ in range(0)], [np.int64(0) for _ in range(0)]
@@ -60,26 +65,30 @@ def cheap_blocks(
         if apart[node] & masks[line]:
             line = walk[line, 2]
             continue
-        merged = suppressed = 0.0
-        lost = np.int64(0)
-        for column in range(columns):
-            size = sums[depth, column] + records[node, column]
-            sums[depth + 1, column] = size
-            if by_cells:
-                paid[depth + 1, column] = paid[depth, column] + fixed[node, column]
-                paying[depth + 1, column] = paying[depth, column] + rates[node, column]
-                cost = paid[depth + 1, column] + paying[depth + 1, column] * spans[line]
-            else:
-                cost = float(size) * max(size, k)
-            merged += cost
-            if 0 < size < k:
-                suppressed += size * penalty - cost
-                lost += size
         bases[depth + 1] = bases[depth] + least[node]
-        merged -= bases[depth + 1]
+        merged = -bases[depth + 1]
+        for column in range(records.shape[1]):
+            size = sizes[depth, column] + records[node, column]
+            sizes[depth + 1, column] = size
+            merged += float(size) * max(size, k)
+        for column in range(fixed.shape[1]):
+            paid[depth + 1, column] = paid[depth, column] + fixed[node, column]
+            paying[depth + 1, column] = paying[depth, column] + rates[node, column]
+            merged += paid[depth + 1, column] + paying[depth + 1, column] * spans[line]
         if merged >= slack:
             line = walk[line, 2]
             continue
+        suppressed, lost = 0.0, np.int64(0)
+        for column in range(crowds.shape[1]):
+            size = crowd[depth, column] + crowds[node, column]
+            crowd[depth + 1, column] = size
+            if 0 < size < k:
+                lost += size
+                suppressed += size * penalty
+                if by_size:
+                    suppressed -= float(size) * k
+                else:
+                    suppressed -= paid[depth + 1, column] + paying[depth + 1, column] * spans[line]
         if walk[line, 3] and merged + suppressed < slack:
             found.append(np.int64(line))
             costs.append(merged + suppressed)
@@ -92,8 +101,7 @@ def cheap_blocks(
 def cheapest_partition(masks: Any, costs: Any, losses: Any, size: int, slack: float, limit: int) -> Any:
     """The cheapest way to cover positions 0 to size - 1 by disjoint blocks that lose no more than limit together.
 
-    Positions are covered one after the other; of all ways that lead to the same covered positions only those stay that
-    no other beats in both cost and loss.
+    A narrow search finds a good way; then only blocks that could be part of a better one are searched in full.
 
     Args:
         masks: The blocks.
@@ -106,32 +114,59 @@ def cheapest_partition(masks: Any, costs: Any, losses: Any, size: int, slack: fl
     Returns:
         The numbers of the blocks; none if there is no such way.
     """
+    good = np.empty(0, np.int64)
+    for width in (NARROW, np.iinfo(np.int64).max):
+        numbers, prices, taken = reduced(masks, costs, size, slack)
+        chosen, narrowed = _cover(masks, numbers, prices, losses, size, slack - taken, limit, width)
+        if len(chosen):
+            good = chosen
+            slack = costs[chosen].sum()
+        if not narrowed:
+            break
+    return good
+
+
+@compiled
+def _cover(
+    masks: Any, numbers: Any, prices: Any, losses: Any, size: int, slack: float, limit: int, width: int
+) -> tuple[Any, bool]:
+    """The cheapest way found if only so many are followed at a time, and whether any was not followed.
+
+    Positions are covered one after the other; of all ways that lead to the same covered positions only those stay that
+    no other beats in both cost and loss.
+    """
+    firsts = np.array([_first(masks[number]) for number in numbers], np.int64)
+    order = np.argsort(firsts, kind="mergesort")
+    numbers, prices = numbers[order], prices[order]
+    starts = np.searchsorted(firsts[order], np.arange(size + 1))
     covered, spent, gone = np.zeros(1, np.int64), np.zeros(1), np.zeros(1, np.int64)
     parents, blocks = [np.zeros(1, np.int64)], [np.full(1, -1)]
+    narrowed = False
     for position in range(size):
-        bit = np.int64(1) << position
-        room = 0
-        for state in range(len(covered)):
-            room += 1 if covered[state] & bit else len(masks)
+        room = len(covered) * max(1, starts[position + 1] - starts[position])
         above, taken = np.empty(room, np.int64), np.empty(room, np.int64)
         masks_now, spent_now, gone_now = np.empty(room, np.int64), np.empty(room), np.empty(room, np.int64)
         count = 0
         for state in range(len(covered)):
-            if covered[state] & bit:
+            if covered[state] >> position & 1:
                 above[count], taken[count] = state, -1
                 masks_now[count], spent_now[count], gone_now[count] = covered[state], spent[state], gone[state]
                 count += 1
                 continue
-            for block in range(len(masks)):
-                if masks[block] & -masks[block] != bit or masks[block] & covered[state]:
+            for place in range(starts[position], starts[position + 1]):
+                block = numbers[place]
+                if masks[block] & covered[state] or gone[state] + losses[block] > limit:
                     continue
-                if spent[state] + costs[block] >= slack or gone[state] + losses[block] > limit:
+                if spent[state] + prices[place] >= slack:
                     continue
                 above[count], taken[count] = state, block
                 masks_now[count] = covered[state] | masks[block]
-                spent_now[count], gone_now[count] = spent[state] + costs[block], gone[state] + losses[block]
+                spent_now[count], gone_now[count] = spent[state] + prices[place], gone[state] + losses[block]
                 count += 1
         kept = _unbeaten(masks_now[:count], spent_now[:count], gone_now[:count])
+        if len(kept) > width:
+            kept = kept[np.argsort(spent_now[kept], kind="mergesort")[:width]]
+            narrowed = True
         covered, spent, gone = masks_now[kept], spent_now[kept], gone_now[kept]
         parents.append(above[kept])
         blocks.append(taken[kept])
@@ -144,7 +179,62 @@ def cheapest_partition(masks: Any, costs: Any, losses: Any, size: int, slack: fl
                 chosen[count] = blocks[layer][state]
                 count += 1
             state = parents[layer][state]
-    return chosen[:count]
+    return chosen[:count], narrowed
+
+
+@compiled
+def _first(mask: int) -> int:
+    position = 0
+    while not mask >> position & 1:
+        position += 1
+    return position
+
+
+@compiled
+def reduced(masks: Any, costs: Any, size: int, slack: float) -> tuple[Any, Any, float]:
+    """Take off the costs of blocks what every partition pays, and leave out the blocks that are too dear.
+
+    Every position costs at least the lowest share of any block around it. These shares are taken off as long as that
+    leaves fewer blocks; what is cheapest stays the same.
+
+    Args:
+        masks: The blocks.
+        costs: What each costs.
+        size: Number of positions.
+        slack: What a partition must cost less than.
+
+    Returns:
+        The numbers of the blocks that can be part of such a partition, what is left of their costs, and what was taken
+        off in all: no partition costs less.
+    """
+    numbers, prices, taken = np.arange(len(masks)), costs.copy(), 0.0
+    for _ in range(ROUNDS):
+        shares = np.full(size, np.inf)
+        for place in range(len(numbers)):
+            mask = masks[numbers[place]]
+            members = 0
+            for position in range(size):
+                members += mask >> position & 1
+            for position in range(size):
+                if mask >> position & 1:
+                    shares[position] = min(shares[position], prices[place] / members)
+        taken += shares.sum()
+        if taken >= slack or taken == np.inf:
+            return numbers[:0], prices[:0], taken
+        count = 0
+        for place in range(len(numbers)):
+            price = prices[place]
+            for position in range(size):
+                if masks[numbers[place]] >> position & 1:
+                    price -= shares[position]
+            if taken + price < slack:
+                numbers[count], prices[count] = numbers[place], max(0.0, price)
+                count += 1
+        fewer = count < len(numbers)
+        numbers, prices = numbers[:count], prices[:count]
+        if not fewer or not count:
+            break
+    return numbers, prices, taken
 
 
 @compiled
