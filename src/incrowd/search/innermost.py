@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -25,7 +26,7 @@ from incrowd.search.partitions import LevelSpace, TreeSpace
 from incrowd.table import Counts, Floats
 
 FEW_PARTITIONS = 4  # not worth the effort
-MOST_POSITIONS, MOST_SIBLINGS, MOST_BLOCKS = 62, 18, 1 << 18
+MOST_BITS, MOST_SIBLINGS, MOST_BLOCKS = 62, 18, 1 << 18
 
 
 def innermost_of(costs: Costs) -> int | None:
@@ -39,9 +40,10 @@ def fits(costs: Costs, index: int) -> bool:
     space = costs.domains[index].space
     if isinstance(space, LevelSpace) or costs.cost == "cm" or space.partitions < FEW_PARTITIONS:
         return False
-    widest = max(map(len, space.tree.children))
-    blocks = sum(2 ** len(children) for children in space.tree.children) if space.mode == "set" else space.size**2
-    return (space.mode != "set" or widest <= MOST_SIBLINGS) and blocks <= MOST_BLOCKS and space.size <= MOST_POSITIONS
+    if space.mode != "set":
+        return space.size**2 <= MOST_BLOCKS
+    siblings = [len(children) for children in space.tree.children]
+    return max(siblings) <= MOST_SIBLINGS and sum(2**n for n in siblings) <= MOST_BLOCKS and space.size <= MOST_BITS
 
 
 @dataclass(frozen=True)
@@ -49,7 +51,7 @@ class CheapBlocks:
     """The blocks of an attribute that may be part of a cheap partition.
 
     Args:
-        masks: The blocks.
+        lines: The blocks, as lines of the walk.
         costs: What each costs over the least of its values.
         losses: The records that each suppresses.
         least: What all values cost at least.
@@ -57,7 +59,7 @@ class CheapBlocks:
         limit: What their losses must not exceed.
     """
 
-    masks: Counts
+    lines: Counts
     costs: Floats
     losses: Counts
     least: float
@@ -79,9 +81,16 @@ class Innermost:
         assert isinstance(space, TreeSpace)
         self.index, self._costs, self._limit, self._space = index, costs, limit, space
         lines = list(_walk(space))
+        self._blocks = [line[0] for line in lines]
         self._walk = np.array([line[1:] for line in lines], np.int64)
-        self._masks = np.array([line[0] for line in lines], np.int64)
-        self._spans = costs.spans(index, [line[0] for line in lines])
+        self._runs = space.mode != "set"
+        has_bits = space.size <= MOST_BITS
+        self._masks = np.array(self._blocks if has_bits else [0] * len(lines), np.int64)
+        self._spans = costs.spans(index, self._blocks)
+        members = [list(bits(block)) for block in self._blocks]
+        self._starts = np.cumsum([0, *map(len, members)])
+        self._members = np.array(list(chain.from_iterable(members)))
+        self._keys = np.array([positions[-1] + 1 for positions in members]) if self._runs else self._masks
         leaves = {mask: node for node, mask in enumerate(space.tree.masks) if not space.tree.children[node]}
         self._leaves = np.array([leaves[1 << position] for position in range(space.size)])
 
@@ -96,9 +105,10 @@ class Innermost:
         found = self._cheap_blocks(partitions, partitions, apart, best)
         if found is None:
             return None
-        size = self._space.size
-        chosen = kernels.cheapest_partition(found.masks, found.costs, found.losses, size, found.slack, found.limit)
-        return labels_of(found.masks[chosen].tolist(), size) if len(chosen) else None
+        blocks = (self._keys, self._starts, self._members, self._runs)
+        chosen = kernels.cheapest_partition(found.lines, found.costs, found.losses, *blocks, found.slack, found.limit)
+        masks = [self._blocks[line] for line in found.lines[chosen]]
+        return labels_of(masks, self._space.size) if masks else None
 
     def bound(self, fine: Sequence[Labels], coarse: Sequence[Labels], apart: Apart, best: float) -> float | None:
         """What a release costs at least where each of the other attributes lies between two partitions.
@@ -115,8 +125,8 @@ class Innermost:
         found = self._cheap_blocks(fine, coarse, apart, best)
         if found is None:
             return None
-        numbers, _, taken = kernels.reduced(found.masks, found.costs, self._space.size, found.slack)
-        return found.least + float(taken) if len(numbers) else None
+        lines, _, taken = kernels.reduced(found.lines, found.costs, self._starts, self._members, found.slack)
+        return found.least + float(taken) if len(lines) else None
 
     def _cheap_blocks(
         self, fine: Sequence[Labels], coarse: Sequence[Labels], apart: Apart, best: float
@@ -139,7 +149,7 @@ class Innermost:
         )
         if self._limit >= costs.records:
             losses[:] = 0
-        return CheapBlocks(self._masks[lines], prices, losses, base, slack, limit)
+        return CheapBlocks(lines, prices, losses, base, slack, limit)
 
     def _grown(self, of_position: Any) -> Any:
         """What holds for positions, summed up for the nodes of the tree."""
@@ -154,6 +164,8 @@ class Innermost:
     def _bad(self, apart: Apart) -> Any:
         """Of each node of the tree, the positions that none of its own may share a block with."""
         bad = [0] * len(self._space.tree.masks)
+        if self._space.size > MOST_BITS:
+            return np.array(bad, np.int64)
         for node, mask in enumerate(self._space.tree.masks):
             for position in bits(mask):
                 bad[node] |= apart[position]

@@ -98,29 +98,41 @@ def cheap_blocks(
 
 
 @compiled
-def cheapest_partition(masks: Any, costs: Any, losses: Any, size: int, slack: float, limit: int) -> Any:
-    """The cheapest way to cover positions 0 to size - 1 by disjoint blocks that lose no more than limit together.
+def cheapest_partition(
+    lines: Any, costs: Any, losses: Any, keys: Any, starts: Any, members: Any, runs: bool, slack: float, limit: int
+) -> Any:
+    """The cheapest way to cover all positions by disjoint blocks that lose no more than limit together.
 
     A narrow search finds a good way; then only blocks that could be part of a better one are searched in full.
 
     Args:
-        masks: The blocks.
+        lines: The blocks, as lines of the walk.
         costs: What each costs; none negative.
         losses: What each loses.
-        size: Number of positions.
+        keys: Of each line of the walk, its positions as a bit mask; where blocks are runs, the position after it.
+        starts: Of each line, where its positions start in `members`.
+        members: The positions of all lines, ascending in each.
+        runs: Whether all blocks are runs of positions.
         slack: What the sum must be lower than.
         limit: What the losses must not exceed.
 
     Returns:
-        The numbers of the blocks; none if there is no such way.
+        The places of the chosen blocks in `lines`; none if there is no such way.
     """
+    size = members.max() + 1
     good = np.empty(0, np.int64)
     for width in (NARROW, np.iinfo(np.int64).max):
-        numbers, prices, taken = reduced(masks, costs, size, slack)
-        chosen, narrowed = _cover(masks, numbers, prices, losses, size, slack - taken, limit, width)
+        places, prices, taken = reduced(lines, costs, starts, members, slack)
+        firsts = members[starts[lines[places]]]
+        order = np.argsort(firsts, kind="mergesort")
+        places, prices = places[order], prices[order]
+        begins = np.searchsorted(firsts[order], np.arange(size + 1))
+        chosen, narrowed = _cover(
+            keys[lines[places]], prices, losses[places], begins, runs, slack - taken, limit, width
+        )
         if len(chosen):
-            good = chosen
-            slack = costs[chosen].sum()
+            good = places[chosen]
+            slack = costs[good].sum()
         if not narrowed:
             break
     return good
@@ -128,113 +140,106 @@ def cheapest_partition(masks: Any, costs: Any, losses: Any, size: int, slack: fl
 
 @compiled
 def _cover(
-    masks: Any, numbers: Any, prices: Any, losses: Any, size: int, slack: float, limit: int, width: int
+    keys: Any, prices: Any, losses: Any, begins: Any, runs: bool, slack: float, limit: int, width: int
 ) -> tuple[Any, bool]:
     """The cheapest way found if only so many are followed at a time, and whether any was not followed.
 
     Positions are covered one after the other; of all ways that lead to the same covered positions only those stay that
-    no other beats in both cost and loss.
+    no other beats in both cost and loss. Blocks come in the order of their first positions; those that begin at a
+    position lie between `begins` of it and of the next.
     """
-    firsts = np.array([_first(masks[number]) for number in numbers], np.int64)
-    order = np.argsort(firsts, kind="mergesort")
-    numbers, prices = numbers[order], prices[order]
-    starts = np.searchsorted(firsts[order], np.arange(size + 1))
+    size = len(begins) - 1
     covered, spent, gone = np.zeros(1, np.int64), np.zeros(1), np.zeros(1, np.int64)
     parents, blocks = [np.zeros(1, np.int64)], [np.full(1, -1)]
     narrowed = False
     for position in range(size):
-        room = len(covered) * max(1, starts[position + 1] - starts[position])
+        room = len(covered) * max(1, begins[position + 1] - begins[position])
         above, taken = np.empty(room, np.int64), np.empty(room, np.int64)
-        masks_now, spent_now, gone_now = np.empty(room, np.int64), np.empty(room), np.empty(room, np.int64)
+        covered_now, spent_now, gone_now = np.empty(room, np.int64), np.empty(room), np.empty(room, np.int64)
         count = 0
         for state in range(len(covered)):
-            if covered[state] >> position & 1:
+            if covered[state] > position if runs else covered[state] >> position & 1:
                 above[count], taken[count] = state, -1
-                masks_now[count], spent_now[count], gone_now[count] = covered[state], spent[state], gone[state]
+                covered_now[count], spent_now[count], gone_now[count] = covered[state], spent[state], gone[state]
                 count += 1
                 continue
-            for place in range(starts[position], starts[position + 1]):
-                block = numbers[place]
-                if masks[block] & covered[state] or gone[state] + losses[block] > limit:
+            for block in range(begins[position], begins[position + 1]):
+                if not runs and keys[block] & covered[state]:
                     continue
-                if spent[state] + prices[place] >= slack:
+                if gone[state] + losses[block] > limit or spent[state] + prices[block] >= slack:
                     continue
                 above[count], taken[count] = state, block
-                masks_now[count] = covered[state] | masks[block]
-                spent_now[count], gone_now[count] = spent[state] + prices[place], gone[state] + losses[block]
+                covered_now[count] = keys[block] if runs else covered[state] | keys[block]
+                spent_now[count], gone_now[count] = spent[state] + prices[block], gone[state] + losses[block]
                 count += 1
-        kept = _unbeaten(masks_now[:count], spent_now[:count], gone_now[:count])
+        kept = _unbeaten(covered_now[:count], spent_now[:count], gone_now[:count])
         if len(kept) > width:
             kept = kept[np.argsort(spent_now[kept], kind="mergesort")[:width]]
             narrowed = True
-        covered, spent, gone = masks_now[kept], spent_now[kept], gone_now[kept]
+        covered, spent, gone = covered_now[kept], spent_now[kept], gone_now[kept]
         parents.append(above[kept])
         blocks.append(taken[kept])
-    chosen = np.empty(size, np.int64)
+    return _way_back(spent, parents, blocks), narrowed
+
+
+@compiled
+def _way_back(spent: Any, parents: Any, blocks: Any) -> Any:
+    """The blocks of the cheapest way."""
+    chosen = np.empty(len(blocks), np.int64)
     count = 0
-    if len(covered):
+    if len(spent):
         state = int(np.argmin(spent))
-        for layer in range(size, 0, -1):
+        for layer in range(len(blocks) - 1, 0, -1):
             if blocks[layer][state] >= 0:
                 chosen[count] = blocks[layer][state]
                 count += 1
             state = parents[layer][state]
-    return chosen[:count], narrowed
+    return chosen[:count]
 
 
 @compiled
-def _first(mask: int) -> int:
-    position = 0
-    while not mask >> position & 1:
-        position += 1
-    return position
-
-
-@compiled
-def reduced(masks: Any, costs: Any, size: int, slack: float) -> tuple[Any, Any, float]:
+def reduced(lines: Any, costs: Any, starts: Any, members: Any, slack: float) -> tuple[Any, Any, float]:
     """Take off the costs of blocks what every partition pays, and leave out the blocks that are too dear.
 
     Every position costs at least the lowest share of any block around it. These shares are taken off as long as that
     leaves fewer blocks; what is cheapest stays the same.
 
     Args:
-        masks: The blocks.
-        costs: What each costs.
-        size: Number of positions.
-        slack: What a partition must cost less than.
+        lines: See `cheapest_partition`, as all others.
+        costs: See there.
+        starts: See there.
+        members: See there.
+        slack: See there.
 
     Returns:
-        The numbers of the blocks that can be part of such a partition, what is left of their costs, and what was taken
+        The places of the blocks that can be part of such a partition, what is left of their costs, and what was taken
         off in all: no partition costs less.
     """
-    numbers, prices, taken = np.arange(len(masks)), costs.copy(), 0.0
+    places, prices, taken = np.arange(len(lines)), costs.copy(), 0.0
     for _ in range(ROUNDS):
-        shares = np.full(size, np.inf)
-        for place in range(len(numbers)):
-            mask = masks[numbers[place]]
-            members = 0
-            for position in range(size):
-                members += mask >> position & 1
-            for position in range(size):
-                if mask >> position & 1:
-                    shares[position] = min(shares[position], prices[place] / members)
+        shares = np.full(members.max() + 1, np.inf)
+        for place in range(len(places)):
+            line = lines[places[place]]
+            share = prices[place] / (starts[line + 1] - starts[line])
+            for position in members[starts[line] : starts[line + 1]]:
+                shares[position] = min(shares[position], share)
         taken += shares.sum()
         if taken >= slack or taken == np.inf:
-            return numbers[:0], prices[:0], taken
+            return places[:0], prices[:0], taken
         count = 0
-        for place in range(len(numbers)):
+        for place in range(len(places)):
+            line = lines[places[place]]
             price = prices[place]
-            for position in range(size):
-                if masks[numbers[place]] >> position & 1:
-                    price -= shares[position]
+            for position in members[starts[line] : starts[line + 1]]:
+                price -= shares[position]
             if taken + price < slack:
-                numbers[count], prices[count] = numbers[place], max(0.0, price)
+                places[count], prices[count] = places[place], max(0.0, price)
                 count += 1
-        fewer = count < len(numbers)
-        numbers, prices = numbers[:count], prices[:count]
-        if not fewer or not count:
+        fewer = count < len(places)
+        places, prices = places[:count], prices[:count]
+        if not fewer:
             break
-    return numbers, prices, taken
+    return places, prices, taken
 
 
 @compiled
