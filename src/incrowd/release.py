@@ -82,7 +82,8 @@ class Release:
     @cached_property
     def measures(self) -> Measures:
         """What the release lost."""
-        return measure(self.table, self.recoding, self.policy.quasi_identifiers)
+        labels = arrow.label_counts(self.source, self.recoding, self.table, self.policy.target)
+        return measure(self.table, self.recoding, self.policy.quasi_identifiers, labels)
 
     def distortion(self, weights: Weights = HEIGHT) -> Distortion:
         """How far the values were generalized in their hierarchies."""
