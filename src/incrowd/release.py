@@ -112,7 +112,7 @@ class Release:
         """
         if self.found.at is None or not isinstance(self.recoding, Recoding):
             raise PolicyError(
-                f"The method '{self.policy.method}' keeps no steps; a release at a step needs a greedy one."
+                f"The method '{self.policy.method}' has no release at a step; that needs a greedy, global one."
             )
         if not 0 <= step <= len(self.steps):
             raise PolicyError(f"The 'step' parameter must lie between 0 and {len(self.steps)}. Got {step}.")
