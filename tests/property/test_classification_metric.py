@@ -12,7 +12,7 @@ from tests.strategies import columns
 import incrowd
 from incrowd.search import METHODS
 
-LOCAL = ["kaca", "kaca2", "cover", "mondrian"]
+LOCAL = ["kaca", "kaca2", "cover", "mondrian", "argus"]
 OPTIONS = {
     "genetic": {"population": 8, "patience": 20, "evaluations": 60},
     "optimal": {"time_limit": 5},
