@@ -141,10 +141,8 @@ class _Generalized:
     def _mapping(self, state: Suppression) -> LocalMapping:
         """What is released, by original tuples."""
         table = self._table
-        sorted_by_name = np.lexsort([table.codes[index] for index in reversed(self._order)])
-        number, counts = self._number[sorted_by_name], table.counts[sorted_by_name]
-        own, parts, records = trace(number, counts, state.tuples, np.arange(len(state.tuples)), state.records)
-        tuples = sorted_by_name[own]
+        numbers = np.arange(len(state.tuples))
+        tuples, parts, records = trace(self._number, table.counts, state.tuples, numbers, state.records)
         hierarchies, nodes = [], []
         for index in range(len(table.attributes)):
             told = state.cells[parts, self._order.index(index)] > 0
