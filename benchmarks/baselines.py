@@ -36,13 +36,15 @@ HEAD = (
 def run(k, name, options):
     words = {"target": "income", "taxonomies": datasets.taxonomies("adult")}
     policy = make_policy(quasi_identifiers=ATTRIBUTES, k=k, **words)
-    table = arrow.compress(open_source(datasets.adult()), policy)
+    source = open_source(datasets.adult())
+    table = arrow.compress(source, policy)
     begin = time.perf_counter()
     found = method_of(name, options)(table, policy.quasi_identifiers, options)
     seconds = time.perf_counter() - begin
     recoding = LocalRecoding(found.local, b"") if found.local else Recoding(found.recoding, classes=found.classes)
-    total = measure(table, recoding, policy.quasi_identifiers).total
-    metric = "" if total.classification_metric is None else f"{total.classification_metric:.3f}"
+    labels = arrow.label_counts(source, recoding, table, policy.target)
+    total = measure(table, recoding, policy.quasi_identifiers, labels).total
+    metric = f"{total.classification_metric:.3f}"
     shown = " ".join([name, *(f"{option}={value}" for option, value in options.items())])
     numbers = f"{total.classes:,} | {total.discernibility:,} | {total.ncp:.3f} | {metric} | {total.suppressed:,}"
     return f"| {k} | {shown} | {seconds:.1f} | {numbers} |"

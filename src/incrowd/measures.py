@@ -3,7 +3,8 @@
 A suppressed record has lost everything: its loss is 1, its class is wrong, and it cannot be told from any other record,
 so it counts as large as the whole table towards discernibility. Measures are computed from the compressed table and the
 recoding, for every attribute alone, for every quasi-identifier, and in total. Where a local recoding splits a tuple,
-the classification metric depends on which of its rows go where; of local recodings it is left out.
+the classification metric depends on which of its rows go where: then the target classes of the released classes are
+counted from the rows (`engines.arrow.label_counts`), and without that count the metric is left out.
 """
 
 from __future__ import annotations
@@ -36,7 +37,8 @@ class ClassMeasures:
         discernibility: Sum over records of the size of their class (DM).
         average_class_size: Records per class, over k (C_AVG); 1 is best.
         ncp: Generalized loss per cell, 0 for the original and 1 for a table that says nothing.
-        classification_metric: Share of records whose class label is not the majority in their class (CM).
+        classification_metric: Share of records whose class label is not the majority in their class (CM); None without
+            a target.
         suppressed: Records left out.
     """
 
@@ -67,13 +69,24 @@ class Measures:
         return asdict(self)
 
 
-def measure(table: CompressedTable, recoding: AnyRecoding, quasi_identifiers: Sequence[QuasiIdentifier]) -> Measures:
+def measure(
+    table: CompressedTable,
+    recoding: AnyRecoding,
+    quasi_identifiers: Sequence[QuasiIdentifier],
+    labels: Counts | None = None,
+) -> Measures:
     """Measure a recoding of a table.
 
     The total is over all attributes of all quasi-identifiers, with the largest k of them.
+
+    Args:
+        table: The compressed table.
+        recoding: The recoding.
+        quasi_identifiers: What it must satisfy.
+        labels: Records per released class and target class, of a local recoding that splits tuples.
     """
     if isinstance(recoding, LocalRecoding):
-        table, cells, widths, losses, kept = _local_cells(table, recoding)
+        table, cells, widths, losses, kept = _local_cells(table, recoding, labels)
     else:
         cells, widths, losses, kept = _cells(table, recoding)
     classes = _Classes.of(table, cells, widths, kept)
@@ -111,17 +124,24 @@ def _cells(table: CompressedTable, recoding: Recoding) -> Cells:
 
 
 def _local_cells(
-    table: CompressedTable, recoding: LocalRecoding
+    table: CompressedTable, recoding: LocalRecoding, labels: Counts | None
 ) -> tuple[CompressedTable, dict[str, Codes], dict[str, int], dict[str, float], Kept]:
-    """The same of a local recoding, over a table with a tuple for each part."""
+    """The same of a local recoding, over a table with a tuple for each released class."""
     mapping = recoding.mapping
-    columns = tuple(mapping.classes[mapping.part_classes, place] for place in range(len(mapping.hierarchies)))
-    parts = CompressedTable(table.attributes, columns, mapping.part_records)
+    size = len(mapping.classes)
+    columns, counts = tuple(mapping.classes.T), count(mapping.part_classes, size, mapping.part_records)
+    released = CompressedTable(table.attributes, columns, counts)
+    if labels is None and table.has_target and not mapping.split.any():  # each tuple is one part, in the same order
+        labels = table.class_counts_of(mapping.part_classes, size)
+    if labels is not None:
+        tuples, classes = np.nonzero(labels)
+        entries = labels[tuples, classes]
+        released = CompressedTable(table.attributes, columns, counts, table.classes, tuples, classes, entries)
     cells, widths, losses = {}, {}, {}
     for hierarchy, attribute, column in zip(mapping.hierarchies, table.attributes, columns, strict=True):
         cells[hierarchy.name], widths[hierarchy.name] = column, hierarchy.size
-        losses[hierarchy.name] = float(mapping.part_records @ hierarchy.losses(attribute)[column]) / table.records
-    return parts, cells, widths, losses, None
+        losses[hierarchy.name] = float(counts @ hierarchy.losses(attribute)[column]) / table.records
+    return released, cells, widths, losses, None
 
 
 @dataclass(frozen=True)

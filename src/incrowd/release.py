@@ -82,7 +82,8 @@ class Release:
     @cached_property
     def measures(self) -> Measures:
         """What the release lost."""
-        return measure(self.table, self.recoding, self.policy.quasi_identifiers)
+        labels = arrow.label_counts(self.source, self.recoding, self.table, self.policy.target)
+        return measure(self.table, self.recoding, self.policy.quasi_identifiers, labels)
 
     def distortion(self, weights: Weights = HEIGHT) -> Distortion:
         """How far the values were generalized in their hierarchies."""
@@ -111,7 +112,7 @@ class Release:
         """
         if self.found.at is None or not isinstance(self.recoding, Recoding):
             raise PolicyError(
-                f"The method '{self.policy.method}' keeps no steps; a release at a step needs a greedy one."
+                f"The method '{self.policy.method}' has no release at a step; that needs a greedy, global one."
             )
         if not 0 <= step <= len(self.steps):
             raise PolicyError(f"The 'step' parameter must lie between 0 and {len(self.steps)}. Got {step}.")

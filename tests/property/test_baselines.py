@@ -12,6 +12,7 @@ from tests.reference.full_domain import FullDomain, height
 from tests.strategies import problems
 
 from incrowd.measures import measure
+from incrowd.recodings.local.recoding import LocalRecoding, secret_key
 from incrowd.recodings.recoding import Recoding
 from incrowd.search import method_of
 from incrowd.search.domains import hierarchy
@@ -29,6 +30,8 @@ def search(problem, name, seed=0, on_step=None, **options):
 
 
 def recoding_of(found):
+    if found.local is not None:
+        return LocalRecoding(found.local, secret_key(found.local, 0))
     return Recoding(found.recoding, classes=found.classes)
 
 
@@ -36,7 +39,7 @@ def released(problem, recoding):
     """The released records."""
     arrays = [column.array(column.values) for column in problem.columns]
     batch = pa.RecordBatch.from_arrays(arrays, [column.name for column in problem.columns])
-    return recoding.batch(batch).to_pylist()
+    return recoding.session(lambda: [batch]).batch(batch).to_pylist()
 
 
 def budget(problem, share):
@@ -119,8 +122,7 @@ def test_argus_generalizes_what_has_most_rare_combinations(problem, length, shar
     assert found.facts["unsafe_combinations"] == reference.unsafe(node, length)[0].total()
     for step in found.steps:
         unsafe, records = reference.unsafe(node, length)
-        if records <= budget(problem, share):
-            break
+        assert records > budget(problem, share)
         values = Counter()
         for attributes, number in unsafe.items():
             values.update(dict.fromkeys(attributes, number))
@@ -130,9 +132,8 @@ def test_argus_generalizes_what_has_most_rare_combinations(problem, length, shar
         node[step.attribute] += 1
     unsafe, records = reference.unsafe(node, length)
     assert records <= budget(problem, share)
-    assert found.facts["levels_of_argus"] == node
+    assert found.facts["levels"] == node
     assert found.facts["unsafe_combinations_left"] == unsafe.total()
-    assert found.facts["records_in_small_classes_after_argus"] == reference.suppressed(node)
 
 
 @modest
@@ -146,13 +147,13 @@ def test_every_quasi_identifier_holds_and_something_is_released(problem, name):
 
 
 @modest
-@given(problems(), METHODS)
+@given(problems(), st.sampled_from(["datafly", "samarati", "incognito", "genetic"]))
 def test_records_left_out_are_counted_and_within_the_budget(problem, name):
     found = search(problem, name)
     out = len(problem.rows) - len(released(problem, recoding_of(found)))
     assert found.facts["suppressed_records"] == out
     k = min(qid.k for qid in problem.quasi_identifiers)
-    allowed = {"datafly": k, "argus": budget(problem, 0.05), "genetic": len(problem.rows) - k}
+    allowed = {"datafly": k, "genetic": len(problem.rows) - k}
     assert out <= allowed.get(name, 0)
 
 
@@ -161,7 +162,13 @@ def test_records_left_out_are_counted_and_within_the_budget(problem, name):
 def test_the_order_of_rows_and_columns_changes_nothing(problem, name, data):
     rows = data.draw(st.permutations(range(len(problem.rows))))
     columns = data.draw(st.permutations(range(len(problem.columns))))
-    first, second = search(problem, name), search(problem.permuted(rows, columns), name)
+    moved = problem.permuted(rows, columns)
+    first, second = search(problem, name), search(moved, name)
+    sorted_rows = [
+        Counter(tuple(sorted(row.items())) for row in released(one, recoding_of(found)))
+        for one, found in ((problem, first), (moved, second))
+    ]
+    assert sorted_rows[0] == sorted_rows[1]
     assert {a.name: a for a in first.recoding} == {a.name: a for a in second.recoding}
     assert first.facts == second.facts
     assert first.steps == second.steps
@@ -172,7 +179,7 @@ def test_the_order_of_rows_and_columns_changes_nothing(problem, name, data):
 def test_recodings_survive_json_and_facts_can_be_written(problem, name):
     found = search(problem, name)
     recoding = recoding_of(found)
-    assert Recoding.from_json(json.loads(json.dumps(recoding.to_json()))) == recoding
+    assert type(recoding).from_json(json.loads(json.dumps(recoding.to_json()))) == recoding
     json.dumps(found.facts)
 
 
@@ -199,10 +206,8 @@ def test_genetic_reports_its_fitness_and_is_the_same_for_a_seed(problem, fitness
     again = search(problem, "genetic", seed=seed, fitness=fitness)
     assert (found.recoding, found.classes, found.facts) == (again.recoding, again.classes, again.facts)
     cost = measured(problem, found, {"lm": "loss", "cm": "cm"}[fitness])
-    if found.classes is None:
-        assert found.facts["best"] == pytest.approx(cost)
-    else:  # a left-out record whose own value is withheld may come to equal a released class, and then stays in
-        assert cost <= found.facts["best"] + 1e-9
+    assert found.facts["best"] == pytest.approx(cost)
+    assert found.facts["best"] <= found.facts["improvements"][-1][1] + 1e-9  # what is withheld can only mend it
     scores = [step.score for step in reported]
     assert scores == sorted(scores, reverse=True)
     assert found.facts["improvements"] == [(step.number, step.score) for step in reported]
@@ -212,7 +217,7 @@ def test_genetic_reports_its_fitness_and_is_the_same_for_a_seed(problem, fitness
 @given(problems(), st.sampled_from(["datafly", "argus"]))
 def test_climbs_can_be_looked_at_step_by_step(problem, name):
     found = search(problem, name)
-    if found.classes is None:  # else what only left-out records had is withheld
+    if found.at is not None and found.classes is None:  # else what only left-out records had is withheld
         assert found.at(len(found.steps)) == found.recoding
     anonymity = [step.anonymity for step in found.steps]
     for before, after in pairwise(anonymity):

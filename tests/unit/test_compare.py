@@ -65,10 +65,12 @@ def test_settings_that_lose_the_same_do_not_dominate_each_other():
     assert [comparison.dominated_by(each, "dm") for each in comparison.runs] == [None, None]
 
 
-def test_a_run_measures_what_the_release_measures(folder):
+@pytest.mark.parametrize("method", ["bug", "kaca"])
+@pytest.mark.parametrize("read", [str, pd.read_csv])
+def test_a_run_measures_what_the_release_measures(folder, method, read):
     words = {"quasi_identifiers": QI, "target": "income"}
-    comparison = incrowd.compare("people.csv", methods="bug", ks=[5], **words)
-    release = incrowd.anonymize("people.csv", method="bug", k=5, **words)
+    comparison = incrowd.compare(read("people.csv"), methods=method, ks=[5], **words)
+    release = incrowd.anonymize(read("people.csv"), method=method, k=5, **words)
     total, values = release.measures.total, comparison.runs[0].values
     assert (values["dm"], values["ncp"], values["cm"]) == (
         total.discernibility,
@@ -78,7 +80,8 @@ def test_a_run_measures_what_the_release_measures(folder):
     assert (values["c_avg"], values["suppressed"]) == (total.average_class_size, 0)
     assert values["megabytes"] > 20
     assert values["seconds"] > 0
-    assert comparison.runs[0].policy["method"] == "bug"
+    assert comparison.runs[0].policy["method"] == method
+    assert values["cm"] is not None
 
 
 def test_a_dataframe_and_options_of_methods(folder):

@@ -180,7 +180,7 @@ def test_wrong_options_are_refused():
         released(method="kaca2", max_inconsistency=2)
     with pytest.raises(PolicyError, match="distance"):
         released(distance="far")
-    with pytest.raises(PolicyError, match="no steps"):
+    with pytest.raises(PolicyError, match="no release at a step"):
         released().at(0)
 
 

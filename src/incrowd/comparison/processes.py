@@ -52,6 +52,7 @@ class Jobs:
     design: TrialDesign | None
     progress: Progress
     _tables: dict[tuple[str, ...], bytes] = field(default_factory=dict)
+    _rows: bytes | None = None
     _trial: bytes | None = None
 
     def of(self, policy: Policy) -> bytes:
@@ -62,8 +63,18 @@ class Jobs:
             self._tables[policy.attributes] = pickle.dumps(arrow.compress(self.source, policy))
         if self.design is not None and self._trial is None:
             self._trial = pickle.dumps(self.design.job(self.source, policy, self.progress))
-        job = Job(policy, arrow.missing_values(self.source, policy), self.design is not None)
-        return self._tables[policy.attributes] + pickle.dumps(job) + (self._trial or b"")
+        rows = self._source() if policy.target else b""
+        job = Job(policy, arrow.missing_values(self.source, policy), self.design is not None, bool(rows))
+        return self._tables[policy.attributes] + pickle.dumps(job) + rows + (self._trial or b"")
+
+    def _source(self) -> bytes:
+        """The rows, of a file where they are; nothing if they are a frame that cannot travel."""
+        if self._rows is None:
+            try:
+                self._rows = pickle.dumps(self.source)
+            except (pickle.PicklingError, TypeError, AttributeError):
+                self._rows = b""
+        return self._rows
 
 
 def answers(job: bytes, time_limit: float | None, *, warm: bool = False) -> dict[str, Any]:

@@ -12,12 +12,14 @@ import pickle
 import re
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from importlib import import_module
 from pathlib import Path
 from typing import Any
 
+from incrowd.engines import arrow
+from incrowd.engines.sources import Source
 from incrowd.errors import IncrowdError, NotAnonymousError, PolicyError
 from incrowd.evaluation.trial import Trial
 from incrowd.measures import measure
@@ -32,11 +34,12 @@ Values = dict[str, float | None]
 
 @dataclass(frozen=True)
 class Job:
-    """What to search for; the compressed table comes first and by itself, the trial, if any, last."""
+    """What to search for; the compressed table comes before it, the rows and the trial, if any, after it."""
 
     policy: Policy
     missing_values: tuple[str, ...]
     evaluated: bool = False
+    with_rows: bool = False
 
 
 @dataclass(frozen=True)
@@ -49,8 +52,14 @@ class TrialJob:
     intervals: str
 
 
-def searched(table: CompressedTable, job: Job) -> Values:
+def searched(table: CompressedTable, job: Job, rows: Callable[[], Source | None]) -> Values:
     """Search, and measure what was found.
+
+    Args:
+        table: The compressed table.
+        job: What to search for.
+        rows: Gives the rows it came from, if they are there; called when the search is over, so that its peak memory
+            is its own.
 
     Raises:
         NotAnonymousError: The search gave classes that are too small.
@@ -64,7 +73,9 @@ def searched(table: CompressedTable, job: Job) -> Values:
     seconds, cpu_seconds = time.perf_counter() - clock, time.process_time() - cpu
     megabytes = peak_megabytes()
     recoding = recoding_of(found, policy, job.missing_values)
-    measures = measure(table, recoding, policy.quasi_identifiers)
+    source = rows()
+    labels = None if source is None else arrow.label_counts(source, recoding, table, policy.target)
+    measures = measure(table, recoding, policy.quasi_identifiers, labels)
     for part in measures.quasi_identifiers:
         if part.classes and part.anonymity < part.k:
             raise NotAnonymousError(f"the method gave a class of {part.anonymity} where k={part.k}; please report it")
@@ -133,7 +144,7 @@ def main(*, warm: bool) -> None:
     table: CompressedTable = pickle.load(sys.stdin.buffer)
     job: Job = pickle.load(sys.stdin.buffer)
     try:
-        values = searched(table, job)
+        values = searched(table, job, lambda: pickle.load(sys.stdin.buffer) if job.with_rows else None)
         cold = not warm and _has_compiled()
         print(json.dumps({"cold": True} if cold else {"values": values}), file=answers, flush=True)
         if job.evaluated and not cold:

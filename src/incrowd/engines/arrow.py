@@ -18,7 +18,7 @@ from incrowd.engines.output import open_writer
 from incrowd.engines.sources import Source
 from incrowd.errors import DataError
 from incrowd.policy import Policy
-from incrowd.recodings.local.recoding import AnyRecoding
+from incrowd.recodings.local.recoding import AnyRecoding, LocalRecoding
 from incrowd.recodings.recoding import encoded, is_missing
 from incrowd.scales import text_of
 from incrowd.table import Attribute, CompressedTable, encode, sort_tuples
@@ -113,6 +113,41 @@ def frame(source: FrameSource, recoding: AnyRecoding) -> Any:
     replaced = {name: pa.chunked_array(parts) for name, parts in columns.items()}
     dropped = [name for name in recoding.dropped if name in source.columns]
     return rebuild(source.frame, replaced, dropped, None if keep.all() else keep)
+
+
+def label_counts(
+    source: Source, recoding: AnyRecoding, table: CompressedTable, target: str | None
+) -> npt.NDArray[np.int64] | None:
+    """Records per released class and target class, where only the rows tell them: where a tuple is split.
+
+    Args:
+        source: The rows that the recoding was made from.
+        recoding: The recoding.
+        table: The same rows, compressed.
+        target: The column of target classes, None if there is none.
+
+    Returns:
+        Released classes x target classes, as they are numbered in the recoding and in the table; None where the
+        compressed table tells them.
+    """
+    if target is None or not isinstance(recoding, LocalRecoding) or not recoding.mapping.split.any():
+        return None
+    columns = [name for name in source.columns if name not in recoding.dropped]
+    session = recoding.session(lambda: source.batches(columns, encoded=recoding.names))
+    labels, shape = _Column(target, ()), (len(recoding.mapping.classes), len(table.classes))
+    counts = np.zeros(shape, np.int64)
+    for batch in ahead(source.batches(columns, encoded=recoding.names)):
+        classes, keep = session.classes(batch)
+        numbers = labels.codes(batch.column(target))
+        ranks = pc.index_in(text_of(labels.values), pa.array(table.classes, pa.string()), skip_nulls=True)
+        ranked = np.append(ranks.fill_null(-1).to_numpy(zero_copy_only=False), shape[1] - 1)[numbers]
+        if keep is not None:
+            classes, ranked = classes[keep], ranked[keep]
+        if (np.minimum(classes, ranked) < 0).any():
+            raise DataError(f"{source.name} changed while it was measured; run it again")
+        counts += np.bincount(classes * shape[1] + ranked, minlength=counts.size).reshape(shape)
+    source.check_unchanged()
+    return counts
 
 
 def missing_values(source: Source, policy: Policy) -> tuple[str, ...]:

@@ -234,9 +234,12 @@ METHODS: dict[str, Method] = {
         {"suppress": Option("share of the records that may be left out; k records if not given", share=True)},
     ),
     "argus": Method(
-        "like mu-Argus: generalize away rare combinations of a few values, then complete to k-anonymity",
+        "like mu-Argus: generalize away rare combinations of a few values, suppress cells until everyone has a crowd",
         "incrowd.search.argus:argus",
-        {"length": Option("attributes in a combination, at most", minimum=1), "suppress": _SUPPRESS},
+        {
+            "length": Option("attributes in a combination, at most", minimum=1),
+            "suppress": Option("share of the records that may have rare combinations after generalization", share=True),
+        },
     ),
     "genetic": Method(
         "Iyengar's genetic algorithm: cuts and intervals bred for low loss or good class labels",

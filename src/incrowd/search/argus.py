@@ -1,18 +1,23 @@
-"""A mu-Argus-like method (Hundepool, Willenborg, 1996): make rare combinations of a few values common, then complete.
+"""A mu-Argus-like method (Hundepool, Willenborg, 1996): rare combinations of values are generalized, then suppressed.
 
 mu-Argus looks at combinations of up to three attributes. A combination of values is unsafe if fewer than k records have
-it. The user generalizes attributes until few unsafe combinations are left, and those are suppressed cell by cell. Here
-the user is replaced by a rule: the attribute that takes part in most unsafe combinations is generalized to its next
-level (see `domains`), until at most a share `suppress` of the records has an unsafe combination.
+it. The user generalizes attributes until few unsafe combinations are left; of the records that have one, cells are
+suppressed, as few as will do, so that no unsafe combination is told: a set cover, solved greedily (`cell_suppression`).
+Here the user is replaced by a rule: the attribute that takes part in most unsafe combinations is generalized to its
+next level (see `domains`), until at most a share `suppress` of the records has an unsafe combination.
 
-That is no k-anonymity: a record may be alone on all attributes while all of its combinations of three are common. So
-the release is completed. Generalization goes on, by Datafly's rule (most distinct values first), until at most that
-share of the records lies in classes over all attributes that are too small. They are left out as records: among them
-are all with an unsafe combination, since a class is no larger than the crowd of any of its combinations. The facts say
-where mu-Argus would have stopped, and how many records it would have left in too small classes.
+That is no k-anonymity: a record may be alone on all attributes while all of its combinations of three are common, and
+the crowd of a suppressed cell are only those who have it suppressed too. So ours goes on. Of the records that are still
+in classes of fewer than k over a whole quasi-identifier, more cells are suppressed: one of each where that makes a
+class of k, then two, and so on, first those whose suppression loses least. The last few, fewer than k, who have no
+crowd however many of their cells go, become a class together with as many safe records as are lacking, of the class
+with which fewest cells are lost; or with all of that class, if it has none to spare. In the end what all records of a
+class have in common is told again. The facts say how many records mu-Argus would have left in too small classes.
 
-Invariant: classes only merge, so neither unsafe combinations nor records left over come back. It ends, since each step
-raises a level, and at the top all records are one class. Ties are broken by the name of the attribute.
+Invariant: classes only merge while attributes rise, so unsafe combinations do not come back; it ends, since each step
+raises a level. Suppression ends, since every turn suppresses more cells, and where all are, all records are one class.
+Cells of safe records are suppressed only of those that the last few draw, or where several quasi-identifiers share
+attributes. Ties are broken by the names of the attributes and by values, never by the order of rows or columns.
 """
 
 from __future__ import annotations
@@ -20,17 +25,23 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import combinations
+from typing import Any
 
 import numpy as np
 
 from incrowd.measures import group
 from incrowd.policy import QuasiIdentifier
+from incrowd.recodings.local.hierarchies import Hierarchy, hierarchy_of
+from incrowd.recodings.local.mapping import LocalMapping, nodes_of
+from incrowd.recodings.local.ranges import Ranges
 from incrowd.search import Found
+from incrowd.search.cell_suppression import Ints, Suppression, cover
 from incrowd.search.climb import Climb
 from incrowd.search.domains import Domain, Mask
+from incrowd.search.kaca import to_level, trace
 from incrowd.search.outcome import budget_of
 from incrowd.steps import Step
-from incrowd.table import CompressedTable
+from incrowd.table import CompressedTable, NumberAttribute, count
 
 
 def argus(
@@ -41,14 +52,14 @@ def argus(
     suppress: float = 0.05,
     on_step: Callable[[Step], object] | None = None,
 ) -> Found:
-    """Generalize away rare combinations, then complete to k-anonymity.
+    """Generalize away rare combinations, then suppress cells until everyone has a crowd.
 
     Args:
         table: The compressed table.
         quasi_identifiers: What must hold; every attribute of the table belongs to at least one.
         length: Combinations of up to that many attributes are looked at.
-        suppress: Share of the records that may be left out.
-        on_step: Called after each step.
+        suppress: Share of the records that may have a rare combination when generalization ends.
+        on_step: Called after each step of the generalization.
     """
     budget = budget_of(table, suppress)
     climb = Climb(table, quasi_identifiers, on_step)
@@ -58,13 +69,110 @@ def argus(
         rare.forget(climb.rise({index: found.values[index] for index in climb.open}))
         found = rare.count(climb.outcome.domains)
     facts = {
+        "levels": climb.levels,
         "unsafe_combinations": first.total,
         "unsafe_combinations_left": found.total,
-        "levels_of_argus": climb.levels,
-        "records_in_small_classes_after_argus": climb.outcome.suppressed,
     }
-    climb.rise_until(budget, climb.distinct)
-    return climb.found(facts)
+    local, more = _Generalized(table, climb).suppress(quasi_identifiers, rare)
+    return Found((), climb.steps, facts={**facts, **more}, local=local)
+
+
+class _Generalized:
+    """The generalized table: its distinct tuples, attributes by name, and the cells that they tell.
+
+    Args:
+        table: The table.
+        climb: Where generalization has ended.
+    """
+
+    def __init__(self, table: CompressedTable, climb: Climb) -> None:
+        self._table = table
+        self._levels = climb.levels
+        self._domains = climb.outcome.domains
+        self._order = sorted(range(len(table.attributes)), key=lambda index: table.attributes[index].name)
+        columns = [
+            np.zeros(len(table.counts), np.int64)
+            if climb.is_silent(index)
+            else self._domains[index].cells[table.codes[index]].astype(np.int64) + 1
+            for index in self._order
+        ]
+        self._number, self._firsts = group(columns, [self._domains[index].width + 1 for index in self._order])
+        self._cells = np.stack([column[self._firsts] for column in columns], axis=1)
+        self._records = count(self._number, len(self._firsts), table.counts)
+
+    def suppress(
+        self, quasi_identifiers: Sequence[QuasiIdentifier], rare: _RareCombinations
+    ) -> tuple[LocalMapping, dict[str, Any]]:
+        """Suppress cells of unsafe combinations, then until every quasi-identifier holds; what is released, facts."""
+        needed = [
+            (np.array(sorted(self._order.index(self._table.index(name)) for name in qid.attributes)), qid.k)
+            for qid in quasi_identifiers
+        ]
+        costs = self._costs()
+        state = Suppression(self._cells, self._records, (self._records @ costs / self._table.records).tolist())
+        unsafe = self._small(state, needed)
+        unsafe_cells, members = rare.minimal(self._firsts)
+        state.cells[cover(unsafe_cells, members[:, self._order], costs)] = 0
+        facts: dict[str, Any] = {
+            "records_in_small_classes": int(self._records[unsafe].sum()),
+            "cells_suppressed_by_argus": int(self._records @ state.suppressed.sum(axis=1)),
+            "records_in_small_classes_after_argus": int(self._records[self._small(state, needed)].sum()),
+        }
+        state.complete(needed)
+        touched = state.suppressed.any(axis=1)
+        facts |= {
+            "cells_suppressed": int(state.records @ state.suppressed.sum(axis=1)),
+            "records_with_suppressed_cells": int(state.records[touched].sum()),
+            "safe_records_among_them": int(state.records[touched & ~unsafe[state.tuples]].sum()),
+        }
+        return self._mapping(state), facts
+
+    def _costs(self) -> Any:
+        """What suppressing each cell loses: tuples x attributes."""
+        codes = [self._table.codes[index][self._firsts] for index in self._order]
+        lost = [self._domains[index].losses[code] for index, code in zip(self._order, codes, strict=True)]
+        return np.round(1 - np.stack(lost, axis=1), 9)
+
+    @staticmethod
+    def _small(state: Suppression, needed: Sequence[tuple[Ints, int]]) -> Mask:
+        """The parts that lie in a class that is too small."""
+        return np.asarray(np.logical_or.reduce([state.small(places, k) for places, k in needed]))
+
+    def _mapping(self, state: Suppression) -> LocalMapping:
+        """What is released, by original tuples."""
+        table = self._table
+        numbers = np.arange(len(state.tuples))
+        tuples, parts, records = trace(self._number, table.counts, state.tuples, numbers, state.records)
+        hierarchies, nodes = [], []
+        for index in range(len(table.attributes)):
+            told = state.cells[parts, self._order.index(index)] > 0
+            hierarchy, column = self._column(index, table.codes[index][tuples], told)
+            hierarchies.append(hierarchy)
+            nodes.append(column)
+        return LocalMapping.build(hierarchies, nodes_of(table, hierarchies), tuples, np.stack(nodes, axis=1), records)
+
+    def _column(self, index: int, codes: Any, told: Mask) -> tuple[Hierarchy, Ints]:
+        """The hierarchy of an attribute, and the node of each code; the root where it is not told."""
+        attribute = self._table.attributes[index]
+        if isinstance(attribute, NumberAttribute):
+            return _ranges(attribute, self._domains[index], codes, told)
+        hierarchy = hierarchy_of(attribute)
+        level = hierarchy.taxonomy.height + 1 - self._levels[attribute.name]
+        return hierarchy, np.where(told, to_level(hierarchy, hierarchy.leaves, level)[codes], 0)
+
+
+def _ranges(attribute: NumberAttribute, domain: Domain, codes: Any, told: Mask) -> tuple[Hierarchy, Ints]:
+    """Cells of numbers as ranges; each reaches from the lowest to the highest number that is told by it."""
+    cells = domain.cells[codes]
+    low, high = np.full(domain.width, attribute.size), np.full(domain.width, -1)
+    np.minimum.at(low, cells[told], codes[told])
+    np.maximum.at(high, cells[told], codes[told])
+    used = np.flatnonzero(high >= 0)
+    spans = {cell: (int(low[cell]), int(high[cell]) + 1) for cell in used.tolist()}
+    ranges = Ranges.of(attribute, spans.values())
+    nodes = np.zeros(domain.width, np.int64)
+    nodes[used] = [ranges.node(*span) for span in spans.values()]
+    return ranges, np.where(told, nodes[cells], 0)
 
 
 @dataclass(frozen=True)
@@ -113,3 +221,19 @@ class _RareCombinations:
         groups = group(columns, [domains[index].width for index in subset])[0]
         rare = np.bincount(groups, self._table.weights) < self._needed[subset]
         return int(rare.sum()), rare[groups]
+
+    def minimal(self, tuples: Ints) -> tuple[Mask, Mask]:
+        """The unsafe combinations of some tuples that no smaller one is part of, as they were counted last.
+
+        Returns:
+            Which combinations are so in which tuple (tuples x combinations), and their attributes (combinations x
+            attributes).
+        """
+        subsets = sorted(self._needed, key=len)
+        unsafe = np.stack([self._unsafe[subset][1][tuples] for subset in subsets], axis=1)
+        members = np.zeros((len(subsets), len(self._table.attributes)), bool)
+        for number, subset in enumerate(subsets):
+            members[number, list(subset)] = True
+            within = (members[:number] <= members[number]).all(axis=1)
+            unsafe[:, number] &= ~unsafe[:, :number][:, within].any(axis=1)
+        return unsafe, members

@@ -50,6 +50,15 @@ class Climb:
         return dict(sorted(zip((a.name for a in self._table.attributes), self._levels, strict=True)))
 
     @property
+    def steps(self) -> tuple[Step, ...]:
+        """The steps so far."""
+        return tuple(self._steps)
+
+    def is_silent(self, attribute: int) -> bool:
+        """Whether an attribute has come to its last level, at which it tells nothing."""
+        return 0 < self._levels[attribute] == len(self._hierarchies[attribute]) - 1
+
+    @property
     def open(self) -> list[int]:
         """The attributes that can rise and are part of a quasi-identifier that does not hold."""
         needed = {

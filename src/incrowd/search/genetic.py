@@ -3,6 +3,8 @@
 A chromosome is a cut, intervals or shown values for every attribute (see `genes`). Its fitness is the loss of the
 release: LM, the generalized loss per cell, or CM, the share of records whose class label is not that of the majority in
 their class. Records in classes that are too small are left out, and penalised as in the paper: they lose 1 in either.
+The release may cost less than the fitness of its chromosome: a value that only left-out records have is withheld, and a
+record that then equals a released class stays in. What is reported as the best is the cost of the release.
 
 As in the paper (after Whitley's GENITOR) one child is born at a time: two parents, drawn by rank so that the best is
 one and a half times as likely as the median, cross at two points; bits mutate; and the child takes the place of the
@@ -19,6 +21,7 @@ from __future__ import annotations
 
 from bisect import insort
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -27,7 +30,7 @@ from incrowd.policy import QuasiIdentifier
 from incrowd.search import Found
 from incrowd.search.domains import Mask
 from incrowd.search.genes import Chromosome, Genes
-from incrowd.search.outcome import Cost, Outcome
+from incrowd.search.outcome import Cost, Outcome, released_cost
 from incrowd.steps import Improve, Step
 from incrowd.table import CompressedTable
 
@@ -70,13 +73,13 @@ def genetic(
     while herd.stalled < patience and herd.evaluations < evaluations:
         herd.breed()
     facts = {
-        "fitness": fitness,
-        "best": herd.best[0],
         "evaluations": herd.evaluations,
         "stopped": "stalled" if herd.stalled >= patience else "evaluations",
         "improvements": herd.improvements,
     }
-    return herd.outcome(herd.best[2]).found(facts)
+    found = herd.outcome(herd.best[2]).found(facts)
+    best = released_cost(table, quasi_identifiers, found, FITNESS[fitness])
+    return replace(found, facts={"fitness": fitness, "best": best, **found.facts})
 
 
 class _Herd:

@@ -13,8 +13,9 @@ from typing import Any, Literal
 import numpy as np
 
 from incrowd.errors import PolicyError
-from incrowd.measures import group
+from incrowd.measures import group, measure
 from incrowd.policy import QuasiIdentifier
+from incrowd.recodings.recoding import Recoding
 from incrowd.search import Found
 from incrowd.search.crowds import suppressed
 from incrowd.search.domains import Domain, Mask
@@ -108,6 +109,15 @@ class Outcome:
         recodings = [domain.recoding for domain in self.domains]
         recoding, classes, left_out = withhold(self._table, recodings, self.out)
         return Found(recoding, classes=classes, facts={**facts, "suppressed_records": left_out}, **more)
+
+
+def released_cost(
+    table: CompressedTable, quasi_identifiers: Sequence[QuasiIdentifier], found: Found, cost: Cost
+) -> float:
+    """What a release costs by a measure, once what only left-out records have is withheld; rounded as costs are."""
+    total = measure(table, Recoding(found.recoding, classes=found.classes), quasi_identifiers).total
+    costs = {"dm": total.discernibility, "loss": total.ncp, "cm": total.classification_metric}
+    return round(float(costs[cost] or 0), 12)
 
 
 def default_cost(table: CompressedTable, cost: Cost | None) -> Cost:

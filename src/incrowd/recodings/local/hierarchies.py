@@ -8,7 +8,7 @@ and the highest value.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from math import floor, log10
 from typing import Any, Literal
@@ -39,6 +39,7 @@ class Hierarchy:
         kind: Whether it was given, or how it was built.
         scale: How numbers and dates are read.
         widths: The widths of built intervals.
+        built: Whether a rule built the taxonomy out of the values, so that its leaves tell values of the table.
     """
 
     name: str
@@ -46,6 +47,7 @@ class Hierarchy:
     kind: Kind = "taxonomy"
     scale: Scale | None = None
     widths: tuple[float, ...] = ()
+    built: bool = field(default=False, kw_only=True)
 
     @cached_property
     def end(self) -> Nodes:
@@ -136,7 +138,7 @@ class Hierarchy:
         leaves = self.leaves[self.taxonomy.start[node] : self.taxonomy.stop[node]]
         if len(leaves) == 1 and leaves[0] == node:
             return "missing" if self.taxonomy.labels[node] is None else "itself"
-        if self.kind != "taxonomy":
+        if self.kind != "taxonomy" or self.built:
             return "any value" if node == 0 else "a value in it"
         return ", ".join(self.taxonomy.labels[leaf] or "missing" for leaf in leaves)
 
@@ -144,7 +146,7 @@ class Hierarchy:
         """As JSON-able data."""
         data: dict[str, Any] = {"name": self.name, "kind": self.kind}
         if self.kind == "taxonomy":
-            return {**data, "taxonomy": self.taxonomy.to_json()}
+            return {**data, "taxonomy": self.taxonomy.to_json(), "built": self.built}
         data["values"] = [self.taxonomy.labels[leaf] for leaf in self.leaves]
         if self.scale is not None:
             data["scale"] = {"kind": self.scale.kind, "unit": self.scale.unit, "timezone": self.scale.timezone}
@@ -155,7 +157,7 @@ class Hierarchy:
     def from_json(cls, data: Mapping[str, Any]) -> Hierarchy:
         """From what `to_json` gave."""
         if data["kind"] == "taxonomy":
-            return cls(data["name"], Taxonomy.from_json(data["taxonomy"]))
+            return cls(data["name"], Taxonomy.from_json(data["taxonomy"]), built=data.get("built", False))
         scale = Scale(**data["scale"]) if "scale" in data else None
         widths = tuple(data.get("widths", ()))
         texts = [text for text in data["values"] if text is not None]
@@ -166,7 +168,7 @@ class Hierarchy:
 def hierarchy_of(attribute: Attribute) -> Hierarchy:
     """The hierarchy of an attribute: its taxonomy, or one that is built."""
     if isinstance(attribute, TaxonomyAttribute):
-        return Hierarchy(attribute.name, attribute.taxonomy)
+        return Hierarchy(attribute.name, attribute.taxonomy, built=attribute.rule is not None)
     texts = [text for text in attribute.values().to_pylist() if text is not None]
     missing = attribute.missing is not None
     if isinstance(attribute, FlatAttribute):

@@ -258,8 +258,8 @@ class LocalSession:
             raise hierarchy.unknown(column.dictionary.take(pa.array(used)).to_pylist())
         return np.asarray(nodes[indices])
 
-    def recode(self, batch: pa.RecordBatch) -> tuple[dict[str, pa.DictionaryArray], npt.NDArray[np.bool_] | None]:
-        """The recoded columns of the next batch, for all its rows, and which rows stay (None if all do)."""
+    def classes(self, batch: pa.RecordBatch) -> tuple[Numbers, npt.NDArray[np.bool_] | None]:
+        """The class of each row of the next batch, -1 for the most general tuple; and which stay (None if all do)."""
         mapping = self.recoding.mapping
         tuples, nodes, keep = self._tuples(batch)
         classes = mapping.part_classes[mapping.first_part[np.maximum(tuples, 0)]]
@@ -267,9 +267,14 @@ class LocalSession:
             classes[chosen] = self._shares.classes(tuples[chosen], self._hash(batch.filter(pa.array(chosen))))
         for row in np.flatnonzero(tuples < 0 if keep is None else (tuples < 0) & keep).tolist():
             classes[row] = self.recoding.class_of_unseen(tuple(nodes[row].tolist()))
-        out = np.where(classes[:, None] < 0, 0, mapping.classes[classes])
+        return classes, None if keep is None or keep.all() else keep
+
+    def recode(self, batch: pa.RecordBatch) -> tuple[dict[str, pa.DictionaryArray], npt.NDArray[np.bool_] | None]:
+        """The recoded columns of the next batch, for all its rows, and which rows stay (None if all do)."""
+        classes, keep = self.classes(batch)
+        out = np.where(classes[:, None] < 0, 0, self.recoding.mapping.classes[classes])
         columns = {name: self._column(place, out[:, place]) for place, name in enumerate(self.recoding.names)}
-        return columns, None if keep is None or keep.all() else keep
+        return columns, keep
 
     def _column(self, place: int, nodes: Nodes) -> pa.DictionaryArray:
         cells = np.searchsorted(self._used[place], nodes).astype(np.int32)

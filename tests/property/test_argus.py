@@ -1,0 +1,195 @@
+"""The mu-Argus-like method against its own promises, on random small tables: crowds, and which cells are suppressed."""
+
+from collections import Counter, defaultdict
+from dataclasses import replace
+from itertools import combinations
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from tests.reference.full_domain import FullDomain
+from tests.strategies import problems
+
+from incrowd.measures import measure
+from incrowd.policy import QuasiIdentifier
+from incrowd.recodings.local.recoding import LocalRecoding, secret_key
+from incrowd.search import cell_suppression
+from incrowd.search.argus import argus
+from incrowd.search.cell_suppression import Suppression, cover, patterns
+
+modest = settings(max_examples=150, deadline=None)
+LENGTHS = st.integers(1, 4)
+SHARES = st.sampled_from([0.0, 0.05, 0.3, 0.9])
+
+
+def united(problem):
+    """The problem with one quasi-identifier over everything."""
+    names = [name for qid in problem.quasi_identifiers for name in qid.attributes]
+    largest = max(qid.k for qid in problem.quasi_identifiers)
+    return replace(problem, quasi_identifiers=(QuasiIdentifier(dict.fromkeys(names), largest),))
+
+
+def search(problem, length, share):
+    found = argus(problem.table(), problem.quasi_identifiers, length=length, suppress=share)
+    return found, LocalRecoding(found.local, secret_key(found.local, 0))
+
+
+def released(problem, recoding):
+    arrays = [column.array(column.values) for column in problem.columns]
+    batch = pa.RecordBatch.from_arrays(arrays, [column.name for column in problem.columns])
+    return recoding.session(lambda: [batch]).batch(batch).to_pylist()
+
+
+class Outcome:
+    """A release record by record: what generalization alone gives, what is released, and which cells are suppressed."""
+
+    def __init__(self, problem, length, share):
+        self.problem = problem
+        self.found, self.recoding = search(problem, length, share)
+        self.rows = released(problem, self.recoding)
+        reference = FullDomain(problem, 0)
+        levels = self.found.facts["levels"]
+        self.generalized = reference.rows(levels)
+        small = [row for qid in problem.quasi_identifiers for row in reference.small(self.generalized, *vars_of(qid))]
+        self.unsafe = {id(row) for row in small}
+        tops = {column.name: levels[column.name] == reference.heights[column.name] > 0 for column in problem.columns}
+        roots = {c.name: c.taxonomy.labels[0] if c.kind == "tree" else "*" for c in problem.columns}
+        self.suppressed = [{n for n in row if row[n] == roots[n] and not tops[n]} for row in self.rows]
+
+
+def vars_of(qid):
+    return qid.attributes, qid.k
+
+
+@modest
+@given(problems(), LENGTHS, SHARES)
+def test_every_quasi_identifier_holds_whatever_the_length(problem, length, share):
+    _, recoding = search(problem, length, share)
+    rows = released(problem, recoding)
+    assert len(rows) == len(problem.rows)
+    for qid in problem.quasi_identifiers:
+        assert min(Counter(tuple(row[name] for name in qid.attributes) for row in rows).values()) >= qid.k
+    parts = measure(problem.table(), recoding, problem.quasi_identifiers).quasi_identifiers
+    assert all(part.anonymity >= part.k and 0 <= part.ncp <= 1 for part in parts)
+
+
+@modest
+@given(problems(), LENGTHS, SHARES)
+def test_a_cell_is_its_generalized_value_or_suppressed(problem, length, share):
+    outcome = Outcome(problem, length, share)
+    for name in outcome.rows[0]:
+        told = {
+            (before[name], after[name])
+            for before, after, hidden in zip(outcome.generalized, outcome.rows, outcome.suppressed, strict=True)
+            if name not in hidden
+        }
+        assert len(told) == len({before for before, _ in told}) == len({after for _, after in told})
+
+
+@modest
+@given(problems(), LENGTHS, SHARES)
+def test_cells_of_safe_records_are_suppressed_only_to_keep_the_last_few_company(problem, length, share):
+    problem = united(problem)
+    outcome = Outcome(problem, length, share)
+    safe = sum(
+        bool(hidden) and id(row) not in outcome.unsafe
+        for row, hidden in zip(outcome.generalized, outcome.suppressed, strict=True)
+    )
+    facts, k = outcome.found.facts, problem.quasi_identifiers[0].k
+    assert facts["safe_records_among_them"] == safe <= max(0, 2 * k - 2)
+    assert facts["records_in_small_classes"] == len(outcome.unsafe)
+    assert facts["cells_suppressed"] == sum(map(len, outcome.suppressed))
+    assert facts["records_with_suppressed_cells"] == sum(map(bool, outcome.suppressed))
+    assert bool(facts["cells_suppressed"]) == bool(outcome.unsafe)
+
+
+@modest
+@given(problems(), LENGTHS, SHARES)
+def test_what_a_whole_class_has_in_common_is_told(problem, length, share):
+    outcome = Outcome(united(problem), length, share)
+    classes = defaultdict(list)
+    for before, after, hidden in zip(outcome.generalized, outcome.rows, outcome.suppressed, strict=True):
+        classes[tuple(after.values())].append((before, hidden))
+    for members in classes.values():
+        for name in members[0][1]:
+            assert len({before[name] for before, _ in members}) > 1
+
+
+@modest
+@given(problems(), LENGTHS, SHARES, st.data())
+def test_the_order_of_rows_and_columns_changes_nothing(problem, length, share, data):
+    rows = data.draw(st.permutations(range(len(problem.rows))))
+    columns = data.draw(st.permutations(range(len(problem.columns))))
+    moved = problem.permuted(rows, columns)
+    results = []
+    for one in (problem, moved):
+        found, recoding = search(one, length, share)
+        cells = Counter(tuple(sorted(row.items(), key=str)) for row in released(one, recoding))
+        results.append((cells, found.facts, found.steps))
+    assert results[0] == results[1]
+
+
+@modest
+@given(problems(), LENGTHS, SHARES)
+def test_mu_argus_suppresses_cells_exactly_where_generalization_left_unsafe_combinations(problem, length, share):
+    facts = search(problem, length, share)[0].facts
+    assert (facts["cells_suppressed_by_argus"] > 0) == (facts["unsafe_combinations_left"] > 0)
+    assert facts["cells_suppressed_by_argus"] <= facts["records_in_small_classes"] * len(problem.columns)
+
+
+@given(st.integers(1, 5), st.integers(1, 6), st.data())
+def test_a_cover_hits_every_unsafe_combination_and_nothing_else(attributes, tuples, data):
+    subsets = [set(c) for size in range(1, attributes + 1) for c in combinations(range(attributes), size)]
+    members = np.array([[a in subset for a in range(attributes)] for subset in subsets])
+    bits = data.draw(st.lists(st.booleans(), min_size=tuples * len(subsets), max_size=tuples * len(subsets)))
+    unsafe = np.array(bits).reshape(tuples, len(subsets))
+    found = cover(unsafe, members, np.full((tuples, attributes), 0.5))
+    for row, hidden in zip(unsafe, found, strict=True):
+        chosen = {a for a in range(attributes) if hidden[a]}
+        needed = [subset for subset, bad in zip(subsets, row, strict=True) if bad]
+        assert all(chosen & subset for subset in needed)
+        assert chosen <= set().union(*needed)
+
+
+def test_a_cover_takes_what_is_in_most_combinations_then_what_costs_least():
+    members = np.array([[True, True, False], [False, True, True], [True, False, True]])
+    unsafe = np.array([[True, True, False], [False, False, True], [True, False, False]])
+    costs = np.array([[0.1, 0.9, 0.1], [0.5, 0.0, 0.4], [0.5, 0.5, 0.5]])
+    assert cover(unsafe, members, costs).tolist() == [[False, True, False], [False, False, True], [True, False, False]]
+
+
+def test_patterns_are_all_sets_from_small_to_large_the_cheap_ones_first():
+    assert list(patterns([0.5, 0.1, 0.2])) == [[1], [2], [0], [1, 2], [0, 1], [0, 2], [0, 1, 2]]
+
+
+@pytest.mark.parametrize("attributes", [1, 10, 11, 14, 40, 2000])
+def test_there_are_not_too_many_patterns_and_the_last_is_everything(attributes):
+    found = [tuple(pattern) for pattern in patterns([0.5] * attributes)]
+    assert len(found) == len(set(found)) <= cell_suppression.MOST_PATTERNS + attributes
+    assert sorted(found[-1]) == list(range(attributes))
+    assert [len(pattern) for pattern in found] == sorted(len(pattern) for pattern in found)
+
+
+@modest
+@given(st.data())
+def test_suppression_holds_with_few_patterns_too(data):
+    """As with many attributes: not every set of cells is tried."""
+    shape = data.draw(st.integers(1, 12)), data.draw(st.integers(1, 5))
+    size = shape[0] * shape[1]
+    cells = np.unique(
+        np.array(data.draw(st.lists(st.integers(0, 2), min_size=size, max_size=size))).reshape(shape), axis=0
+    )
+    records = np.array(data.draw(st.lists(st.integers(1, 4), min_size=len(cells), max_size=len(cells))))
+    k = data.draw(st.integers(2, max(2, int(records.sum()))))
+    records[0] += max(0, k - records.sum())
+    state = Suppression(cells, records, [1.0] * shape[1])
+    everything, some = np.arange(shape[1]), np.arange(data.draw(st.integers(1, shape[1])))
+    needed = data.draw(st.sampled_from([[(everything, k)], [(some, k), (everything[::-1], 2)]]))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(cell_suppression, "MOST_PATTERNS", data.draw(st.sampled_from([0, 1, 5, 1023])))
+        state.complete(needed)
+    assert not any(state.small(places, k).any() for places, k in needed)
+    assert np.bincount(state.tuples, state.records).tolist() == records.tolist()
+    assert ((state.cells == cells[state.tuples]) | (state.cells == 0)).all()
