@@ -117,7 +117,8 @@ def release_of(
         policy: What to do.
         on_rows: Called with a number of rows while they are read.
         on_step: Called with each step of the search.
-        on_progress: Called now and then with how far a search without steps is.
+        on_progress: Called now and then with how far a search without steps is; with text before it starts, if it has
+            something to say.
     """
     policy.check_columns(source.columns, source.name)
     search = method_of(policy.method, policy.options)

@@ -15,6 +15,7 @@ from incrowd.cli import app
 from incrowd.errors import InfeasibleError, PolicyError
 from incrowd.policy import QuasiIdentifier
 from incrowd.recodings.recoding import Recoding
+from incrowd.search.branch_and_bound import Progress
 from incrowd.search.optimal import optimal
 from incrowd.table import CompressedTable, FlatAttribute, TaxonomyAttribute
 
@@ -124,7 +125,7 @@ def test_a_time_limit_stops_with_an_honest_gap():
 
 def test_an_interrupt_stops_with_the_best_found():
     def interrupt(progress):
-        if progress.bound > 0:
+        if isinstance(progress, Progress) and progress.bound > 0:
             raise KeyboardInterrupt
 
     facts = optimal(table(2000, (16, 16, 16)), QID, scheme="sps", suppress=1, on_progress=interrupt).facts
@@ -135,6 +136,11 @@ def test_an_interrupt_stops_with_the_best_found():
 def test_progress_tells_nodes_best_and_bound():
     told = []
     optimal(table(2000, (16, 16, 16)), QID, scheme="sps", suppress=1, time_limit=1.5, on_progress=told.append)
+    spaces = told.pop(0)
+    assert spaces.splitlines()[:2] == [
+        "sps on x0: 1.0e+10 partitions; solved for each combination of the others, not enumerated",
+        "sps on x1: 1.0e+10 partitions",
+    ]
     assert told
     assert all(progress.bound <= progress.best for progress in told)
     assert [progress.nodes for progress in told] == sorted(progress.nodes for progress in told)

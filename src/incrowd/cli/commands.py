@@ -86,7 +86,7 @@ def _anonymize(
             policy,
             on_rows=progress.stage("reading").rows,
             on_step=progress.step,
-            on_progress=lambda so_far: progress.say(f"searching: {so_far}"),
+            on_progress=progress.report,
         )
         certificate = release.write(output, overwrite=overwrite, progress=progress.stage("writing").rows)
     if as_json:

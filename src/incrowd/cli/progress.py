@@ -39,6 +39,13 @@ class ProgressLine:
         """One step of a search."""
         self._show(f"searching: step {step.number}, smallest class {min(step.anonymity):,}")
 
+    def report(self, report: object) -> None:
+        """How far a search without steps is, or in words what it is about to do, which stays on the screen."""
+        if isinstance(report, str):
+            print(report, file=sys.stderr)
+        else:
+            self._show(f"searching: {report}")
+
     def say(self, text: str) -> None:
         """What is being done now."""
         self._show(text)

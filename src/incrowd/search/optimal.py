@@ -20,6 +20,7 @@ from incrowd.search.blocks import Labels, blocks_of
 from incrowd.search.branch_and_bound import PRUNINGS, Progress, Search
 from incrowd.search.costs import Costs
 from incrowd.search.full_domain import FullDomain
+from incrowd.search.innermost import innermost_of
 from incrowd.search.partitions import TreeSpace
 from incrowd.search.schemes import Domain, Order, domain_of, domains_of, explain
 from incrowd.search.seeds import Seeds, carried, from_top_down
@@ -48,7 +49,7 @@ def optimal(
     gap: float = 0.0,
     memory: float = 1000,
     on_step: Callable[[Step], object] | None = None,
-    on_progress: Callable[[Progress], object] | None = None,
+    on_progress: Callable[[Progress | str], object] | None = None,
 ) -> Found:
     """Search for the cheapest anonymization.
 
@@ -66,7 +67,8 @@ def optimal(
         gap: Stop when the cost is proven to be within this share of the optimum.
         memory: Megabytes that waiting nodes may take; beyond, the search goes depth first.
         on_step: Not called: this search has no steps.
-        on_progress: Called now and then with how far the search is.
+        on_progress: Called with a line on each attribute's space before the search starts, then now and then with how
+            far it is.
 
     Returns:
         The recoding, the classes that are released where records are suppressed, and as facts the cost, the bound, the
@@ -81,8 +83,13 @@ def optimal(
     domains = domains_of(table, scheme, order)
     costs = Costs(table, domains, cost, qid.k)
     limit = int(suppress * table.records + 1e-9)
+    is_lattice = direction == "auto" and chosen == PRUNINGS and full_domain.fits(costs)
+    solved = innermost_of(costs) if "innermost" in chosen and not is_lattice else None
+    spaces = explain(domains, solved)
+    if on_progress is not None:
+        on_progress("\n".join(spaces))
     options: dict[str, Any] = {"time_limit": time_limit, "gap": gap, "memory": memory, "on_progress": on_progress}
-    if direction == "auto" and chosen == PRUNINGS and full_domain.fits(costs):
+    if is_lattice:
         search: Search | FullDomain = FullDomain(costs, limit, **options)
     else:
         quick = QUICK if time_limit is None else min(QUICK, time_limit / 6)
@@ -93,7 +100,7 @@ def optimal(
     search.run()
     if (partitions := search.partitions) is None:
         raise _infeasible(search, table, costs.k, suppress)
-    facts = {**_proof(search, costs), "spaces": explain(domains)}
+    facts = {**_proof(search, costs), "spaces": spaces}
     return _found(table, costs, partitions, facts)
 
 

@@ -29,7 +29,13 @@ NEEDS_TAXONOMY = ("bhs", "ghs", "gsps", "gops")
 MANY = 10**12  # partitions of one attribute beyond which a search is unlikely to finish
 MOST_SIBLINGS, MOST_VALUES = 100, 500
 REMEMBERED = 1_000_000  # losses of blocks
-SMALLER = {"sps": "gsps", "gsps": "gops", "ops": "gops", "gops": "ghs", "ghs": "bhs"}
+SMALLER = {
+    "sps": ("gsps", "ops", "gops", "ghs", "bhs"),
+    "gsps": ("gops", "ghs", "bhs"),
+    "ops": ("gops", "ghs", "bhs"),
+    "gops": ("ghs", "bhs"),
+    "ghs": ("bhs",),
+}
 
 Order = Mapping[str, Sequence[str]]
 
@@ -352,12 +358,17 @@ def scheme_size(attribute: Attribute, scheme: str) -> int:
     return count_partitions(tree, MODES[scheme])
 
 
-def explain(domains: Sequence[Domain]) -> list[str]:
-    """One line per attribute: how many generalizations there are, and what to do where there are too many."""
-    return [_explain(domain) for domain in domains]
+def explain(domains: Sequence[Domain], solved: int | None = None) -> list[str]:
+    """One line per attribute: how many generalizations there are, and what to do where there are too many.
+
+    Args:
+        domains: The attributes under their schemes.
+        solved: The attribute whose partitions are not enumerated, if there is one.
+    """
+    return [_explain(domain, index == solved) for index, domain in enumerate(domains)]
 
 
-def _explain(domain: Domain) -> str:
+def _explain(domain: Domain, solved: bool) -> str:
     attribute, scheme = domain.attribute, domain.scheme
     size = scheme_size(attribute, scheme)
     noun = {"bhs": "levels", "ghs": "cuts"}.get(scheme, "partitions")
@@ -365,11 +376,24 @@ def _explain(domain: Domain) -> str:
     occur = domain.space.partitions
     if occur != size:
         line += f", {_short(occur)} of the {len(domain.codes)} values that occur"
-    if occur > MANY:
+    if solved:
+        line += "; solved for each combination of the others, not enumerated"
+    elif occur > MANY:
         line += "; this will not finish unless nearly all can be pruned"
-        if (smaller := SMALLER.get(scheme)) and not isinstance(attribute, NumberAttribute):
-            line += f", {smaller} has {_short(scheme_size(attribute, smaller))}"
+        line += _way_out(attribute, scheme)
     return line
+
+
+def _way_out(attribute: Attribute, scheme: str) -> str:
+    """How many generalizations the smaller schemes have."""
+    fitting = [
+        word
+        for word in SMALLER.get(scheme, ())
+        if isinstance(attribute, TaxonomyAttribute) or word not in NEEDS_TAXONOMY
+    ]
+    sizes = {word: scheme_size(attribute, word) for word in fitting}
+    fewer = [f"{word} has {_short(size)}" for word, size in sizes.items() if size < scheme_size(attribute, scheme)]
+    return "".join(f", {words}" for words in fewer)
 
 
 def _short(number: int) -> str:
