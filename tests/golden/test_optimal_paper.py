@@ -157,7 +157,9 @@ def test_spaces_are_explained_before_a_search():
         "gsps has 3.6e+15, ops has 1.1e+12, gops has 1.7e+10, ghs has 129, bhs has 3"
     )
     (line,) = explain([domain_of(table, 0, "ops")], solved=0)
-    assert line == "ops on native-country: 1.1e+12 partitions; solved for each combination of the others, not enumerated"
+    assert (
+        line == "ops on native-country: 1.1e+12 partitions; solved for each combination of the others, not enumerated"
+    )
 
 
 def test_hdm_of_inc_and_not_inc():

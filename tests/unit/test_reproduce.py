@@ -11,6 +11,7 @@ from incrowd.cli import app
 from incrowd.errors import IncrowdError, UnknownNameError
 from incrowd.reproduce import EXPERIMENTS, Effort, reproduce
 from incrowd.reproduce.experiment import FAILS, HOLDS, PARTLY, Outcome, Panel, verdict_of
+from incrowd.reproduce.optimal_search import _stopped
 from incrowd.reproduce.pages import page_of, section_of, sections_of
 from incrowd.reproduce.requirements import requirements, united
 
@@ -78,6 +79,13 @@ def test_random_requirements_are_drawn_as_the_paper_says():
 
 def test_a_verdict_needs_all_points_to_hold():
     assert [verdict_of(held) for held in ([True, True], [True, False], [False, False])] == [HOLDS, PARTLY, FAILS]
+
+
+def test_what_is_said_of_stopped_searches_follows_the_data():
+    rows = [{"scheme": "ops", "proven": True}, {"scheme": "sps", "proven": True}]
+    assert _stopped(rows, 10) == "all 2 searches ended with a proof"
+    rows.append({"scheme": "sps", "proven": False})
+    assert _stopped(rows, 10) == "1 of 3 searches (sps) were stopped after 10 s"
 
 
 def test_the_command_lists_the_experiments():

@@ -282,6 +282,9 @@ def reproduce(
     output: PapersFolder = Path("papers"),
     docs: DocsFolder = None,
     every: Annotated[bool, typer.Option("--all", help="Run all of them.")] = False,
+    taxonomies: Annotated[
+        Path | None, typer.Option(help="A folder with COLUMN.csv taxonomies to measure classifier errors with.")
+    ] = None,
     quick: Annotated[bool, typer.Option("--quick", help="Fewer points.")] = False,
 ) -> None:
     """Run experiments of the papers again on the shipped census data; without names, list them.
@@ -292,7 +295,7 @@ def reproduce(
         from incrowd.reproduce.command import list_experiments, run_experiments
 
         if names or every:
-            run_experiments(None if every else names, output, docs, quick=quick)
+            run_experiments(None if every else names, output, docs, taxonomies, quick=quick)
         else:
             list_experiments()
 

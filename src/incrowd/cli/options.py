@@ -39,7 +39,7 @@ DocsFolder = Annotated[
 _CSV: Any = {"rich_help_panel": "CSV"}
 TRIAL: Any = {"rich_help_panel": "Evaluation", "show_default": False}
 _PROTOCOL = "apply: release the training rows, recode test rows alike (default); together: release both."
-_CLASSIFIER = "tree, bayes, or any of scikit-learn, such as RandomForestClassifier; by commas (default: tree,bayes)."
+_CLASSIFIER = "tree, bayes, c45, bayes10, or any of scikit-learn's by name; by commas (default: tree,bayes)."
 _INTERVALS = "Released intervals as midpoints (default) or categories."
 
 

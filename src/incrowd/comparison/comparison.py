@@ -107,7 +107,7 @@ def compare(
         split: Share of the rows to test on.
         folds: Number of folds.
         protocol: "apply" or "together".
-        classifiers: "tree", "bayes", names of scikit-learn classifiers, or estimators.
+        classifiers: "tree", "bayes", "c45", "bayes10", names of scikit-learn classifiers, or estimators.
         features: Columns that classifiers may use.
         intervals: "midpoints" or "categories".
         **words: All other words of `anonymize`, such as `quasi_identifiers`; an option of a method goes to every

@@ -24,6 +24,7 @@ from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils import all_estimators
 
 from incrowd.errors import PolicyError, UnknownNameError
+from incrowd.evaluation.c45 import C45
 from incrowd.evaluation.features import Features
 
 MOST_CATEGORIES = 100  # columns that one category may become; the rarest share one
@@ -37,7 +38,8 @@ def classifiers_of(given: Iterable[Any] | str, seed: int) -> dict[str, Maker]:
     """Classifiers by name.
 
     Args:
-        given: "tree", "bayes", names of scikit-learn's classifiers, dotted paths of others, or estimators.
+        given: "tree", "bayes", "c45", "bayes10", names of scikit-learn's classifiers, dotted paths of others, or
+            estimators.
         seed: The random state of those that have one and were given by name.
     """
     words = [given] if isinstance(given, str) else list(given)
@@ -58,13 +60,11 @@ def predictions(maker: Maker, features: Features, truth: Codes, train: Codes, te
 
 
 def _named(word: Any, seed: int) -> tuple[str, Maker]:
-    if word == "tree":
-        return "tree", lambda numeric, rows: make_pipeline(_one_hot(numeric), pruned_tree(rows))
-    if word == "bayes":
-        return "bayes", lambda numeric, rows: make_pipeline(_binned(numeric), CategoricalNB())
+    if isinstance(word, str) and word in OWN:
+        return word, OWN[word]
     estimator = _found(word) if isinstance(word, str) else word
     if isinstance(estimator, type) or not is_classifier(estimator):
-        raise PolicyError(f"'{word}' is no scikit-learn classifier; give tree, bayes or the name of a classifier")
+        raise PolicyError(f"'{word}' is no scikit-learn classifier; give {', '.join(OWN)} or the name of a classifier")
     if isinstance(word, str) and "random_state" in estimator.get_params():
         estimator.set_params(random_state=seed)
     return type(estimator).__name__, lambda numeric, rows: make_pipeline(_one_hot(numeric), clone(estimator))
@@ -76,7 +76,7 @@ def _found(word: str) -> Any:
     if not dot:
         known: Mapping[str, Any] = dict(all_estimators("classifier"))
         if word not in known:
-            raise UnknownNameError("classifier", word, ["tree", "bayes", *known])
+            raise UnknownNameError("classifier", word, [*OWN, *known])
         return known[word]()
     try:
         return getattr(import_module(module), name)()
@@ -101,10 +101,10 @@ def _one_hot(numeric: npt.NDArray[np.bool_]) -> ColumnTransformer:
     return _columns(numeric, make_pipeline(impute, StandardScaler()), categories)
 
 
-def _binned(numeric: npt.NDArray[np.bool_]) -> ColumnTransformer:
-    """Numbers to bins, categories to codes; 0 is kept for what the training rows do not have."""
+def _coded(numeric: npt.NDArray[np.bool_], numbers: Any) -> ColumnTransformer:
+    """Numbers first, categories to codes; 0 is kept for what the training rows do not have."""
     categories = OrdinalEncoder(handle_unknown="use_encoded_value", unknown_value=-1)
-    return _columns(numeric, EntropyBins(), make_pipeline(categories, FunctionTransformer(_one_more)))
+    return _columns(numeric, numbers, make_pipeline(categories, FunctionTransformer(_one_more)))
 
 
 def _columns(numeric: npt.NDArray[np.bool_], numbers: Any, categories: Any) -> ColumnTransformer:
@@ -140,3 +140,23 @@ class EntropyBins(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         """The bin of each number."""
         bins = [np.searchsorted(cuts, column) + 1 for cuts, column in zip(self.cuts_, X.T, strict=True)]
         return np.where(np.isnan(X), 0, np.column_stack(bins))
+
+
+class WidthBins(EntropyBins):
+    """Cuts each number into ten bins of equal width, as naive Bayes was given numbers before entropy was tried."""
+
+    @staticmethod
+    def _cuts(column: Matrix, classes: Codes) -> Matrix:
+        present = column[~np.isnan(column)]
+        if not len(present):
+            return np.empty(0)
+        cuts = np.linspace(present.min(), present.max(), 11)[1:-1]
+        return np.asarray(np.nextafter(cuts, -np.inf))  # a number on a cut belongs to the bin above
+
+
+OWN: dict[str, Maker] = {
+    "tree": lambda numeric, rows: make_pipeline(_one_hot(numeric), pruned_tree(rows)),
+    "bayes": lambda numeric, rows: make_pipeline(_coded(numeric, EntropyBins()), CategoricalNB()),
+    "c45": lambda numeric, rows: make_pipeline(_coded(numeric, "passthrough"), C45(int(numeric.sum()))),
+    "bayes10": lambda numeric, rows: make_pipeline(_coded(numeric, WidthBins()), CategoricalNB()),
+}

@@ -67,7 +67,7 @@ def evaluate(
         folds: Number of folds of a cross-validation, drawn by class, instead of a split.
         protocol: "apply" makes the release from the training rows and recodes test rows with it; "together" makes one
             release from all rows and then splits it.
-        classifiers: "tree", "bayes", names of scikit-learn classifiers, or estimators.
+        classifiers: "tree", "bayes", "c45", "bayes10", names of scikit-learn classifiers, or estimators.
         features: Columns that classifiers may use; all but the target and identifiers if None.
         intervals: Released intervals are numbers, by their "midpoints", or "categories".
         seed: Seed of splits, of classifiers given by name, and of methods that draw random numbers.

@@ -52,19 +52,29 @@ def shipped(names: Iterable[str]) -> dict[str, Any]:
 
 
 def policy_of(
-    quasi_identifiers: Sequence[Any], k: int, method: str, *, taxonomies: bool = True, **options: Any
+    effort: Effort,
+    quasi_identifiers: Sequence[Any],
+    k: int,
+    method: str,
+    *,
+    with_taxonomies: bool = True,
+    **options: Any,
 ) -> Policy:
     """A policy for predicting income.
 
     Args:
+        effort: It may have taxonomies of its own, in place of the shipped ones.
         quasi_identifiers: Attributes, or several `QuasiIdentifier`s.
         k: Smallest crowd.
         method: The search.
-        taxonomies: Whether to use the shipped ones; without them rare categories are suppressed.
+        with_taxonomies: Whether there are any; without them rare categories are suppressed.
         **options: Options of the method.
     """
     words: dict[str, Any] = {"quasi_identifiers": quasi_identifiers, "k": k, "target": TARGET}
-    trees = shipped(make_policy(**words).attributes) if taxonomies else None
+    trees = None
+    if with_taxonomies:
+        names = make_policy(**words).attributes
+        trees = {**shipped(names), **{name: file for name, file in effort.taxonomies.items() if name in names}}
     return make_policy(**words, taxonomies=trees, method=method, options=options)
 
 
@@ -77,6 +87,6 @@ def trial_of(effort: Effort, classifier: str, features: Sequence[str] | None = N
 
 
 def errors_of(trial: Trial, policy: Policy, protocol: str) -> tuple[float, float, float]:
-    """Baseline, anonymity and upper error in percent."""
-    errors = trial.evaluate(policy, protocol=protocol).errors[0]
+    """Baseline, anonymity and upper error in percent; intervals are categories, as in the programs of the papers."""
+    errors = trial.evaluate(policy, protocol=protocol, intervals="categories").errors[0]
     return percent(errors.baseline.value), percent(errors.anonymity.value), percent(errors.upper.value)

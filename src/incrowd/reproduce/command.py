@@ -8,9 +8,17 @@ from pathlib import Path
 import typer
 
 from incrowd.cli.progress import ProgressLine
+from incrowd.errors import PolicyError
 from incrowd.reproduce import EXPERIMENTS, Effort, reproduce
 
 QUICK_SECONDS = 2.0  # where a search for an optimum stops if it should be quick
+
+
+def _files(folder: Path) -> dict[str, Path]:
+    """The taxonomies in a folder by column."""
+    if files := {path.stem: path for path in sorted(folder.glob("*.csv"))}:
+        return files
+    raise PolicyError(f"no taxonomies in {folder}; it must hold one COLUMN.csv for each column that has one")
 
 
 def list_experiments() -> None:
@@ -19,20 +27,25 @@ def list_experiments() -> None:
         typer.echo(f"{name:<12}{experiment.title} ({experiment.paper})")
 
 
-def run_experiments(names: Iterable[str] | None, output: Path, docs: Path | None, *, quick: bool) -> None:
+def run_experiments(
+    names: Iterable[str] | None, output: Path, docs: Path | None, taxonomies: Path | None, *, quick: bool
+) -> None:
     """Run experiments and print one sentence of each on stdout.
 
     Args:
         names: Which ones, None for all.
         output: Folder for what they find.
         docs: Folder whose page is updated instead.
+        taxonomies: Folder with taxonomies in place of the shipped ones.
         quick: Whether to take fewer points.
     """
+    trees = {} if taxonomies is None else _files(taxonomies)
+    seconds = QUICK_SECONDS if quick else Effort.seconds
     with ProgressLine() as progress:
         reproduce(
             EXPERIMENTS if names is None else names,
             output=None if docs else output,
             docs=docs,
-            effort=Effort(quick, seconds=QUICK_SECONDS if quick else Effort.seconds, say=progress.say),
+            effort=Effort(quick, seconds=seconds, taxonomies=trees, say=progress.say),
             done=lambda name, sentence: typer.echo(f"{name}: {sentence}"),
         )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from importlib import import_module
+from pathlib import Path
 from typing import Any
 
 Row = dict[str, Any]
@@ -20,12 +21,14 @@ class Effort:
         quick: Fewer points.
         records: Only so many of the training records, and of the others.
         seconds: Where a search for an optimum stops.
+        taxonomies: Files by column, in place of the shipped ones where a classifier's error is measured.
         say: Called with what is being done.
     """
 
     quick: bool = False
     records: int | None = None
     seconds: float = 10.0
+    taxonomies: Mapping[str, Path] = field(default_factory=dict)
     say: Callable[[str], object] = lambda text: None
 
     def named(self, name: str) -> Effort:
@@ -47,10 +50,12 @@ class Panel:
         by: The column that tells curves apart.
         where: Columns and the values that rows of this panel have there.
         title: Above the plot.
-        kind: "lines", "points" with the diagonal, "bars" from x to `until` at height y, or "steps": bars by name of x.
+        kind: "lines", "points" with the diagonal, "bars" from x to `until` at height y, or "steps": bars of length y
+            by name of x.
         log: Which axes are logarithmic: "", "x", "y" or "xy".
         until: The column in which bars end.
         labels: What to write on an axis instead of the column's name.
+        proven: The column that is false where a search was stopped; such points are hollow.
     """
 
     x: str
@@ -62,6 +67,7 @@ class Panel:
     log: str = ""
     until: str = ""
     labels: Mapping[str, str] = field(default_factory=dict)
+    proven: str = ""
 
     def curves(self, rows: list[Row]) -> dict[str, list[Row]]:
         """The rows of this panel by curve, in order."""

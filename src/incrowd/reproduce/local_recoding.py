@@ -26,7 +26,11 @@ SETTINGS: dict[str, tuple[str, dict[str, Any]]] = {
     "Mondrian": ("mondrian", {}),
     "cover (ours)": ("cover", {}),
 }
-LABELS = {"average_class_size": "C_AVG", "inconsistency": "inconsistency (%)"}
+LABELS = {
+    "average_class_size": "C_AVG",
+    "inconsistency": "inconsistency (%)",
+    "attributes": "number of attributes",
+}
 
 
 def by_crowd(effort: Effort) -> Outcome:

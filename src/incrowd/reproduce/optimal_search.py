@@ -36,7 +36,7 @@ WITHOUT = {
     "no useful applicators": ("useful",),
     "only bounds": tuple(word for word in PRUNINGS if word != "bound"),
 }
-LABELS = {"seconds": "CPU seconds"}
+LABELS = {"seconds": "CPU seconds", "attributes": "number of attributes"}
 # From the more rigid scheme to the more flexible one, section 2.4 of the paper.
 FLEXIBLE = (("bhs", "ghs"), ("ghs", "gops"), ("gops", "ops"), ("gops", "gsps"), ("ops", "sps"), ("gsps", "sps"))
 REPEATS, SHORT = 3, 1.0  # a search that takes less than so many seconds is run again, and its shortest time counts
@@ -111,7 +111,8 @@ def _places(effort: Effort) -> list[tuple[str, int, int]]:
 def _both_ways(by: str, y: str = "seconds") -> tuple[Panel, ...]:
     titles = {"k": "four attributes", "attributes": "k = 5"}
     return tuple(
-        Panel(along, y, by, {"along": along}, title, log="y", labels=LABELS) for along, title in titles.items()
+        Panel(along, y, by, {"along": along}, title, log="y", labels=LABELS, proven="proven")
+        for along, title in titles.items()
     )
 
 
@@ -123,21 +124,30 @@ def directions(effort: Effort) -> Outcome:
         for d in DIRECTIONS
         for along, size, k in _places(effort)
     ]
-    time_of = {(row["scheme"], row["direction"], row["along"], row[row["along"]]): row["seconds"] for row in rows}
-    faster = {
-        point[0:1] + point[2:]: time_of[point] <= time_of[point[0], "top-down", *point[2:]]
-        for point in time_of
-        if point[1] == "bottom-up" and point[0] == "ops"
-    }
-    small = {point: won for point, won in faster.items() if point[2] <= 3}
-    large = {point: not won for point, won in faster.items() if point[2] >= (10 if point[1] == "k" else 5)}
-    stopped = sum(not row["proven"] for row in rows)
+    point_of = {(row["scheme"], row["direction"], row["along"], row[row["along"]]): row for row in rows}
+    faster = {}  # whether bottom-up is, where both searches came to an end
+    for (scheme, direction, *place), row in point_of.items():
+        other = point_of[scheme, "top-down", *place]
+        if direction == "bottom-up" and row["proven"] and other["proven"]:
+            faster[scheme, *place] = row["seconds"] <= other["seconds"]
+    small = [won for (_, _, value), won in faster.items() if value <= 3]
+    large = [not won for (_, along, value), won in faster.items() if value >= (10 if along == "k" else 5)]
+    longest = max((row["seconds"] for row in rows if row["proven"]), default=0.0)
     found = (
-        f"with ops, bottom-up is faster at {sum(small.values())} of {len(small)} points of small k or few attributes, "
-        f"top-down at {sum(large.values())} of {len(large)} points of large k or many; {stopped} of {len(rows)} "
-        f"searches, most of them with sps, stopped after {effort.seconds:g} s without a proof, and say nothing"
+        f"bottom-up is faster at {sum(small)} of {len(small)} points of small k or few attributes, top-down at "
+        f"{sum(large)} of {len(large)} points of large k or many, counting those where both ended with a proof; the "
+        f"longest proof took {longest:.1f} s; {_stopped(rows, effort.seconds)}"
     )
-    return Outcome(rows, _both_ways("search"), verdict_of([*small.values(), *large.values()]), found)
+    return Outcome(rows, _both_ways("search"), verdict_of([*small, *large] or [False]), found)
+
+
+def _stopped(rows: list[Row], seconds: float) -> str:
+    """How many searches were stopped, and in which schemes."""
+    stopped = [row for row in rows if not row["proven"]]
+    if not stopped:
+        return f"all {len(rows)} searches ended with a proof"
+    schemes = ", ".join(dict.fromkeys(row["scheme"] for row in stopped))
+    return f"{len(stopped)} of {len(rows)} searches ({schemes}) were stopped after {seconds:g} s"
 
 
 def scheme_times(effort: Effort) -> Outcome:
@@ -152,13 +162,11 @@ def scheme_times(effort: Effort) -> Outcome:
         lines = Panel(along, "seconds", "scheme", {"along": along}).curves(rows)
         ends = {scheme: (line[0]["seconds"], line[-1]["seconds"]) for scheme, line in lines.items()}
         grown[along] = {scheme: last > first for scheme, (first, last) in ends.items()}
-    longest = max((row for row in rows if row["proven"]), key=lambda row: row["seconds"])
-    open_ones = sorted({row["scheme"] for row in rows if not row["proven"]})
+    longest = max((row for row in rows if row["proven"]), key=lambda row: row["seconds"], default=rows[0])
     found = (
         f"from the first to the last point time grows with the attributes in {sum(grown['attributes'].values())} of "
         f"{len(SCHEMES)} schemes and with k in {sum(grown['k'].values())}; the longest proof took "
-        f"{longest['seconds']:.1f} s ({longest['scheme']}), and searches in {' and '.join(open_ones) or 'no scheme'} "
-        f"were stopped after {effort.seconds:g} s"
+        f"{longest['seconds']:.1f} s ({longest['scheme']}); {_stopped(rows, effort.seconds)}"
     )
     held = [won for each in grown.values() for won in each.values()]
     return Outcome(rows, _both_ways("scheme"), verdict_of(held), found)
@@ -189,10 +197,12 @@ def scheme_costs(effort: Effort) -> Outcome:
         f"the cost never falls as k grows in {sum(grows)} of {len(grows)} steps, and the more flexible of two schemes "
         f"costs no more in {sum(flexible)} of {len(flexible)} comparisons (DM at k={k}: bhs "
         f"{cost_of['dm', 'bhs', k]:,}, ghs {cost_of['dm', 'ghs', k]:,}, ops {cost_of['dm', 'ops', k]:,}, sps "
-        f"{cost_of['dm', 'sps', k]:,})"
+        f"{cost_of['dm', 'sps', k]:,}); {_stopped(rows, effort.seconds)}"
     )
     panels = tuple(
-        Panel("k", "lowest_cost", "scheme", {"cost": cost}, cost.upper(), labels={"lowest_cost": "cost"})
+        Panel(
+            "k", "lowest_cost", "scheme", {"cost": cost}, cost.upper(), labels={"lowest_cost": "cost"}, proven="proven"
+        )
         for cost in ("dm", "hdm")
     )
     return Outcome(rows, panels, verdict_of([*flexible, *grows]), found)
@@ -207,8 +217,8 @@ def pruning_times(effort: Effort) -> Outcome:
             row = _row(effort, 4, k, scheme=scheme, direction="bottom-up", prunings=chosen)
             rows.append({**row, "prunings": name, "search": f"{scheme}, k = {k}"})
     panels = (
-        Panel("prunings", "seconds", "search", kind="steps", log="y", labels={**LABELS, "prunings": ""}),
-        Panel("prunings", "nodes", "search", kind="steps", log="y", labels={"prunings": ""}),
+        Panel("prunings", "seconds", "search", kind="steps", log="y", labels=LABELS),
+        Panel("prunings", "nodes", "search", kind="steps", log="y", labels={"nodes": "nodes visited"}),
     )
     return Outcome(rows, panels, *_pruning_verdict(rows, effort.seconds))
 
@@ -222,10 +232,8 @@ def _pruning_verdict(rows: list[Row], limit: float) -> tuple[str, str]:
         return max(1 - seconds[name, search] / seconds["neither of both", search] for search in searches)
 
     both, seeding, order = map(saved, ("all", "no node and applicator order", "no seeding and re-queueing"))
-    stopped = sum(not row["proven"] for row in rows)
     found = (
         f"together they save up to {100 * both:.0f} % of the time, seeding and re-queueing alone up to "
-        f"{100 * seeding:.0f} %, the order of nodes and applicators up to {100 * order:.0f} %; {stopped} of "
-        f"{len(rows)} searches were stopped after {limit:g} s"
+        f"{100 * seeding:.0f} %, the order of nodes and applicators up to {100 * order:.0f} %; {_stopped(rows, limit)}"
     )
     return verdict_of([both >= 0.3, seeding > order]), found

@@ -27,8 +27,9 @@ points. It needs scikit-learn and matplotlib (`pip install incrowd[eval,plot]`) 
 one test set, where their 95 % interval is about ±0.6 points; times are CPU seconds of one shared machine.
 A search for an optimum is stopped after 10 seconds on the clock.
 
-What differs throughout: the papers' taxonomies are not printed, so ours are used; C4.5 is replaced by scikit-learn's
-decision tree, pruned where a leaf saves fewer bits than it takes to describe it ([more](evaluate.md)).
+What differs throughout: the papers do not print their taxonomies, so ours are used (`--taxonomies FOLDER` takes others
+where classifiers are trained). Classifiers are `c45`, our own implementation of C4.5 as released, and `bayes10`
+([more](evaluate.md)).
 """
 
 
