@@ -31,7 +31,7 @@ import numpy.typing as npt
 
 from incrowd.errors import PolicyError
 from incrowd.search import kernels
-from incrowd.search.blocks import Labels, bits, blocks_of
+from incrowd.search.blocks import Labels, blocks_of
 from incrowd.search.schemes import Domain
 from incrowd.table import CompressedTable, Counts, Floats
 
@@ -65,27 +65,6 @@ class Bound:
     sure: int
     classes: Classes
     is_sure: npt.NDArray[np.bool_]
-
-
-@dataclass(frozen=True)
-class Columns:
-    """The records of each value of one attribute, by the classes that the other attributes make.
-
-    Args:
-        records: Values x classes of the finest partitions; no classes but for DM.
-        crowds: Values x classes of the coarsest partitions.
-        fixed: Values x coarsest classes, what their cells in the other attributes cost; no classes for DM.
-        rates: Values x coarsest classes, what they pay per span of the block of their value; no classes for DM.
-        least: Of each value, what its records cost if it is not merged and none is suppressed.
-        lost: Records whose class is too small even if all values are merged; they are left out above.
-    """
-
-    records: Counts
-    crowds: Counts
-    fixed: Floats
-    rates: Floats
-    least: Floats
-    lost: int
 
 
 class Costs:
@@ -185,53 +164,6 @@ class Costs:
     def penalty(self) -> float:
         """What a suppressed record costs."""
         return float(self.records) if self.cost == "dm" else 1.0
-
-    def spans(self, index: int, blocks: Sequence[int]) -> Floats:
-        """HDM and LM: how much of an attribute each block takes, in the unit of `Columns.rates`."""
-        if self.cost == "dm":
-            return np.zeros(len(blocks))
-        if self.cost == "lm":
-            return np.array([self.domains[index].loss(block) for block in blocks])
-        counts = self.value_counts[index]
-        return np.array([counts[list(bits(block))].sum() for block in blocks])
-
-    def columns(self, fine: Partitions, coarse: Partitions, index: int) -> Columns:
-        """The records of each value of one attribute, by the classes that partitions of the others make."""
-        size = len(fine[index])
-
-        def summed(of_row: npt.NDArray[np.int64], values: Floats) -> Floats:
-            """Sums of what the rows that are kept have, values of the attribute x numbers of rows."""
-            numbers = of_row[kept]
-            columns = int(numbers.max(initial=-1)) + 1
-            cells = rows[:, index] * columns + numbers
-            return np.bincount(cells, values, size * columns).astype(np.float64).reshape(size, columns)
-
-        around = self._others(coarse, index)
-        large = around.sizes >= self.k
-        kept = large[around.of_row]
-        rows, weights = self.rows[kept], self.weights[kept].astype(np.float64)
-        crowd_of = (np.cumsum(large) - 1)[around.of_row]
-        crowds, none = summed(crowd_of, weights), np.zeros((size, 0))
-        lost = int(around.sizes[~large].sum())
-        if self.cost == "dm":
-            records = summed(self._others(fine, index).of_row, weights)
-            least = (records * np.maximum(records, self.k)).sum(axis=1)
-            return Columns(records.astype(np.int64), crowds.astype(np.int64), none, none, least, lost)
-        paid = self._all_penalties(fine)
-        paid[index] = 0
-        fixed = summed(crowd_of, weights * paid[np.arange(len(paid)), rows].sum(axis=1))
-        rates = crowds / len(self.domains)
-        alone = self.spans(index, [1 << position for position in range(size)])
-        if self.cost == "hdm":
-            counts = self.value_counts[index]
-            rates /= np.maximum(1, self.records - counts)[:, None]
-            fixed -= rates * counts[:, None]
-        least = (fixed + rates * alone[:, None]).sum(axis=1)
-        return Columns(none.astype(np.int64), crowds.astype(np.int64), fixed, rates, least, lost)
-
-    def _others(self, partitions: Partitions, index: int) -> Classes:
-        """The classes that the other attributes make."""
-        return self.classes([*partitions[:index], self.everything[index], *partitions[index + 1 :]])
 
     def _misfits(self, classes: Classes, large: npt.NDArray[np.bool_]) -> float:
         table = self._table

@@ -22,6 +22,7 @@ import numpy as np
 from incrowd.search import innermost_kernels as kernels
 from incrowd.search.blocks import Apart, Labels, bits, labels_of
 from incrowd.search.costs import Costs
+from incrowd.search.kernels import group
 from incrowd.search.partitions import LevelSpace, TreeSpace
 from incrowd.table import Counts, Floats
 
@@ -44,6 +45,27 @@ def fits(costs: Costs, index: int) -> bool:
         return space.size**2 <= MOST_BLOCKS
     siblings = [len(children) for children in space.tree.children]
     return max(siblings) <= MOST_SIBLINGS and sum(2**n for n in siblings) <= MOST_BLOCKS and space.size <= MOST_BITS
+
+
+@dataclass(frozen=True)
+class Columns:
+    """What the values of an attribute have in the classes that the others make; nodes of its tree x classes.
+
+    Args:
+        records: Records by the finest classes; no classes but for DM.
+        crowds: Records by the coarsest classes.
+        fixed: By the coarsest classes, what their cells in the other attributes cost; no classes for DM.
+        rates: By the coarsest classes, what they pay per span of the block of their value; no classes for DM.
+        least: Of each node, what its records cost if no value is merged and none is suppressed.
+        lost: Records whose class is too small even if all values are merged; they are left out above.
+    """
+
+    records: Counts
+    crowds: Counts
+    fixed: Floats
+    rates: Floats
+    least: Floats
+    lost: int
 
 
 @dataclass(frozen=True)
@@ -80,17 +102,26 @@ class Innermost:
         space = costs.domains[index].space
         assert isinstance(space, TreeSpace)
         self.index, self._costs, self._limit, self._space = index, costs, limit, space
+        self._others = [other for other in range(len(costs.domains)) if other != index]
+        tuples, of_row = np.unique(costs.rows[:, self._others], axis=0, return_inverse=True)
+        self._tuples = np.ascontiguousarray(tuples)
+        cells = costs.rows[:, index] * len(tuples) + of_row.ravel()
+        counts = np.bincount(cells, costs.weights, space.size * len(tuples))
+        self._records = counts.astype(np.int64).reshape(space.size, len(tuples))
+        self._totals = self._records.sum(axis=0)
+        self._slots = np.full(1 << (2 * len(tuples)).bit_length(), -1, np.int64)
         lines = list(_walk(space))
         self._blocks = [line[0] for line in lines]
         self._walk = np.array([line[1:] for line in lines], np.int64)
         self._runs = space.mode != "set"
         has_bits = space.size <= MOST_BITS
         self._masks = np.array(self._blocks if has_bits else [0] * len(lines), np.int64)
-        self._spans = costs.spans(index, self._blocks)
+        self._spans = self._spans_of(self._blocks)
         members = [list(bits(block)) for block in self._blocks]
         self._starts = np.cumsum([0, *map(len, members)])
         self._members = np.array(list(chain.from_iterable(members)))
         self._keys = np.array([positions[-1] + 1 for positions in members]) if self._runs else self._masks
+        self._alone = self._spans_of([1 << position for position in range(space.size)])
         leaves = {mask: node for node, mask in enumerate(space.tree.masks) if not space.tree.children[node]}
         self._leaves = np.array([leaves[1 << position] for position in range(space.size)])
 
@@ -133,23 +164,65 @@ class Innermost:
     ) -> CheapBlocks | None:
         """The blocks that may be part of a partition that beats the best; None if none does."""
         costs = self._costs
-        columns = costs.columns(fine, coarse, self.index)
+        columns = self._columns(fine, coarse)
         limit = self._limit - columns.lost
-        least = self._grown(columns.least)
-        base = float(least[0]) + columns.lost * costs.penalty
+        base = float(columns.least[0]) + columns.lost * costs.penalty
         slack = costs.below(best) - base
         if limit < 0 or not slack > 0:
             return None
         penalty = np.inf if self._limit == 0 else costs.penalty
         blocks = (self._walk, self._masks, self._bad(apart))
-        of_value = (columns.records, columns.crowds, columns.fixed, columns.rates)
-        records, crowds, fixed, rates = map(self._grown, of_value)
+        grown = (columns.records, columns.crowds, columns.fixed, columns.rates)
         lines, prices, losses = kernels.cheap_blocks(
-            *blocks, records, crowds, fixed, rates, self._spans, least, costs.k, penalty, slack
+            *blocks, *grown, self._spans, columns.least, costs.k, penalty, slack
         )
         if self._limit >= costs.records:
             losses[:] = 0
         return CheapBlocks(lines, prices, losses, base, slack, limit)
+
+    def _columns(self, fine: Sequence[Labels], coarse: Sequence[Labels]) -> Columns:
+        costs = self._costs
+        of_tuple, sizes = self._classes(coarse)
+        large = sizes >= costs.k
+        crowd_of = np.where(large, np.cumsum(large) - 1, -1)[of_tuple]
+        crowds, none = kernels.collected(self._records, crowd_of), np.zeros((len(self._space.tree.masks), 0))
+        lost = int(sizes[~large].sum())
+        if costs.cost == "dm":
+            finest = of_tuple if fine is coarse else self._classes(fine)[0]
+            records = kernels.collected(self._records, np.where(crowd_of >= 0, finest, -1))
+            least = (records * np.maximum(records, costs.k)).sum(axis=1).astype(np.float64)
+            return Columns(self._grown(records), self._grown(crowds), none, none, self._grown(least), lost)
+        paid = np.zeros(len(self._tuples))
+        for place, other in enumerate(self._others):
+            paid += costs.penalties(other, fine[other])[self._tuples[:, place]]
+        fixed = kernels.collected(self._records * paid, crowd_of)
+        rates = crowds / len(costs.domains)
+        if costs.cost == "hdm":
+            counts = costs.value_counts[self.index]
+            rates /= np.maximum(1, costs.records - counts)[:, None]
+            fixed -= rates * counts[:, None]
+        least = (fixed + rates * self._alone[:, None]).sum(axis=1)
+        crowds, fixed, rates, least = map(self._grown, (crowds, fixed, rates, least))
+        return Columns(none.astype(np.int64), crowds, fixed, rates, least, lost)
+
+    def _classes(self, partitions: Sequence[Labels]) -> tuple[Counts, Counts]:
+        """The class of each tuple of the other attributes, and the sizes of these classes."""
+        labels = np.zeros((max(1, len(self._others)), self._costs.width), np.int64)
+        for place, index in enumerate(self._others):
+            labels[place, : len(partitions[index])] = partitions[index]
+        of_tuple, firsts, sizes = (np.empty(len(self._tuples), np.int64) for _ in range(3))
+        count = group(self._tuples, self._totals, labels, of_tuple, firsts, sizes, self._slots)
+        return of_tuple, sizes[:count]
+
+    def _spans_of(self, blocks: Sequence[int]) -> Floats:
+        """HDM and LM: how much of the attribute each block takes, in the unit of `Columns.rates`."""
+        costs, index = self._costs, self.index
+        if costs.cost == "dm":
+            return np.zeros(len(blocks))
+        if costs.cost == "lm":
+            return np.array([costs.domains[index].loss(block) for block in blocks])
+        counts = costs.value_counts[index]
+        return np.array([counts[list(bits(block))].sum() for block in blocks])
 
     def _grown(self, of_position: Any) -> Any:
         """What holds for positions, summed up for the nodes of the tree."""
