@@ -15,7 +15,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from incrowd.reproduce.optimal_search import CROWDS, DIRECTIONS, GROWING, SIZES, WITHOUT, compressed
+from incrowd.reproduce.optimal_search import CROWDS, DIRECTIONS, GROWING, PRUNED_SECONDS, SIZES, WITHOUT, compressed
 from incrowd.reproduce.optimal_search import run as search
 from incrowd.search.branch_and_bound import PRUNINGS
 from incrowd.search.schemes import SCHEMES
@@ -23,15 +23,13 @@ from incrowd.search.schemes import SCHEMES
 RESULTS = Path(__file__).parent / "results"
 ARX = ("age", "education", "marital-status", "native-country", "occupation", "race", "sex", "workclass")
 LONGER = (
-    (4, "sps", 2, "bottom-up"),
-    (4, "sps", 3, "bottom-up"),
-    (4, "sps", 5, "bottom-up"),
-    (4, "sps", 10, "bottom-up"),
-    (5, "gsps", 5, "top-down"),
-    (5, "gsps", 20, "top-down"),
-    (6, "gops", 5, "top-down"),
-    (7, "ghs", 5, "top-down"),
+    (5, "sps", 20, "top-down"),
+    (6, "ops", 5, "top-down"),
+    (6, "sps", 5, "top-down"),
+    (7, "ghs", 20, "top-down"),
+    (7, "gops", 5, "top-down"),
 )
+LONG = 3  # times the limit for these
 
 
 @cache
@@ -99,7 +97,13 @@ def schemes(folder: str, seconds: float) -> list[str]:
 
 def prunings(folder: str, seconds: float) -> list[str]:
     """Figure 13: what the prunings are good for."""
-    lines = ["## Prunings (Figure 13)", "", "Four attributes, DM: CPU seconds (nodes):", ""]
+    seconds = min(seconds, PRUNED_SECONDS)
+    lines = [
+        "## Prunings (Figure 13)",
+        "",
+        f"Four attributes, DM: CPU seconds (nodes), stopped after {seconds:g} s on the clock:",
+        "",
+    ]
     rows = []
     for name, off in WITHOUT.items():
         chosen = tuple(word for word in PRUNINGS if word not in off)
@@ -113,8 +117,8 @@ def prunings(folder: str, seconds: float) -> list[str]:
 
 
 def longer(folder: str, seconds: float) -> list[str]:
-    """Searches that the paper does not report, with more time."""
-    lines = ["## Longer searches", "", f"DM, stopped after {seconds:g} s of wall time:", ""]
+    """How far one gets with more time."""
+    lines = ["## Longer searches", "", f"DM, stopped after {seconds:g} s on the clock:", ""]
     rows = []
     for size, scheme, k, word in LONGER:
         facts = run(GROWING[:size], folder, k=k, scheme=scheme, direction=word, suppress=1.0, time_limit=seconds)
@@ -169,11 +173,15 @@ def main(folder: str, seconds: float = 60.0) -> None:
     RESULTS.mkdir(exist_ok=True)
     run(GROWING[:2], folder, scheme="sps", suppress=1.0)  # compile
     lines = ["# Optimal search", "", f"`python -m benchmarks.optimal HIERARCHIES {seconds:g}`", ""]
-    lines += [f"Any number of records may be suppressed. A search stops after {seconds:g} s of wall time.", ""]
+    lines += [
+        f"Any number of records may be suppressed. A search stops after {seconds:g} s on the clock; where it stopped, "
+        "the gap to the lower bound stands in place of the time.",
+        "",
+    ]
     for part in (full_domain(folder), directions(folder, seconds), schemes(folder, seconds), prunings(folder, seconds)):
         lines += part
         (RESULTS / "optimal.md").write_text("\n".join(lines), encoding="utf-8")
-    lines += longer(folder, 5 * seconds)
+    lines += longer(folder, LONG * seconds)
     if find_spec("matplotlib"):
         plot(folder, seconds)
         lines += ["![time and cost against k](optimal.svg)", ""]

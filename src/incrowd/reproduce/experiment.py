@@ -27,7 +27,7 @@ class Effort:
 
     quick: bool = False
     records: int | None = None
-    seconds: float = 10.0
+    seconds: float = 60.0
     taxonomies: Mapping[str, Path] = field(default_factory=dict)
     say: Callable[[str], object] = lambda text: None
 
