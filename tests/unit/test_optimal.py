@@ -123,6 +123,15 @@ def test_a_time_limit_stops_with_an_honest_gap():
     assert facts["gap"] == pytest.approx(1 - facts["bound"] / facts["cost"])
 
 
+@pytest.mark.parametrize(("scheme", "size", "solved"), [("ops", 200, True), ("ops", 201, False), ("sps", 18, True)])
+def test_how_many_values_the_solved_attribute_may_have(scheme, size, solved):
+    told = []
+    big = table(3 * size, (size, 3))
+    qid = (QuasiIdentifier(["x0", "x1"], 3),)
+    optimal(big, qid, scheme={"x0": scheme, "x1": "sps"}, suppress=1, time_limit=0.1, on_progress=told.append)
+    assert ("solved" in told[0].splitlines()[0]) == solved
+
+
 def test_an_interrupt_stops_with_the_best_found():
     def interrupt(progress):
         if isinstance(progress, Progress) and progress.bound > 0:
@@ -156,7 +165,7 @@ def test_a_gap_is_kept():
 def test_little_memory_changes_the_order_not_the_optimum(monkeypatch):
     monkeypatch.setattr("incrowd.search.branch_and_bound.NODE_BYTES", 1e6 / 20)  # 20 nodes in a megabyte
     options = {"scheme": "sps", "suppress": 1, "direction": "bottom-up"}
-    small = table(40, (6, 5, 4))
+    small = table(300, (9, 8, 7))
     assert optimal(small, QID, memory=1, **options).facts["cost"] == optimal(small, QID, **options).facts["cost"]
 
 
@@ -234,6 +243,10 @@ def test_the_command_line_takes_the_limits(tmp_path, monkeypatch):
     more = ["--scheme", "ops", "--cost", "lm", "--suppress", "0.1", "--direction", "top-down", "--memory", "100"]
     result = CliRunner().invoke(app, ["anonymize", "people.csv", "-o", "release.csv", *words, *more])
     assert result.exit_code == 0, result.output
+    assert result.stderr.splitlines() == [
+        "ops on age: 32 partitions; solved for each combination of the others, not enumerated",
+        "ops on job: 16 partitions",
+    ]
     facts = json.loads(result.stdout)["facts"]
     assert facts["optimal"]
     assert facts["direction"] == "top-down"

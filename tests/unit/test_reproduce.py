@@ -3,6 +3,7 @@
 import csv
 import importlib.util
 import xml.etree.ElementTree as ElementTree
+from dataclasses import replace
 
 import pytest
 from typer.testing import CliRunner
@@ -10,6 +11,7 @@ from typer.testing import CliRunner
 from incrowd.cli import app
 from incrowd.errors import IncrowdError, UnknownNameError
 from incrowd.reproduce import EXPERIMENTS, Effort, reproduce
+from incrowd.reproduce.adult import policy_of
 from incrowd.reproduce.experiment import FAILS, HOLDS, PARTLY, Outcome, Panel, verdict_of
 from incrowd.reproduce.optimal_search import _stopped
 from incrowd.reproduce.pages import page_of, section_of, sections_of
@@ -99,6 +101,16 @@ def test_an_unknown_experiment_is_refused_before_anything_runs(tmp_path):
         reproduce(["tds-6", "tds-77"], output=tmp_path / "none")
     assert not (tmp_path / "none").exists()
     assert CliRunner().invoke(app, ["reproduce", "tds-77"]).exit_code == 2
+
+
+def test_other_taxonomies_may_be_given(tmp_path):
+    (tmp_path / "sex.csv").write_text("Male;Someone;*\nFemale;Someone;*\n")
+    given = replace(TINY, taxonomies={"sex": tmp_path / "sex.csv"})
+    policy = policy_of(given, ["sex", "race"], 5, "tds")
+    assert [len(policy.taxonomies[name].labels) for name in ("sex", "race")] == [4, 9]
+    done = CliRunner().invoke(app, ["reproduce", "tds-6", "--taxonomies", str(tmp_path / "none")])
+    assert done.exit_code == 2
+    assert "no taxonomies in" in done.stderr
 
 
 def test_without_matplotlib_the_error_says_what_to_install(tmp_path, monkeypatch):

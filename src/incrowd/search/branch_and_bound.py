@@ -27,7 +27,7 @@ from __future__ import annotations
 
 import heapq
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -37,6 +37,7 @@ from incrowd.search.blocks import Apart, Labels
 from incrowd.search.costs import Bound, Classes, Costs
 from incrowd.search.innermost import Innermost, innermost_of
 from incrowd.search.partitions import Reach
+from incrowd.table import Floats
 
 PRUNINGS = ("bound", "applicators", "useful", "seeding", "requeue", "node-order", "applicator-order", "innermost")
 NODE_BYTES = 2_000  # about, with its states
@@ -234,17 +235,18 @@ class Search:
             free = [index in self._free(node) for index in range(len(reaches))]
             fine = [r.fine if on else r.visited for r, on in zip(reaches, free, strict=True)]
             coarse = [r.coarse if on else r.visited for r, on in zip(reaches, free, strict=True)]
-            if self._innermost is not None and not self._bound_innermost(node, fine, coarse):
-                return False
-            if fresh and self._innermost is not None:
-                self._offer_cheapest(node, [reach.visited for reach in reaches])
-                fresh = False
-            if self._innermost is not None and not self._is_time_to_forbid(node):
-                return True
+            visited = [reach.visited for reach in reaches]
+            if self._innermost is not None:
+                if not self._bound_innermost(node, fine, coarse):
+                    return False
+                if fresh:
+                    self._offer_cheapest(node, visited)
+                if not self._is_time_to_forbid(node):
+                    return True
             known = self.costs.between(fine, coarse if "useful" in self._on else None)
-            if fresh:
-                self._offer(known.classes if self._up else None, [reach.visited for reach in reaches])
-                fresh = False
+            if fresh and self._innermost is None:
+                self._offer(known.classes if self._up else None, visited)
+            fresh = False
             if "useful" in self._on and known.sure > self._limit:
                 return False
             node.bound = max(node.bound, known.bound)
@@ -291,23 +293,19 @@ class Search:
         """
         if "applicators" not in self._on:
             return False
-        costs, shares = self.costs, {}
-        joint = np.full((len(fine), costs.width, costs.width), np.inf)
-        for index in self._free(node):
-            share = costs.shares(fine, known, index)
-            size = len(fine[index])
-            if share is None:
-                joint[index, :size, :size] = 0.0
-                continue
-            shares[index] = share
-            price = share if costs.cost == "lm" else share + share.T
-            joint[index, :size, :size] = np.where(_free(fine[index], coarse[index], node.apart[index]), price, np.inf)
-        charged, used = costs.charges(fine, coarse, known, joint, self._limit)
+        costs = self.costs
+        shares = {index: costs.shares(fine, known, index) for index in self._free(node)}
+        charged, used = 0.0, np.zeros((len(fine), costs.width))
+        if self._innermost is None:  # else its bound is better, and this one takes too long
+            joint = self._joint(node, fine, coarse, shares)
+            charged, used = costs.charges(fine, coarse, known, joint, self._limit)
         node.bound = max(node.bound, known.bound + charged)
         if self._hopeless(node.bound):
             return False
         apart, below = list(node.apart), costs.below(self.best)
         for index, share in shares.items():
+            if share is None:
+                continue
             labels = fine[index]
             left = share - used[index, : len(labels), None]
             too_much = known.bound + charged + left + left.T >= below
@@ -316,6 +314,20 @@ class Search:
         changed = tuple(apart) != node.apart
         node.apart = tuple(apart)
         return changed and "useful" in self._on
+
+    def _joint(
+        self, node: Node, fine: list[Labels], coarse: list[Labels], shares: Mapping[int, Floats | None]
+    ) -> Floats:
+        """What joining two blocks costs at least: attributes x labels x labels, infinite where they stay apart."""
+        joint = np.full((len(fine), self.costs.width, self.costs.width), np.inf)
+        for index, share in shares.items():
+            size = len(fine[index])
+            if share is None:
+                joint[index, :size, :size] = 0.0
+                continue
+            price = share if self.costs.cost == "lm" else share + share.T
+            joint[index, :size, :size] = np.where(_free(fine[index], coarse[index], node.apart[index]), price, np.inf)
+        return joint
 
 
 def _masks(matrix: Any) -> list[int]:

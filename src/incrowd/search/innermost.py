@@ -12,7 +12,7 @@ more than the best cost leaves, the block is of no use, nor is any block around 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import chain
 from typing import Any
@@ -20,14 +20,17 @@ from typing import Any
 import numpy as np
 
 from incrowd.search import innermost_kernels as kernels
-from incrowd.search.blocks import Apart, Labels, bits, labels_of
+from incrowd.search.blocks import Apart, Labels, Tree, bits, labels_of
 from incrowd.search.costs import Costs
 from incrowd.search.kernels import group
 from incrowd.search.partitions import LevelSpace, TreeSpace
 from incrowd.table import Counts, Floats
 
 FEW_PARTITIONS = 4  # not worth the effort
-MOST_BITS, MOST_SIBLINGS, MOST_BLOCKS = 62, 18, 1 << 18
+MOST_BITS = 62  # of a mask
+MOST_MEMBERS = 8_000_000  # values in all blocks together: sets of 18 values, intervals of 200
+
+Line = tuple[int, int, int, int, bool]
 
 
 def innermost_of(costs: Costs) -> int | None:
@@ -41,10 +44,11 @@ def fits(costs: Costs, index: int) -> bool:
     space = costs.domains[index].space
     if isinstance(space, LevelSpace) or costs.cost == "cm" or space.partitions < FEW_PARTITIONS:
         return False
-    if space.mode != "set":
-        return space.size**2 <= MOST_BLOCKS
-    siblings = [len(children) for children in space.tree.children]
-    return max(siblings) <= MOST_SIBLINGS and sum(2**n for n in siblings) <= MOST_BLOCKS and space.size <= MOST_BITS
+    if space.mode == "set" and space.size > MOST_BITS:
+        return False
+    blocks = [1 << len(below) if space.mode == "set" else len(below) ** 2 for below in space.tree.children]
+    members = sum(count * mask.bit_count() for count, mask in zip(blocks, space.tree.masks, strict=True))
+    return members <= MOST_MEMBERS
 
 
 @dataclass(frozen=True)
@@ -52,7 +56,8 @@ class Columns:
     """What the values of an attribute have in the classes that the others make; nodes of its tree x classes.
 
     Args:
-        records: Records by the finest classes; no classes but for DM.
+        records: Records by the finest classes, large classes first; no classes but for DM.
+        floor: By the finest classes, what they cost if no value is merged.
         crowds: Records by the coarsest classes.
         fixed: By the coarsest classes, what their cells in the other attributes cost; no classes for DM.
         rates: By the coarsest classes, what they pay per span of the block of their value; no classes for DM.
@@ -61,6 +66,7 @@ class Columns:
     """
 
     records: Counts
+    floor: Floats
     crowds: Counts
     fixed: Floats
     rates: Floats
@@ -110,8 +116,9 @@ class Innermost:
         self._records = counts.astype(np.int64).reshape(space.size, len(tuples))
         self._totals = self._records.sum(axis=0)
         self._slots = np.full(1 << (2 * len(tuples)).bit_length(), -1, np.int64)
-        lines = list(_walk(space))
+        lines = _walk(space)
         self._blocks = [line[0] for line in lines]
+        self._last_bad: tuple[Apart, Any] = (), None
         self._walk = np.array([line[1:] for line in lines], np.int64)
         self._runs = space.mode != "set"
         has_bits = space.size <= MOST_BITS
@@ -172,7 +179,7 @@ class Innermost:
             return None
         penalty = np.inf if self._limit == 0 else costs.penalty
         blocks = (self._walk, self._masks, self._bad(apart))
-        grown = (columns.records, columns.crowds, columns.fixed, columns.rates)
+        grown = (columns.records, columns.floor, columns.crowds, columns.fixed, columns.rates)
         lines, prices, losses = kernels.cheap_blocks(
             *blocks, *grown, self._spans, columns.least, costs.k, penalty, slack
         )
@@ -190,8 +197,10 @@ class Innermost:
         if costs.cost == "dm":
             finest = of_tuple if fine is coarse else self._classes(fine)[0]
             records = kernels.collected(self._records, np.where(crowd_of >= 0, finest, -1))
-            least = (records * np.maximum(records, costs.k)).sum(axis=1).astype(np.float64)
-            return Columns(self._grown(records), self._grown(crowds), none, none, self._grown(least), lost)
+            records = records[:, np.argsort(-records.sum(axis=0))]
+            floor = (records * np.maximum(records, costs.k)).astype(np.float64)
+            records, floor, crowds = map(self._grown, (records, floor, crowds))
+            return Columns(records, floor, crowds, none, none, floor.sum(axis=1), lost)
         paid = np.zeros(len(self._tuples))
         for place, other in enumerate(self._others):
             paid += costs.penalties(other, fine[other])[self._tuples[:, place]]
@@ -203,7 +212,7 @@ class Innermost:
             fixed -= rates * counts[:, None]
         least = (fixed + rates * self._alone[:, None]).sum(axis=1)
         crowds, fixed, rates, least = map(self._grown, (crowds, fixed, rates, least))
-        return Columns(none.astype(np.int64), crowds, fixed, rates, least, lost)
+        return Columns(none.astype(np.int64), none, crowds, fixed, rates, least, lost)
 
     def _classes(self, partitions: Sequence[Labels]) -> tuple[Counts, Counts]:
         """The class of each tuple of the other attributes, and the sizes of these classes."""
@@ -236,38 +245,48 @@ class Innermost:
 
     def _bad(self, apart: Apart) -> Any:
         """Of each node of the tree, the positions that none of its own may share a block with."""
-        bad = [0] * len(self._space.tree.masks)
-        if self._space.size > MOST_BITS:
-            return np.array(bad, np.int64)
-        for node, mask in enumerate(self._space.tree.masks):
-            for position in bits(mask):
-                bad[node] |= apart[position]
-        return np.array(bad, np.int64)
+        if self._last_bad[0] is not apart:
+            bad = [0] * len(self._space.tree.masks)
+            for node, mask in enumerate(self._space.tree.masks if self._space.size <= MOST_BITS else ()):
+                for position in bits(mask):
+                    bad[node] |= apart[position]
+            self._last_bad = apart, np.array(bad, np.int64)
+        return self._last_bad[1]
 
 
-def _walk(space: TreeSpace) -> Iterator[tuple[int, int, int, int, bool]]:
+def _walk(space: TreeSpace) -> list[Line]:
     """All blocks of a space and what they begin with: mask, depth, node that is added, line after, is it of the space.
 
     A single value is a block; so are two or more children of a node, as the mode allows. One child that is not a value
     is met again as all of its own children.
     """
-    lines: list[list[Any]] = []
-    tree = space.tree
-
-    def grow(children: Sequence[int], number: int, mask: int, depth: int) -> None:
-        node = children[number]
-        here = len(lines)
-        mask |= tree.masks[node]
-        lines.append([mask, depth, node, 0, depth > 0 or not tree.children[node]])
-        if space.mode != "all":
-            stop = len(children) if space.mode == "set" else min(len(children), number + 2)
-            for following in range(number + 1, stop):
-                grow(children, following, mask, depth + 1)
-        lines[here][3] = len(lines)
-
-    for node, children in enumerate(tree.children):
-        for number in range(len(children)):
-            grow(children, number, 0, 0)
+    lines: list[Line] = []
+    for node, children in enumerate(space.tree.children):
+        for number, child in enumerate(children):
+            if space.mode == "run":
+                _add_runs(space.tree, children[number:], lines)
+            elif space.mode == "set":
+                _add_sets(space.tree, children, number, 0, 0, lines)
+            elif not space.tree.children[child]:
+                lines.append((space.tree.masks[child], 0, child, len(lines) + 1, True))
         if space.mode == "all" and children:
-            lines.append([tree.masks[node], 0, node, len(lines) + 1, True])
-    yield from map(tuple, lines)
+            lines.append((space.tree.masks[node], 0, node, len(lines) + 1, True))
+    return lines
+
+
+def _add_runs(tree: Tree, children: Sequence[int], lines: list[Line]) -> None:
+    """The first child, the first two, the first three and so on."""
+    mask, after = 0, len(lines) + len(children)
+    for depth, child in enumerate(children):
+        mask |= tree.masks[child]
+        lines.append((mask, depth, child, after, depth > 0 or not tree.children[child]))
+
+
+def _add_sets(tree: Tree, children: Sequence[int], number: int, mask: int, depth: int, lines: list[Line]) -> None:
+    """The given children, one more, and all sets of later ones besides."""
+    child, here = children[number], len(lines)
+    mask |= tree.masks[child]
+    lines.append((mask, depth, child, 0, depth > 0 or not tree.children[child]))
+    for following in range(number + 1, len(children)):
+        _add_sets(tree, children, following, mask, depth + 1, lines)
+    lines[here] = (mask, depth, child, len(lines), lines[here][4])

@@ -33,6 +33,7 @@ def cheap_blocks(
     masks: Any,
     apart: Any,
     records: Any,
+    floor: Any,
     crowds: Any,
     fixed: Any,
     rates: Any,
@@ -52,6 +53,7 @@ def cheap_blocks(
         masks: The block of each line.
         apart: Of each node, the positions that none of its own may share a block with.
         records: Nodes x columns, by the finest partitions of the other attributes; no columns but for DM.
+        floor: Nodes x columns of `records`, what these cost if no value is merged.
         crowds: Nodes x columns, records by the coarsest ones.
         fixed: Nodes x columns of `crowds`, what records pay whatever their block; no columns for DM.
         rates: Nodes x columns of `crowds`, what they pay per span of their block; no columns for DM.
@@ -66,6 +68,7 @@ def cheap_blocks(
     """
     by_size = fixed.shape[1] == 0
     sizes = np.zeros((len(least) + 1, records.shape[1]), np.int64)
+    floors = np.zeros((len(least) + 1, records.shape[1]))
     crowd = np.zeros((len(least) + 1, crowds.shape[1]), np.int64)
     paid, paying = np.zeros((len(least) + 1, fixed.shape[1])), np.zeros((len(least) + 1, fixed.shape[1]))
     bases = np.zeros(len(least) + 1)
@@ -76,12 +79,17 @@ def cheap_blocks(
         if apart[node] & masks[line]:
             line = walk[line, 2]
             continue
-        bases[depth + 1] = bases[depth] + least[node]
-        merged = -bases[depth + 1]
+        merged = 0.0
         for column in range(records.shape[1]):
             size = sizes[depth, column] + records[node, column]
             sizes[depth + 1, column] = size
-            merged += float(size) * max(size, k)
+            floors[depth + 1, column] = floors[depth, column] + floor[node, column]
+            merged += float(size) * max(size, k) - floors[depth + 1, column]
+            if merged >= slack:
+                break
+        if not by_size:
+            bases[depth + 1] = bases[depth] + least[node]
+            merged = -bases[depth + 1]
         for column in range(fixed.shape[1]):
             paid[depth + 1, column] = paid[depth, column] + fixed[node, column]
             paying[depth + 1, column] = paying[depth, column] + rates[node, column]
