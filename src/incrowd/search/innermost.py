@@ -57,7 +57,6 @@ class Columns:
 
     Args:
         records: Records by the finest classes, large classes first; no classes but for DM.
-        floor: By the finest classes, what they cost if no value is merged.
         crowds: Records by the coarsest classes.
         fixed: By the coarsest classes, what their cells in the other attributes cost; no classes for DM.
         rates: By the coarsest classes, what they pay per span of the block of their value; no classes for DM.
@@ -66,7 +65,6 @@ class Columns:
     """
 
     records: Counts
-    floor: Floats
     crowds: Counts
     fixed: Floats
     rates: Floats
@@ -179,13 +177,17 @@ class Innermost:
             return None
         penalty = np.inf if self._limit == 0 else costs.penalty
         blocks = (self._walk, self._masks, self._bad(apart))
-        grown = (columns.records, columns.floor, columns.crowds, columns.fixed, columns.rates)
-        lines, prices, losses = kernels.cheap_blocks(
-            *blocks, *grown, self._spans, columns.least, costs.k, penalty, slack
-        )
+        least, k = columns.least, costs.k
+        if costs.cost == "dm":
+            counts = (columns.records, columns.crowds)
+            found = kernels.cheap_by_size(*blocks, *counts, least, k, penalty, slack)
+        else:
+            amounts = (columns.crowds, columns.fixed, columns.rates)
+            found = kernels.cheap_by_cells(*blocks, *amounts, self._spans, least, k, penalty, slack)
+        lines, over, losses = found
         if self._limit >= costs.records:
             losses[:] = 0
-        return CheapBlocks(lines, prices, losses, base, slack, limit)
+        return CheapBlocks(lines, over, losses, base, slack, limit)
 
     def _columns(self, fine: Sequence[Labels], coarse: Sequence[Labels]) -> Columns:
         costs = self._costs
@@ -198,9 +200,9 @@ class Innermost:
             finest = of_tuple if fine is coarse else self._classes(fine)[0]
             records = kernels.collected(self._records, np.where(crowd_of >= 0, finest, -1))
             records = records[:, np.argsort(-records.sum(axis=0))]
-            floor = (records * np.maximum(records, costs.k)).astype(np.float64)
-            records, floor, crowds = map(self._grown, (records, floor, crowds))
-            return Columns(records, floor, crowds, none, none, floor.sum(axis=1), lost)
+            least = (records * np.maximum(records, costs.k)).sum(axis=1).astype(np.float64)
+            records, crowds, least = map(self._grown, (records, crowds, least))
+            return Columns(records, crowds, none, none, least, lost)
         paid = np.zeros(len(self._tuples))
         for place, other in enumerate(self._others):
             paid += costs.penalties(other, fine[other])[self._tuples[:, place]]
@@ -212,7 +214,7 @@ class Innermost:
             fixed -= rates * counts[:, None]
         least = (fixed + rates * self._alone[:, None]).sum(axis=1)
         crowds, fixed, rates, least = map(self._grown, (crowds, fixed, rates, least))
-        return Columns(none.astype(np.int64), none, crowds, fixed, rates, least, lost)
+        return Columns(none.astype(np.int64), crowds, fixed, rates, least, lost)
 
     def _classes(self, partitions: Sequence[Labels]) -> tuple[Counts, Counts]:
         """The class of each tuple of the other attributes, and the sizes of these classes."""

@@ -28,36 +28,19 @@ def collected(amounts: Any, column_of: Any) -> Any:
 
 
 @compiled
-def cheap_blocks(
-    walk: Any,
-    masks: Any,
-    apart: Any,
-    records: Any,
-    floor: Any,
-    crowds: Any,
-    fixed: Any,
-    rates: Any,
-    spans: Any,
-    least: Any,
-    k: int,
-    penalty: float,
-    slack: float,
+def cheap_by_size(
+    walk: Any, masks: Any, apart: Any, records: Any, crowds: Any, least: Any, k: int, penalty: float, slack: float
 ) -> tuple[Any, Any, Any]:
-    """The blocks that cost less than slack over what their values cost at least.
+    """DM: the blocks that cost less than slack over what their values cost at least.
 
-    With DM (where `records` has columns) each record of a class costs as much as the class has records, k at least.
-    Else it costs `fixed`, and `rates` times the span of its block.
+    Each record of a class costs as much as the class has records, k at least.
 
     Args:
         walk: Lines x (depth, node, after, whether the block is one of the space).
         masks: The block of each line.
         apart: Of each node, the positions that none of its own may share a block with.
-        records: Nodes x columns, by the finest partitions of the other attributes; no columns but for DM.
-        floor: Nodes x columns of `records`, what these cost if no value is merged.
+        records: Nodes x columns, by the finest partitions of the other attributes.
         crowds: Nodes x columns, records by the coarsest ones.
-        fixed: Nodes x columns of `crowds`, what records pay whatever their block; no columns for DM.
-        rates: Nodes x columns of `crowds`, what they pay per span of their block; no columns for DM.
-        spans: Of each line, the span of its block.
         least: Of each node, what its values cost at least.
         k: The smallest class that is released.
         penalty: What a suppressed record costs.
@@ -66,51 +49,90 @@ def cheap_blocks(
     Returns:
         The lines, what each block costs over the least of its values, and the records that it suppresses.
     """
-    by_size = fixed.shape[1] == 0
     sizes = np.zeros((len(least) + 1, records.shape[1]), np.int64)
-    floors = np.zeros((len(least) + 1, records.shape[1]))
     crowd = np.zeros((len(least) + 1, crowds.shape[1]), np.int64)
-    paid, paying = np.zeros((len(least) + 1, fixed.shape[1])), np.zeros((len(least) + 1, fixed.shape[1]))
-    bases = np.zeros(len(least) + 1)
+    paid = np.zeros(len(least) + 1)
+    joined = (records * np.maximum(records, k)).sum(axis=1) - least
     found, costs, losses = [np.int64(0) for _ in range(0)], [0.0 for _ in range(0)], [np.int64(0) for _ in range(0)]
     line = 0
     while line < len(masks):
         depth, node = walk[line, 0], walk[line, 1]
-        if apart[node] & masks[line]:
-            line = walk[line, 2]
-            continue
-        merged = 0.0
+        merged = slack if apart[node] & masks[line] else paid[depth] + joined[node]
         for column in range(records.shape[1]):
-            size = sizes[depth, column] + records[node, column]
-            sizes[depth + 1, column] = size
-            floors[depth + 1, column] = floors[depth, column] + floor[node, column]
-            merged += float(size) * max(size, k) - floors[depth + 1, column]
             if merged >= slack:
                 break
-        if not by_size:
-            bases[depth + 1] = bases[depth] + least[node]
-            merged = -bases[depth + 1]
-        for column in range(fixed.shape[1]):
-            paid[depth + 1, column] = paid[depth, column] + fixed[node, column]
-            paying[depth + 1, column] = paying[depth, column] + rates[node, column]
-            merged += paid[depth + 1, column] + paying[depth + 1, column] * spans[line]
+            old, more = sizes[depth, column], records[node, column]
+            sizes[depth + 1, column] = old + more
+            if old and more:
+                merged += (old + more) * max(old + more, k) - old * max(old, k) - more * max(more, k)
         if merged >= slack:
             line = walk[line, 2]
             continue
-        suppressed, lost = 0.0, np.int64(0)
+        paid[depth + 1] = merged
+        lost = np.int64(0)
+        for column in range(crowds.shape[1]):
+            crowd[depth + 1, column] = crowd[depth, column] + crowds[node, column]
+            if crowd[depth + 1, column] < k:
+                lost += crowd[depth + 1, column]
+        cost = merged + lost * (penalty - k) if lost else merged
+        if walk[line, 3] and cost < slack:
+            found.append(np.int64(line))
+            costs.append(cost)
+            losses.append(lost)
+        line += 1
+    return np.array(found), np.array(costs), np.array(losses)
+
+
+@compiled
+def cheap_by_cells(
+    walk: Any, masks: Any, apart: Any, crowds: Any, fixed: Any, rates: Any, spans: Any, least: Any, k: int,
+    penalty: float, slack: float,
+) -> tuple[Any, Any, Any]:  # fmt: skip
+    """HDM and LM: the blocks that cost less than slack over what their values cost at least.
+
+    The records of a block pay `fixed`, and `rates` times the span of the block.
+
+    Args:
+        walk: See `cheap_by_size`, as all that is not named here.
+        masks: See there.
+        apart: See there.
+        crowds: See there.
+        fixed: Nodes x columns of `crowds`, what records pay whatever their block.
+        rates: Nodes x columns of `crowds`, what they pay per span of their block.
+        spans: Of each line, the span of its block.
+        least: See there.
+        k: See there.
+        penalty: See there.
+        slack: See there.
+
+    Returns:
+        See there.
+    """
+    crowd = np.zeros((len(least) + 1, crowds.shape[1]), np.int64)
+    paid, paying = np.zeros((len(least) + 1, fixed.shape[1])), np.zeros((len(least) + 1, fixed.shape[1]))
+    all_paid, all_paying = np.zeros(len(least) + 1), np.zeros(len(least) + 1)
+    over, rate = fixed.sum(axis=1) - least, rates.sum(axis=1)
+    found, costs, losses = [np.int64(0) for _ in range(0)], [0.0 for _ in range(0)], [np.int64(0) for _ in range(0)]
+    line = 0
+    while line < len(masks):
+        depth, node = walk[line, 0], walk[line, 1]
+        all_paid[depth + 1], all_paying[depth + 1] = all_paid[depth] + over[node], all_paying[depth] + rate[node]
+        cost = all_paid[depth + 1] + all_paying[depth + 1] * spans[line]
+        if cost >= slack or apart[node] & masks[line]:
+            line = walk[line, 2]
+            continue
+        lost = np.int64(0)
         for column in range(crowds.shape[1]):
             size = crowd[depth, column] + crowds[node, column]
             crowd[depth + 1, column] = size
+            paid[depth + 1, column] = paid[depth, column] + fixed[node, column]
+            paying[depth + 1, column] = paying[depth, column] + rates[node, column]
             if 0 < size < k:
                 lost += size
-                suppressed += size * penalty
-                if by_size:
-                    suppressed -= float(size) * k
-                else:
-                    suppressed -= paid[depth + 1, column] + paying[depth + 1, column] * spans[line]
-        if walk[line, 3] and merged + suppressed < slack:
+                cost += size * penalty - paid[depth + 1, column] - paying[depth + 1, column] * spans[line]
+        if walk[line, 3] and cost < slack:
             found.append(np.int64(line))
-            costs.append(merged + suppressed)
+            costs.append(cost)
             losses.append(lost)
         line += 1
     return np.array(found), np.array(costs), np.array(losses)
