@@ -47,6 +47,12 @@ def test_values_that_training_rows_do_not_have():
     assert list(tree.predict(np.array([unknown_outlook, missing_humidity], float))) == ["play", "play"]
 
 
+def test_a_split_that_gains_nothing_may_be_followed_by_one_that_does():
+    X = np.array([(a, b) for a in (1, 2) for b in (1, 2) for _ in range(4)], float)
+    y = (X[:, 0] == X[:, 1]).astype(int)
+    assert (C45(0).fit(X, y).predict(X) == y).all()
+
+
 def test_what_tells_nothing_is_pruned_away():
     random = np.random.default_rng(0)
     X = np.column_stack([random.random(400), random.integers(1, 9, 400)])

@@ -88,6 +88,20 @@ class TestPolicyFile:
         assert "has a k of its own" in only_line(result.stderr)
         assert result.exit_code == 2
 
+    def test_a_k_is_for_the_quasi_identifiers_that_have_none(self, folder):
+        (folder / "one.toml").write_text("quasi_identifiers = [{attributes = ['age'], k = 5}, {attributes = ['sex']}]")
+        result = run(*anonymize("--policy", "one.toml", "--k", 10, "--json"))
+        found = json.loads(result.stdout)["policy"]["quasi_identifiers"]
+        assert found == [{"attributes": ["age"], "k": 5}, {"attributes": ["sex"], "k": 10}]
+
+    def test_a_taxonomy_takes_the_place_of_a_range(self, folder):
+        self.TOML += "[ranges]\nage = [0, 120]\n"
+        assert self.policy(folder, "--taxonomy", "age=widths:5,10")["taxonomies"] == ["age"]
+
+    def test_a_range_takes_the_place_of_a_taxonomy(self, folder):
+        self.TOML += "[taxonomies]\nage = {widths = [5]}\n"
+        assert self.policy(folder, "--range", "age=0:120")["taxonomies"] == []
+
     def test_taxonomies_of_the_command_line_with_its_quasi_identifiers(self, folder):
         (folder / "trees").mkdir()
         (folder / "trees" / "sex.csv").write_text("f;*\nm;*\n")

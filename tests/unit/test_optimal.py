@@ -3,6 +3,7 @@
 import json
 import random
 import re
+from itertools import product
 
 import numpy as np
 import pyarrow as pa
@@ -15,8 +16,12 @@ from incrowd.cli import app
 from incrowd.errors import InfeasibleError, PolicyError
 from incrowd.policy import QuasiIdentifier
 from incrowd.recodings.recoding import Recoding
-from incrowd.search.branch_and_bound import Progress
+from incrowd.search.blocks import labels_of
+from incrowd.search.branch_and_bound import PRUNINGS, Progress
+from incrowd.search.costs import Costs
 from incrowd.search.optimal import optimal
+from incrowd.search.partitions import partitions
+from incrowd.search.schemes import domain_of
 from incrowd.table import CompressedTable, FlatAttribute, TaxonomyAttribute
 
 JOBS = incrowd.Taxonomy.from_tree(
@@ -121,6 +126,42 @@ def test_a_time_limit_stops_with_an_honest_gap():
     best = optimal(table(), QID, scheme="ops", suppress=1).facts["cost"]
     assert facts["bound"] <= best
     assert facts["gap"] == pytest.approx(1 - facts["bound"] / facts["cost"])
+
+
+@pytest.mark.parametrize(
+    ("records", "k", "suppressed", "direction"),
+    [
+        ({(0, 0): 795809, (0, 1): 805428, (3, 2): 3, (4, 2): 3, (1, 3): 3, (2, 0): 1}, 2, 5, "top-down"),
+        ({(0, 0): 87371561, (0, 1): 85422535, (3, 1): 2, (2, 2): 1, (1, 0): 2}, 2, 0, "bottom-up"),
+    ],
+)
+def test_a_value_that_nearly_all_have_costs_no_precision(records, k, suppressed, direction):
+    """HDM divides by the few records that do not have it."""
+    columns = [np.array(column) for column in zip(*records, strict=True)]
+    names = [[f"v{code}" for code in range(column.max() + 1)] for column in columns]
+    attributes = [FlatAttribute(f"x{i}", tuple(values)) for i, values in enumerate(names)]
+    lopsided = CompressedTable.build(attributes, columns, np.array(list(records.values())))
+    domains = [domain_of(lopsided, index, "sps") for index in (0, 1)]
+    costs = Costs(lopsided, domains, "hdm", k)
+    spaces = ([labels_of(blocks, d.space.size) for blocks in partitions(d.space)] for d in domains)
+    every = (costs.of(pair) for pair in product(*spaces))
+    best = min(cost for cost, lost in every if lost <= suppressed)
+    found = optimal(
+        lopsided,
+        (QuasiIdentifier(["x0", "x1"], k),),
+        scheme="sps",
+        cost="hdm",
+        direction=direction,
+        suppress=suppressed / lopsided.records,
+        prunings=[word for word in PRUNINGS if word != "seeding"],
+    )
+    assert found.facts["optimal"]
+    assert found.facts["cost"] == pytest.approx(best, rel=1e-8)
+
+
+def test_a_gap_is_asked_only_of_a_release():
+    options = {"scheme": "sps", "suppress": 0, "prunings": ["bound"]}
+    assert optimal(table(12, (3, 3, 2)), QID, gap=0.1, **options).facts["gap"] <= 0.1
 
 
 @pytest.mark.parametrize(("scheme", "size", "solved"), [("ops", 200, True), ("ops", 201, False), ("sps", 18, True)])

@@ -108,9 +108,16 @@ def test_other_taxonomies_may_be_given(tmp_path):
     given = replace(TINY, taxonomies={"sex": tmp_path / "sex.csv"})
     policy = policy_of(given, ["sex", "race"], 5, "tds")
     assert [len(policy.taxonomies[name].labels) for name in ("sex", "race")] == [4, 9]
-    done = CliRunner().invoke(app, ["reproduce", "tds-6", "--taxonomies", str(tmp_path / "none")])
-    assert done.exit_code == 2
-    assert "no taxonomies in" in done.stderr
+    (tmp_path / "other").mkdir()
+    (tmp_path / "other" / "maritalstatus.csv").write_text("Widowed;*\n")
+    for words, message in (
+        (["--taxonomies", str(tmp_path / "none")], "no taxonomies in"),
+        (["--taxonomies", str(tmp_path / "other")], "did you mean 'marital-status'"),
+        (["--taxonomies", str(tmp_path), "--docs", str(tmp_path)], "not with --docs"),
+    ):
+        done = CliRunner().invoke(app, ["reproduce", "tds-6", *words])
+        assert done.exit_code == 2
+        assert message in done.stderr
 
 
 def test_without_matplotlib_the_error_says_what_to_install(tmp_path, monkeypatch):

@@ -155,8 +155,8 @@ def compare(
     incrowd compare people.csv --qi age,sex,zip --target income --methods tds,bug,mondrian --ks 5,10,50 -o comparison
     """
     with user_errors(f"finished runs are kept in {output}; the same command goes on"):
+        from incrowd.cli.compare import compare_file
         from incrowd.cli.summary import print_comparison
-        from incrowd.comparison.command import compare_file
 
         found = compare_file(
             table,
@@ -292,7 +292,7 @@ def reproduce(
     incrowd reproduce tds-5a bug-3 -o papers
     """
     with user_errors():
-        from incrowd.reproduce.command import list_experiments, run_experiments
+        from incrowd.cli.reproduce import list_experiments, run_experiments
 
         if names or every:
             run_experiments(None if every else names, output, docs, taxonomies, quick=quick)

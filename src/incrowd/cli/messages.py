@@ -45,7 +45,7 @@ class Commands(TyperGroup):
 
 def _usage(error: Any) -> str:
     """What was wrong, and where to read on."""
-    message = " ".join(error.format_message().split()).removesuffix(".")
+    message = " ".join(error.format_message().split()).rstrip(".?")
     program = error.ctx.command_path if error.ctx else "incrowd"
     return f"{message[:1].lower()}{message[1:]}; see '{program} --help'"
 

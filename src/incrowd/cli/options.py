@@ -137,6 +137,9 @@ class PolicyOptions(CsvOptions):
         return policy_of(file, given_words(quasi_identifiers=qi, options=options, **typed), self.dialect())
 
 
+_INSTEAD = {"taxonomies": "ranges", "ranges": "taxonomies"}  # a column has one or the other
+
+
 def policy_of(file: Path | None, words: dict[str, Any], dialect: dict[str, Any]) -> tuple[Policy, dict[str, Any]]:
     """The policy of a file and of options, and how to read CSV files; options win."""
     from incrowd.policy import make_policy
@@ -146,7 +149,9 @@ def policy_of(file: Path | None, words: dict[str, Any], dialect: dict[str, Any])
 
         base, base_dialect = read_policy(file)
         if "k" in words and "quasi_identifiers" not in words and _says_k(base.get("quasi_identifiers")):
-            raise PolicyError(f"a quasi-identifier in {file} has a k of its own; change it there, or give --qi as well")
+            raise PolicyError(
+                f"every quasi-identifier in {file} has a k of its own; change it there, or give --qi as well"
+            )
         words, dialect = _joined(base, words), {**base_dialect, **dialect}
     if "quasi_identifiers" not in words:
         raise PolicyError("a release needs a quasi-identifier; give --qi with its columns, or a --policy file")
@@ -162,9 +167,17 @@ def _joined(base: Mapping[str, Any], words: Mapping[str, Any]) -> dict[str, Any]
     for word in ("taxonomies", "types", "ranges"):
         own, more = base.get(word, {}), words.get(word, {})
         if isinstance(own, Mapping):
-            own = {column: value for column, value in own.items() if column not in gone}
+            replaced = gone | _named(words.get(_INSTEAD.get(word, "")))
+            own = {column: value for column, value in own.items() if column not in replaced}
         joined[word] = (own, more) if word == "taxonomies" else {**own, **more}  # taxonomies may be a folder
     return joined
+
+
+def _named(words: Any) -> set[str]:
+    """The columns of what was typed by column; taxonomies may be a folder and single ones."""
+    if isinstance(words, tuple):
+        return set().union(*map(_named, words))
+    return set(words) if isinstance(words, Mapping) else set()
 
 
 def _columns(quasi_identifiers: Any) -> set[str]:
@@ -189,9 +202,9 @@ def to_verify(
 
 
 def _says_k(quasi_identifiers: Any) -> bool:
-    """Whether a quasi-identifier of a policy file has its own k, which a common k would not change."""
+    """Whether all quasi-identifiers of a policy file have their own k, which a common k would not change."""
     items = quasi_identifiers if isinstance(quasi_identifiers, list) else []
-    return any(isinstance(item, dict) and "k" in item for item in items)
+    return bool(items) and all(isinstance(item, dict) and "k" in item for item in items)
 
 
 def _method_options() -> dict[str, inspect.Parameter]:

@@ -1,4 +1,4 @@
-"""Progress for people: a line on stderr once a job has taken two seconds, and only on a terminal."""
+"""Progress for people: a line on stderr once a job has taken two seconds, and only on a terminal; notes at once."""
 
 from __future__ import annotations
 
@@ -42,13 +42,19 @@ class ProgressLine:
     def report(self, report: object) -> None:
         """How far a search without steps is, or in words what it is about to do, which stays on the screen."""
         if isinstance(report, str):
-            print(report, file=sys.stderr)
+            self._note(report)
         else:
             self._show(f"searching: {report}")
 
     def say(self, text: str) -> None:
         """What is being done now."""
         self._show(text)
+
+    def _note(self, text: str) -> None:
+        if self._status is None:
+            print(text, file=sys.stderr)
+        else:
+            self._status.console.print(text, markup=False, highlight=False)
 
     def _show(self, text: str) -> None:
         if not self._shown or time.monotonic() - self._begin < PATIENCE:

@@ -179,7 +179,7 @@ class _Growth:
         gains = [split.gain for split in splits if self._counts[split.column]]
         least = sum(gains) / len(gains) - _EPSILON if gains else np.inf
         ratios = [(split.gain / split.info, -split.column, split) for split in splits if split.info > _EPSILON
-                  and split.gain >= least and split.gain > 0]  # fmt: skip
+                  and split.gain >= least and split.gain > -_EPSILON]  # fmt: skip
         return max(ratios)[2] if ratios else None
 
     def _category(self, column: int, rows: Codes, base: float) -> _Split | None:

@@ -11,8 +11,9 @@ the crowd of a suppressed cell are only those who have it suppressed too. So our
 in classes of fewer than k over a whole quasi-identifier, more cells are suppressed: one of each where that makes a
 class of k, then two, and so on, first those whose suppression loses least. The last few, fewer than k, who have no
 crowd however many of their cells go, become a class together with as many safe records as are lacking, of the class
-with which fewest cells are lost; or with all of that class, if it has none to spare. In the end what all records of a
-class have in common is told again. The facts say how many records mu-Argus would have left in too small classes.
+with which fewest cells are lost; or with all of that class, if it has none to spare. With one quasi-identifier, what
+all records of a class have in common is told again in the end. The facts say how many records mu-Argus would have left
+in too small classes.
 
 Invariant: classes only merge while attributes rise, so unsafe combinations do not come back; it ends, since each step
 raises a level. Suppression ends, since every turn suppresses more cells, and where all are, all records are one class.

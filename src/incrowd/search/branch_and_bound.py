@@ -179,7 +179,7 @@ class Search:
             best, bound = self.costs.reported(self.best), self.costs.reported(self.bound)
             waiting = len(self._heap) + len(self._stack)
             self._on_progress(Progress(self.visited, waiting, best, bound, now - self._began))
-        if self._gap > 0 and self.best - self.bound <= self._gap * self.best:
+        if self._gap > 0 and np.isfinite(self.best) and self.best - self.bound <= self._gap * self.best:
             self.stopped = "gap"
         return bool(self.stopped)
 
@@ -223,7 +223,8 @@ class Search:
                 self._reaches.clear()
                 self._cached = 0
             space = self.costs.domains[index].space
-            self._reaches[key] = space.reach(node.states[index], node.apart[index], self._up)
+            solved = self._innermost is not None and index == self._innermost.index  # nobody asks for its children
+            self._reaches[key] = space.reach(node.states[index], node.apart[index], self._up or solved)
             self._cached += len(self._reaches[key].children) + 10
         return self._reaches[key]
 

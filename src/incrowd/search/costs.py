@@ -115,7 +115,7 @@ class Costs:
 
     def reported(self, cost: float) -> float | int:
         """A cost in the unit that people know."""
-        if self.cost == "dm":
+        if self.cost == "dm" and np.isfinite(cost):
             return int(cost)
         return cost if self.cost == "hdm" else cost / self.records
 

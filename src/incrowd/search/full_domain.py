@@ -172,7 +172,7 @@ class FullDomain:
             best, bound = self._costs.reported(self.best), self._costs.reported(self.bound)
             waiting = int(self._candidates().sum())
             self._on_progress(Progress(self.visited, waiting, best, bound, now - self._began))
-        if self._gap > 0 and self.best - self.bound <= self._gap * self.best:
+        if self._gap > 0 and np.isfinite(self.best) and self.best - self.bound <= self._gap * self.best:
             self.stopped = "gap"
         return bool(self.stopped)
 

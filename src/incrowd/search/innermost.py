@@ -29,6 +29,7 @@ from incrowd.table import Counts, Floats
 FEW_PARTITIONS = 4  # not worth the effort
 MOST_BITS = 62  # of a mask
 MOST_MEMBERS = 8_000_000  # values in all blocks together: sets of 18 values, intervals of 200
+MOST_CELLS = 10_000_000  # values times tuples of the other attributes
 
 Line = tuple[int, int, int, int, bool]
 
@@ -44,7 +45,7 @@ def fits(costs: Costs, index: int) -> bool:
     space = costs.domains[index].space
     if isinstance(space, LevelSpace) or costs.cost == "cm" or space.partitions < FEW_PARTITIONS:
         return False
-    if space.mode == "set" and space.size > MOST_BITS:
+    if (space.mode == "set" and space.size > MOST_BITS) or space.size * len(costs.rows) > MOST_CELLS:
         return False
     blocks = [1 << len(below) if space.mode == "set" else len(below) ** 2 for below in space.tree.children]
     members = sum(count * mask.bit_count() for count, mask in zip(blocks, space.tree.masks, strict=True))
@@ -58,8 +59,11 @@ class Columns:
     Args:
         records: Records by the finest classes, large classes first; no classes but for DM.
         crowds: Records by the coarsest classes.
-        fixed: By the coarsest classes, what their cells in the other attributes cost; no classes for DM.
+        fixed: By the coarsest classes, what they cost if no value is merged; no classes for DM.
         rates: By the coarsest classes, what they pay per span of the block of their value; no classes for DM.
+        own: By the coarsest classes, rates times the span of the value alone; no classes for DM.
+        all_rates: Of each node, the sum of its rates; nothing for DM.
+        all_own: Of each node, that sum times the span of the value alone; nothing for DM.
         least: Of each node, what its records cost if no value is merged and none is suppressed.
         lost: Records whose class is too small even if all values are merged; they are left out above.
     """
@@ -68,6 +72,9 @@ class Columns:
     crowds: Counts
     fixed: Floats
     rates: Floats
+    own: Floats
+    all_rates: Floats
+    all_own: Floats
     least: Floats
     lost: int
 
@@ -182,8 +189,8 @@ class Innermost:
             counts = (columns.records, columns.crowds)
             found = kernels.cheap_by_size(*blocks, *counts, least, k, penalty, slack)
         else:
-            amounts = (columns.crowds, columns.fixed, columns.rates)
-            found = kernels.cheap_by_cells(*blocks, *amounts, self._spans, least, k, penalty, slack)
+            amounts = (columns.crowds, columns.fixed, columns.rates, columns.own, columns.all_rates, columns.all_own)
+            found = kernels.cheap_by_cells(*blocks, *amounts, self._spans, k, penalty, slack)
         lines, over, losses = found
         if self._limit >= costs.records:
             losses[:] = 0
@@ -202,19 +209,20 @@ class Innermost:
             records = records[:, np.argsort(-records.sum(axis=0))]
             least = (records * np.maximum(records, costs.k)).sum(axis=1).astype(np.float64)
             records, crowds, least = map(self._grown, (records, crowds, least))
-            return Columns(records, crowds, none, none, least, lost)
+            return Columns(records, crowds, none, none, none, none, none, least, lost)
         paid = np.zeros(len(self._tuples))
         for place, other in enumerate(self._others):
             paid += costs.penalties(other, fine[other])[self._tuples[:, place]]
         fixed = kernels.collected(self._records * paid, crowd_of)
         rates = crowds / len(costs.domains)
         if costs.cost == "hdm":
-            counts = costs.value_counts[self.index]
-            rates /= np.maximum(1, costs.records - counts)[:, None]
-            fixed -= rates * counts[:, None]
-        least = (fixed + rates * self._alone[:, None]).sum(axis=1)
-        crowds, fixed, rates, least = map(self._grown, (crowds, fixed, rates, least))
-        return Columns(none.astype(np.int64), crowds, fixed, rates, least, lost)
+            rates /= np.maximum(1, costs.records - costs.value_counts[self.index])[:, None]
+        else:
+            fixed += rates * self._alone[:, None]
+        of_cells = (crowds, fixed, rates, rates * self._alone[:, None])
+        of_values = (rates.sum(axis=1), rates.sum(axis=1) * self._alone, fixed.sum(axis=1))
+        crowds, fixed, rates, own, all_rates, all_own, least = map(self._grown, (*of_cells, *of_values))
+        return Columns(none.astype(np.int64), crowds, fixed, rates, own, all_rates, all_own, least, lost)
 
     def _classes(self, partitions: Sequence[Labels]) -> tuple[Counts, Counts]:
         """The class of each tuple of the other attributes, and the sizes of these classes."""

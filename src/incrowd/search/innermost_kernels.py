@@ -85,12 +85,14 @@ def cheap_by_size(
 
 @compiled
 def cheap_by_cells(
-    walk: Any, masks: Any, apart: Any, crowds: Any, fixed: Any, rates: Any, spans: Any, least: Any, k: int,
-    penalty: float, slack: float,
+    walk: Any, masks: Any, apart: Any, crowds: Any, fixed: Any, rates: Any, own: Any, all_rates: Any, all_own: Any,
+    spans: Any, k: int, penalty: float, slack: float,
 ) -> tuple[Any, Any, Any]:  # fmt: skip
     """HDM and LM: the blocks that cost less than slack over what their values cost at least.
 
-    The records of a block pay `fixed`, and `rates` times the span of the block.
+    The records of a block pay `fixed`, and `rates` times what the span of the block is more than that of their value.
+    A value that nearly all records have makes the latter a small difference of large numbers, so it is kept apart, and
+    is exactly 0 for a block of one value.
 
     Args:
         walk: See `cheap_by_size`, as all that is not named here.
@@ -99,8 +101,10 @@ def cheap_by_cells(
         crowds: See there.
         fixed: Nodes x columns of `crowds`, what records pay whatever their block.
         rates: Nodes x columns of `crowds`, what they pay per span of their block.
+        own: Nodes x columns of `crowds`, rates times the span of the value alone.
+        all_rates: Of each node, the sum of its rates.
+        all_own: Of each node, that sum times the span of the value alone.
         spans: Of each line, the span of its block.
-        least: See there.
         k: See there.
         penalty: See there.
         slack: See there.
@@ -108,16 +112,16 @@ def cheap_by_cells(
     Returns:
         See there.
     """
-    crowd = np.zeros((len(least) + 1, crowds.shape[1]), np.int64)
-    paid, paying = np.zeros((len(least) + 1, fixed.shape[1])), np.zeros((len(least) + 1, fixed.shape[1]))
-    all_paid, all_paying = np.zeros(len(least) + 1), np.zeros(len(least) + 1)
-    over, rate = fixed.sum(axis=1) - least, rates.sum(axis=1)
+    depths, columns = len(crowds) + 1, crowds.shape[1]
+    crowd = np.zeros((depths, columns), np.int64)
+    paid, rate, kept = np.zeros((depths, columns)), np.zeros((depths, columns)), np.zeros((depths, columns))
+    all_rate, all_kept = np.zeros(depths), np.zeros(depths)
     found, costs, losses = [np.int64(0) for _ in range(0)], [0.0 for _ in range(0)], [np.int64(0) for _ in range(0)]
     line = 0
     while line < len(masks):
         depth, node = walk[line, 0], walk[line, 1]
-        all_paid[depth + 1], all_paying[depth + 1] = all_paid[depth] + over[node], all_paying[depth] + rate[node]
-        cost = all_paid[depth + 1] + all_paying[depth + 1] * spans[line]
+        all_rate[depth + 1], all_kept[depth + 1] = all_rate[depth] + all_rates[node], all_kept[depth] + all_own[node]
+        cost = all_rate[depth + 1] * spans[line] - all_kept[depth + 1]
         if cost >= slack or apart[node] & masks[line]:
             line = walk[line, 2]
             continue
@@ -126,10 +130,12 @@ def cheap_by_cells(
             size = crowd[depth, column] + crowds[node, column]
             crowd[depth + 1, column] = size
             paid[depth + 1, column] = paid[depth, column] + fixed[node, column]
-            paying[depth + 1, column] = paying[depth, column] + rates[node, column]
+            rate[depth + 1, column] = rate[depth, column] + rates[node, column]
+            kept[depth + 1, column] = kept[depth, column] + own[node, column]
             if 0 < size < k:
                 lost += size
-                cost += size * penalty - paid[depth + 1, column] - paying[depth + 1, column] * spans[line]
+                more = rate[depth + 1, column] * spans[line] - kept[depth + 1, column]
+                cost += size * penalty - paid[depth + 1, column] - more
         if walk[line, 3] and cost < slack:
             found.append(np.int64(line))
             costs.append(cost)
@@ -194,7 +200,11 @@ def _cover(
     parents, blocks = [np.zeros(1, np.int64)], [np.full(1, -1)]
     narrowed = False
     for position in range(size):
-        room = len(covered) * max(1, begins[position + 1] - begins[position])
+        here = range(begins[position], begins[position + 1])
+        room = len(covered)
+        for state in range(len(covered)):
+            for block in here:
+                room += gone[state] + losses[block] <= limit and spent[state] + prices[block] < slack
         above, taken = np.empty(room, np.int64), np.empty(room, np.int64)
         covered_now, spent_now, gone_now = np.empty(room, np.int64), np.empty(room), np.empty(room, np.int64)
         count = 0
@@ -204,7 +214,7 @@ def _cover(
                 covered_now[count], spent_now[count], gone_now[count] = covered[state], spent[state], gone[state]
                 count += 1
                 continue
-            for block in range(begins[position], begins[position + 1]):
+            for block in here:
                 if not runs and keys[block] & covered[state]:
                     continue
                 if gone[state] + losses[block] > limit or spent[state] + prices[block] >= slack:

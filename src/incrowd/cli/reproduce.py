@@ -8,17 +8,22 @@ from pathlib import Path
 import typer
 
 from incrowd.cli.progress import ProgressLine
-from incrowd.errors import PolicyError
+from incrowd.errors import PolicyError, UnknownNameError
 from incrowd.reproduce import EXPERIMENTS, Effort, reproduce
+from incrowd.reproduce.adult import ATTRIBUTES
 
 QUICK_SECONDS = 2.0  # where a search for an optimum stops if it should be quick
 
 
 def _files(folder: Path) -> dict[str, Path]:
     """The taxonomies in a folder by column."""
-    if files := {path.stem: path for path in sorted(folder.glob("*.csv"))}:
-        return files
-    raise PolicyError(f"no taxonomies in {folder}; it must hold one COLUMN.csv for each column that has one")
+    files = {path.stem: path for path in sorted(folder.glob("*.csv"))}
+    if not files:
+        raise PolicyError(f"no taxonomies in {folder}; it must hold one COLUMN.csv for each column that has one")
+    for name in files:
+        if name not in ATTRIBUTES:
+            raise UnknownNameError("column", name, ATTRIBUTES, "the census data")
+    return files
 
 
 def list_experiments() -> None:
@@ -39,6 +44,8 @@ def run_experiments(
         taxonomies: Folder with taxonomies in place of the shipped ones.
         quick: Whether to take fewer points.
     """
+    if docs is not None and taxonomies is not None:
+        raise PolicyError("the page is about the shipped taxonomies; give --taxonomies with -o FOLDER, not with --docs")
     trees = {} if taxonomies is None else _files(taxonomies)
     seconds = QUICK_SECONDS if quick else Effort.seconds
     with ProgressLine() as progress:
