@@ -121,8 +121,8 @@ class TestPolicyFile:
         assert (found["taxonomies"], found["types"]) == (["job"], {})
 
     def test_a_range_of_a_column_with_a_taxonomy(self, folder):
-        (folder / "release.toml").write_text(self.TOML + "[taxonomies]\nage = {widths = [5]}\n")
-        result = run(*anonymize("--policy", "release.toml", "--range", "age=0:99"))
+        (folder / "release.toml").write_text(self.TOML + "[taxonomies]\nage = {widths = [5]}\n[ranges]\nage = [0, 99]\n")
+        result = run(*anonymize("--policy", "release.toml"))
         assert "column 'age' has a taxonomy, which its range would not change" in only_line(result.stderr)
         assert result.exit_code == 2
 
