@@ -121,7 +121,8 @@ class TestPolicyFile:
         assert (found["taxonomies"], found["types"]) == (["job"], {})
 
     def test_a_range_of_a_column_with_a_taxonomy(self, folder):
-        (folder / "release.toml").write_text(self.TOML + "[taxonomies]\nage = {widths = [5]}\n[ranges]\nage = [0, 99]\n")
+        both = "[taxonomies]\nage = {widths = [5]}\n[ranges]\nage = [0, 99]\n"
+        (folder / "release.toml").write_text(self.TOML + both)
         result = run(*anonymize("--policy", "release.toml"))
         assert "column 'age' has a taxonomy, which its range would not change" in only_line(result.stderr)
         assert result.exit_code == 2
