@@ -162,9 +162,10 @@ def plot(folder: str, seconds: float) -> None:
         for scheme in SCHEMES:
             found = [run(GROWING[:4], folder, k=k, scheme=scheme, cost=cost, **options) for k in CROWDS]
             axes[place].plot(CROWDS, [facts[word] for facts in found], "o-", label=scheme)
-    for axis, title in zip(axes, ("CPU seconds", "CPU seconds", "DM", "HDM"), strict=True):
-        axis.set(title=title, xlabel="k", yscale="log" if title == "CPU seconds" else "linear")
-        axis.legend(fontsize=7)
+    titles = ("CPU seconds, DM, two directions", "CPU seconds, DM, six schemes", "DM, lowest cost", "HDM, lowest cost")
+    for axis, title in zip(axes, titles, strict=True):
+        axis.set(title=title, xlabel="k", yscale="log" if "seconds" in title else "linear")
+        axis.legend(fontsize=7, loc="upper center", bbox_to_anchor=(0.5, -0.18), ncols=3)
     figure.savefig(RESULTS / "optimal.svg", bbox_inches="tight", metadata={"Date": None})
 
 
