@@ -43,6 +43,8 @@ class ProgressLine:
         """How far a search without steps is, or in words what it is about to do, which stays on the screen."""
         if isinstance(report, str):
             self._note(report)
+            self._begin -= PATIENCE  # what follows may take long before it can say anything, the first time above all
+            self._show("searching")
         else:
             self._show(f"searching: {report}")
 
