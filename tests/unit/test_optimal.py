@@ -17,8 +17,9 @@ from incrowd.errors import InfeasibleError, PolicyError
 from incrowd.policy import QuasiIdentifier
 from incrowd.recodings.recoding import Recoding
 from incrowd.search.blocks import labels_of
-from incrowd.search.branch_and_bound import PRUNINGS, Progress
+from incrowd.search.branch_and_bound import PRUNINGS
 from incrowd.search.costs import Costs
+from incrowd.search.limits import Progress
 from incrowd.search.optimal import optimal
 from incrowd.search.partitions import partitions
 from incrowd.search.schemes import domain_of

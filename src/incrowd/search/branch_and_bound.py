@@ -26,7 +26,6 @@ The prunings, each of which can be switched off and none of which changes the op
 from __future__ import annotations
 
 import heapq
-import time
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -36,6 +35,7 @@ import numpy as np
 from incrowd.search.blocks import Apart, Labels
 from incrowd.search.costs import Bound, Classes, Costs
 from incrowd.search.innermost import Innermost, innermost_of
+from incrowd.search.limits import Limits, Progress
 from incrowd.search.partitions import Reach
 from incrowd.table import Floats
 
@@ -43,20 +43,6 @@ PRUNINGS = ("bound", "applicators", "useful", "seeding", "requeue", "node-order"
 NODE_BYTES = 2_000  # about, with its states
 CACHED_CHILDREN = 300_000
 LESS_ROOM = 0.8  # of the room below the best; joins are forbidden again when so little is left
-
-
-@dataclass(frozen=True)
-class Progress:
-    """How far a search is: costs in the unit of the report."""
-
-    nodes: int
-    waiting: int
-    best: float
-    bound: float
-    seconds: float
-
-    def __str__(self) -> str:
-        return f"best {self.best:,.6g}, bound {self.bound:,.6g}, {self.nodes:,} nodes seen, {self.waiting:,} waiting"
 
 
 @dataclass(slots=True)
@@ -108,10 +94,8 @@ class Search:
         on_progress: Callable[[Progress], object] | None = None,
     ) -> None:
         self.costs, self._limit, self._up, self._on = costs, limit, up, frozenset(prunings)
-        self._gap, self._most = gap, max(1, int(memory * 1e6 / NODE_BYTES))
-        self._began = self._told = time.monotonic()
-        self._until = np.inf if time_limit is None else self._began + time_limit
-        self._on_progress = on_progress
+        self._limits = Limits(time_limit, gap, on_progress)
+        self._most = max(1, int(memory * 1e6 / NODE_BYTES))
         self._heap: list[tuple[float, int, Node]] = []
         self._stack: list[Node] = []
         self._current: Node | None = None
@@ -170,17 +154,13 @@ class Search:
             return self._stack.pop()
         return heapq.heappop(self._heap)[2] if self._heap else None
 
+    @property
+    def waiting(self) -> int:
+        """Nodes that may still be better."""
+        return len(self._heap) + len(self._stack)
+
     def _is_over(self) -> bool:
-        now = time.monotonic()
-        if now > self._until:
-            self.stopped = "time limit"
-        if self._on_progress is not None and now - self._told > 0.5:
-            self._told = now
-            best, bound = self.costs.reported(self.best), self.costs.reported(self.bound)
-            waiting = len(self._heap) + len(self._stack)
-            self._on_progress(Progress(self.visited, waiting, best, bound, now - self._began))
-        if self._gap > 0 and np.isfinite(self.best) and self.best - self.bound <= self._gap * self.best:
-            self.stopped = "gap"
+        self.stopped = self.stopped or self._limits.reached(self)
         return bool(self.stopped)
 
     def _hopeless(self, bound: float) -> bool:

@@ -15,7 +15,6 @@ A node is evaluated from the classes of the evaluated node below it that has the
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
 from typing import Any
 
@@ -24,8 +23,8 @@ import numpy.typing as npt
 
 from incrowd.search import kernels
 from incrowd.search.blocks import Labels, blocks_of, labels_of
-from incrowd.search.branch_and_bound import Progress
 from incrowd.search.costs import Costs
+from incrowd.search.limits import Limits, Progress
 from incrowd.search.partitions import LevelSpace
 from incrowd.table import Floats
 
@@ -63,10 +62,8 @@ class FullDomain:
         memory: float = 1000,
         on_progress: Callable[[Progress], object] | None = None,
     ) -> None:
-        self._costs, self._limit, self._gap, self._room = costs, limit, gap, int(memory * 1e6)
-        self._began = self._told = time.monotonic()
-        self._until = np.inf if time_limit is None else self._began + time_limit
-        self._on_progress = on_progress
+        self.costs, self._limit, self._room = costs, limit, int(memory * 1e6)
+        self._limits = Limits(time_limit, gap, on_progress)
         spaces = [domain.space for domain in costs.domains]
         self._shape = tuple(space.partitions for space in spaces)
         self._prepare_labels()
@@ -88,7 +85,7 @@ class FullDomain:
 
     def _prepare_labels(self) -> None:
         """Labels of all levels, multiplied so that their sum over the attributes is a key of the class."""
-        costs = self._costs
+        costs = self.costs
         width = max(domain.space.size for domain in costs.domains)
         self._labels = np.zeros((len(self._shape), max(self._shape), width), np.int64)
         self._penalties = np.zeros(self._labels.shape)
@@ -105,9 +102,9 @@ class FullDomain:
     def _known_base(self) -> Floats:
         """LM: what all records pay at each node. DM: that every record is in a class of at least k, and of one."""
         base = np.zeros(self._shape)
-        if self._costs.cost == "dm":
-            return base + float(self._costs.records) * self._costs.k
-        for index, counts in enumerate(self._costs.value_counts):
+        if self.costs.cost == "dm":
+            return base + float(self.costs.records) * self.costs.k
+        for index, counts in enumerate(self.costs.value_counts):
             paid = self._penalties[index, : self._shape[index], : len(counts)] @ counts
             base += paid.reshape([-1 if place == index else 1 for place in range(len(self._shape))])
         return base
@@ -115,7 +112,7 @@ class FullDomain:
     def _mean_loss(self) -> Floats:
         """How general each node is, to choose paths by: the share of values that are merged, over all attributes."""
         loss = np.zeros(self._shape)
-        for index, domain in enumerate(self._costs.domains):
+        for index, domain in enumerate(self.costs.domains):
             assert isinstance(domain.space, LevelSpace)
             size = max(1, domain.space.size - 1)
             merged = [(len(labels) - len(set(labels))) / size for labels in domain.space.levels]
@@ -143,7 +140,7 @@ class FullDomain:
         """The best partitions so far."""
         if self._best_levels is None:
             return None
-        levels = zip(self._costs.domains, self._best_levels, strict=True)
+        levels = zip(self.costs.domains, self._best_levels, strict=True)
         return [labels_of(blocks_of(domain.space.levels[level]), domain.space.size) for domain, level in levels]  # type: ignore[union-attr]
 
     def run(self) -> None:
@@ -161,19 +158,15 @@ class FullDomain:
             self.stopped = "interrupted"
 
     def _candidates(self) -> npt.NDArray[np.bool_]:
-        return self._open & (self._base + self._extra < self._costs.below(self.best))
+        return self._open & (self._base + self._extra < self.costs.below(self.best))
+
+    @property
+    def waiting(self) -> int:
+        """Nodes that may still be better."""
+        return int(self._candidates().sum())
 
     def _is_over(self) -> bool:
-        now = time.monotonic()
-        if now > self._until:
-            self.stopped = "time limit"
-        if self._on_progress is not None and now - self._told > 0.5:
-            self._told = now
-            best, bound = self._costs.reported(self.best), self._costs.reported(self.bound)
-            waiting = int(self._candidates().sum())
-            self._on_progress(Progress(self.visited, waiting, best, bound, now - self._began))
-        if self._gap > 0 and np.isfinite(self.best) and self.best - self.bound <= self._gap * self.best:
-            self.stopped = "gap"
+        self.stopped = self.stopped or self._limits.reached(self)
         return bool(self.stopped)
 
     def _rule_out(self, start: Levels) -> None:
@@ -183,7 +176,7 @@ class FullDomain:
         while low < high:
             middle = (low + high) // 2
             _, extra, suppressed = self._evaluate(path[middle])
-            enough = self._base[start] + extra >= self._costs.below(self.best)
+            enough = self._base[start] + extra >= self.costs.below(self.best)
             if suppressed > self._limit or enough:
                 low = middle + 1
             else:
@@ -210,7 +203,7 @@ class FullDomain:
         if node in self._evaluated:
             return self._evaluated[node]
         rows, sizes = self._roll_up(node, direct)
-        costs = self._costs
+        costs = self.costs
         if costs.cost == "dm":
             base, extra, suppressed = kernels.base_and_extra(sizes, costs.k, costs.records)
         else:

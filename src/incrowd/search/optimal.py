@@ -17,10 +17,11 @@ from incrowd.policy import QuasiIdentifier
 from incrowd.recodings.attribute import AttributeRecoding
 from incrowd.search import Found, full_domain
 from incrowd.search.blocks import Labels, blocks_of
-from incrowd.search.branch_and_bound import PRUNINGS, Progress, Search
+from incrowd.search.branch_and_bound import PRUNINGS, Search
 from incrowd.search.costs import Costs
 from incrowd.search.full_domain import FullDomain
 from incrowd.search.innermost import innermost_of
+from incrowd.search.limits import Progress
 from incrowd.search.partitions import TreeSpace
 from incrowd.search.schemes import Domain, Order, domain_of, domains_of, explain
 from incrowd.search.seeds import Seeds, carried, from_top_down
