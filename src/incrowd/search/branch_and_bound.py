@@ -26,7 +26,7 @@ The prunings, each of which can be switched off and none of which changes the op
 from __future__ import annotations
 
 import heapq
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -68,6 +68,11 @@ class Node:
     seen: bool = False
 
 
+def solved_of(costs: Costs, prunings: Collection[str]) -> int | None:
+    """The attribute that a search with these prunings solves instead of enumerating it."""
+    return innermost_of(costs) if "innermost" in prunings else None
+
+
 class Search:
     """A branch and bound search; `run` it, then read `best`, `bound` and the counts.
 
@@ -101,7 +106,7 @@ class Search:
         self._current: Node | None = None
         self._reaches: dict[tuple[int, Any, Apart], Reach] = {}
         self._cached = self._serial = 0
-        index = innermost_of(costs) if "innermost" in self._on else None
+        index = solved_of(costs, self._on)
         self._innermost = None if index is None else Innermost(costs, index, limit)
         self.best = np.inf
         self.partitions: list[Labels] | None = None

@@ -17,10 +17,9 @@ from incrowd.policy import QuasiIdentifier
 from incrowd.recodings.attribute import AttributeRecoding
 from incrowd.search import Found, full_domain
 from incrowd.search.blocks import Labels, blocks_of
-from incrowd.search.branch_and_bound import PRUNINGS, Search
+from incrowd.search.branch_and_bound import PRUNINGS, Search, solved_of
 from incrowd.search.costs import Costs
 from incrowd.search.full_domain import FullDomain
-from incrowd.search.innermost import innermost_of
 from incrowd.search.limits import Progress
 from incrowd.search.partitions import TreeSpace
 from incrowd.search.schemes import Domain, Order, domain_of, domains_of, explain
@@ -85,8 +84,7 @@ def optimal(
     costs = Costs(table, domains, cost, qid.k)
     limit = int(suppress * table.records + 1e-9)
     is_lattice = direction == "auto" and chosen == PRUNINGS and full_domain.fits(costs)
-    solved = innermost_of(costs) if "innermost" in chosen and not is_lattice else None
-    spaces = explain(domains, solved)
+    spaces = explain(domains, None if is_lattice else solved_of(costs, chosen))
     if on_progress is not None:
         on_progress("\n".join(spaces))
     options: dict[str, Any] = {"time_limit": time_limit, "gap": gap, "memory": memory, "on_progress": on_progress}
