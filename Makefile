@@ -1,10 +1,11 @@
-# Two commands on a machine with Python 3.11 and nothing else: make demo, make test.
+# On a machine with Python 3.11 and nothing else: make demo, make test. For those who work on it: make fuzz, make papers.
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 WORKERS ?= 2
+MINUTES ?= 10
 
-.PHONY: demo test lint types clean
+.PHONY: demo test lint types fuzz papers clean
 
 demo: $(VENV)/installed
 	$(BIN)/incrowd demo
@@ -18,6 +19,12 @@ lint: $(VENV)/installed-test
 
 types: $(VENV)/installed-test
 	$(BIN)/mypy
+
+fuzz: $(VENV)/installed-test
+	$(BIN)/python -m tests.fuzz --minutes $(MINUTES) --workers $(WORKERS)
+
+papers: $(VENV)/installed-test
+	$(BIN)/python -m papers --all --docs docs
 
 $(VENV)/installed: pyproject.toml
 	$(PYTHON) -m venv $(VENV)

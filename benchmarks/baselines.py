@@ -7,23 +7,22 @@ Writes `results/baselines.md`.
 
 import time
 from pathlib import Path
+from typing import Any
 
 from incrowd import datasets
-from incrowd.engines import arrow
-from incrowd.engines.sources import open_source
-from incrowd.measures import measure
-from incrowd.policy import make_policy
-from incrowd.recodings.local.recoding import LocalRecoding
-from incrowd.recodings.recoding import Recoding
-from incrowd.search import method_of
+from incrowd.engines.engine import engine_of
+from incrowd.formats.registry import open_source
+from incrowd.pipeline import release_of
+from incrowd.policy.words import make_policy
+from incrowd.run import Run
 
 ATTRIBUTES = ["age", *datasets.taxonomies("adult")]
-RUNS = [
+RUNS: list[tuple[str, dict[str, Any]]] = [
     ("datafly", {}),
     ("samarati", {}),
     ("incognito", {}),
     ("argus", {}),
-    ("genetic", {"fitness": "lm"}),
+    ("genetic", {"fitness": "ncp"}),
     ("genetic", {"fitness": "cm"}),
     ("mondrian", {}),
     ("mondrian", {"relaxed": True}),
@@ -33,24 +32,27 @@ HEAD = (
 )
 
 
-def run(k, name, options):
-    words = {"target": "income", "taxonomies": datasets.taxonomies("adult")}
+def run(k: int, name: str, options: dict[str, Any]) -> str:
+    words: dict[str, Any] = {
+        "target": "income",
+        "taxonomies": datasets.taxonomies("adult"),
+        "method": name,
+        "options": options,
+    }
     policy = make_policy(quasi_identifiers=ATTRIBUTES, k=k, **words)
     source = open_source(datasets.adult())
-    table = arrow.compress(source, policy)
+    table = engine_of().compress(source, policy, Run())
     begin = time.perf_counter()
-    found = method_of(name, options)(table, policy.quasi_identifiers, options)
+    release = release_of(source, policy, table=table)
     seconds = time.perf_counter() - begin
-    recoding = LocalRecoding(found.local, b"") if found.local else Recoding(found.recoding, classes=found.classes)
-    labels = arrow.label_counts(source, recoding, table, policy.target)
-    total = measure(table, recoding, policy.quasi_identifiers, labels).total
-    metric = f"{total.classification_metric:.3f}"
+    total = release.measures.total
+    metric = f"{total.cm:.3f}"
     shown = " ".join([name, *(f"{option}={value}" for option, value in options.items())])
-    numbers = f"{total.classes:,} | {total.discernibility:,} | {total.ncp:.3f} | {metric} | {total.suppressed:,}"
+    numbers = f"{total.classes:,} | {total.dm:,} | {total.ncp:.3f} | {metric} | {total.suppressed:,}"
     return f"| {k} | {shown} | {seconds:.1f} | {numbers} |"
 
 
-def main():
+def main() -> None:
     lines = [HEAD]
     print(HEAD)
     for k in (10, 50):

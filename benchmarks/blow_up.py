@@ -14,9 +14,8 @@ from pathlib import Path
 import numpy as np
 import pyarrow.csv
 import pyarrow.parquet as pq
-
-from incrowd.reproduce.adult import adult_rows
-from incrowd.reproduce.blow_up import blow_up
+from papers.adult import adult_rows
+from papers.blow_up import blow_up
 
 RECORDS = 45_222
 

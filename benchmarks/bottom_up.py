@@ -15,13 +15,13 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet
+from papers.adult import TRAIN, train_rows
+from papers.blow_up import CATEGORIES, encoded, novel
+from papers.experiment import Effort
+from papers.scalability import NOVELTY, SCALE, SWEEPS, K, sweeps, timed
 
 from incrowd import anonymize
 from incrowd.datasets import taxonomies
-from incrowd.reproduce.adult import TRAIN, train_rows
-from incrowd.reproduce.blow_up import CATEGORIES, encoded, novel
-from incrowd.reproduce.experiment import Effort
-from incrowd.reproduce.scalability import NOVELTY, SCALE, SWEEPS, K, sweeps, timed
 
 RESULTS = Path(__file__).parent / "results"
 QUALITY_K = (10, 25, 50, 100, 150, 200, 300, 400, 500)
@@ -33,8 +33,8 @@ METHODS: dict[str, dict[str, Any]] = {
     "bug, weighted, tighten": {"method": "bug", "information": "weighted", "tighten": True},
     "bug, weighted, 20 restarts": {"method": "bug", "information": "weighted", "restarts": 20},
     "bug, weighted, suppress 2 %": {"method": "bug", "information": "weighted", "suppress": 0.02},
-    "bug, loss": {"method": "bug", "information": "loss"},
-    "bug, loss, tighten": {"method": "bug", "information": "loss", "tighten": True},
+    "bug, ncp": {"method": "bug", "information": "ncp"},
+    "bug, ncp, tighten": {"method": "bug", "information": "ncp", "tighten": True},
 }
 
 
@@ -104,7 +104,7 @@ def quality() -> Iterator[tuple[str, list[tuple[float, float, int]]]]:
                 **words,
             )
             total = release.measures.total
-            line.append((total.classification_metric or 0.0, total.ncp, total.anonymity))
+            line.append((total.cm or 0.0, total.ncp, total.anonymity))
         yield name, line
 
 

@@ -15,8 +15,9 @@ from dataclasses import asdict
 from importlib import import_module
 from pathlib import Path
 
+from papers.adult import ATTRIBUTES
+
 from benchmarks.fresh import measured
-from incrowd.reproduce.adult import ATTRIBUTES
 
 
 def with_polars(path: Path, output: Path) -> int:

@@ -13,12 +13,12 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from incrowd.reproduce.adult import EIGHT, all_rows
-from incrowd.reproduce.local_recoding import CROWDS, SEEDS, SIZES, measured
+from papers.adult import EIGHT, all_rows
+from papers.local_recoding import CROWDS, SEEDS, SIZES, measured
 
 RESULTS = Path(__file__).parent / "results"
 METHOD_OPTIONS: dict[str, dict[str, Any]] = {"kaca": {}, "kaca2": {"max_inconsistency": 0.1}, "cover": {}}
-MEASURES = ("distortion", "discernibility", "C_AVG", "inconsistency")
+MEASURES = ("distortion", "DM", "C_AVG", "inconsistency")
 
 
 def table_of(title: str, axis: str, places: list[int], found: dict[str, list[list[float]]]) -> str:

@@ -21,14 +21,16 @@ import pyarrow.csv
 import pyarrow.parquet
 
 from incrowd import datasets
-from incrowd.engines import arrow
-from incrowd.engines.sources import open_source
-from incrowd.measures import ClassMeasures, measure
-from incrowd.policy import QuasiIdentifier, make_policy
-from incrowd.recodings.local.recoding import LocalRecoding
-from incrowd.search import METHODS
-from incrowd.search.kaca import kaca
-from incrowd.table import CompressedTable
+from incrowd.engines.engine import engine_of
+from incrowd.formats.registry import open_source
+from incrowd.measures.measures import ClassMeasures, measure
+from incrowd.policy.words import make_policy
+from incrowd.privacy.model import Requirements
+from incrowd.recodings.recoding import Recoding
+from incrowd.run import Run
+from incrowd.search.clustering.kaca import kaca
+from incrowd.search.registry import METHODS
+from incrowd.table.compressed import CompressedTable
 
 ATTRIBUTES = ["age", "workclass", "education", "marital-status", "occupation", "race", "sex", "native-country"]
 TRAINING = 30_162
@@ -44,21 +46,28 @@ RESULTS = Path(__file__).parent / "results" / "local_recoding.md"
 
 
 def compressed(data: Any, hierarchies: str) -> CompressedTable:
-    return arrow.compress(open_source(data), make_policy(quasi_identifiers=ATTRIBUTES, k=2, taxonomies=hierarchies))
+    policy = make_policy(quasi_identifiers=ATTRIBUTES, k=2, taxonomies=hierarchies)
+    return engine_of().compress(open_source(data), policy, Run())
 
 
-def timed(table: CompressedTable, k: int, method: str, options: dict[str, Any], runs: int = 2) -> tuple[float, Any]:
+def needed(k: int) -> Requirements:
+    return make_policy(quasi_identifiers=ATTRIBUTES, k=k).requirements
+
+
+def timed(
+    table: CompressedTable, k: int, method: str, options: dict[str, Any], runs: int = 2
+) -> tuple[float, Recoding]:
     """CPU seconds and what was found."""
     seconds = []
     for _ in range(runs):
         start = time.process_time()
-        found = METHODS[method](table, (QuasiIdentifier(ATTRIBUTES, k),), options)
+        found = METHODS[method](table, needed(k), options, Run())
         seconds.append(time.process_time() - start)
-    return min(seconds), found.local
+    return min(seconds), found.recoding
 
 
-def total(table: CompressedTable, k: int, mapping: Any) -> ClassMeasures:
-    return measure(table, LocalRecoding(mapping, b""), (QuasiIdentifier(ATTRIBUTES, k),)).total
+def total(table: CompressedTable, k: int, recoding: Recoding) -> ClassMeasures:
+    return measure(table, recoding, needed(k)).total
 
 
 def beside_arx(table: CompressedTable) -> list[str]:
@@ -70,11 +79,11 @@ def beside_arx(table: CompressedTable) -> list[str]:
         average = (TRAINING - suppressed) / classes / k
         lines.append(f"| {k} | ARX | {classes:,} | {squares:,} | {average:.4f} | {loss:.4f} | 10 to 23 |")
         for method, options in OURS:
-            seconds, mapping = timed(table, k, method, options)
-            found = total(table, k, mapping)
+            seconds, recoding = timed(table, k, method, options)
+            found = total(table, k, recoding)
             name = " ".join([method, *options.values()])
             lines.append(
-                f"| {k} | {name} | {found.classes:,} | {found.discernibility:,} | {found.average_class_size:.4f} | "
+                f"| {k} | {name} | {found.classes:,} | {found.dm:,} | {found.c_avg:.4f} | "
                 f"{found.ncp:.4f} | {seconds:.2f} |"
             )
     return lines
@@ -83,11 +92,11 @@ def beside_arx(table: CompressedTable) -> list[str]:
 def index_beside_loop(table: CompressedTable) -> list[str]:
     lines = ["| distance | index | plain loop | same result |", "| --- | ---: | ---: | --- |"]
     for distance in ("height", "ncp"):
-        indexed, mapping = timed(table, 10, "kaca", {"distance": distance})
+        indexed, recoding = timed(table, 10, "kaca", {"distance": distance})
         start = time.process_time()
-        plain = kaca(table, (QuasiIdentifier(ATTRIBUTES, 10),), distance=distance, bucket=10**9).local
+        plain = kaca(table, needed(10), Run(), distance=distance, bucket=10**9).recoding
         seconds = time.process_time() - start
-        lines.append(f"| {distance} | {indexed:.2f} | {seconds:.2f} | {'yes' if plain == mapping else 'NO'} |")
+        lines.append(f"| {distance} | {indexed:.2f} | {seconds:.2f} | {'yes' if plain == recoding else 'NO'} |")
     return lines
 
 
@@ -100,7 +109,7 @@ def growth(path: str, hierarchies: str) -> list[str]:
     for part in (32, 8, 1):
         table = compressed(rows.take(np.sort(order[: len(rows) // part])), hierarchies)
         found = [timed(table, 10, method, options, 1) for method, options in methods]
-        cells = [f"{s:.1f} s, NCP {total(table, 10, mapping).ncp:.3f}" for s, mapping in found]
+        cells = [f"{s:.1f} s, NCP {total(table, 10, recoding).ncp:.3f}" for s, recoding in found]
         lines.append(f"| {table.records:,} | {len(table.counts):,} | " + " | ".join(cells) + " |")
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024
     return [*lines, "", f"Peak memory of all of this: {peak:,} MB."]
@@ -108,7 +117,7 @@ def growth(path: str, hierarchies: str) -> list[str]:
 
 def main(hierarchies: str, large: str | None = None) -> None:
     adult = compressed(pyarrow.csv.read_csv(datasets.adult()).slice(0, TRAINING), hierarchies)
-    METHODS["cover"](adult, (QuasiIdentifier(ATTRIBUTES, 10),), {})  # compiles
+    METHODS["cover"](adult, needed(10), {}, Run())  # compiles
     text = ["# Local recoding", "", "`python -m benchmarks.local_recoding HIERARCHIES LARGE.parquet`", ""]
     text += ["## Beside ARX", "", *beside_arx(adult), "", "ARX suppresses 64 records at k = 50; incrowd none.", ""]
     text += ["## The index beside the plain loop, k = 10, CPU seconds", "", *index_beside_loop(adult), ""]

@@ -2,9 +2,9 @@
 
 import pytest
 
-from incrowd.engines.csv_files import CsvWriter
-from incrowd.engines.sources import open_source
 from incrowd.errors import DataError
+from incrowd.formats.csv_writer import CsvWriter
+from incrowd.formats.registry import open_source
 
 SECRET = "Hildegard"
 

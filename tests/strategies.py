@@ -3,7 +3,7 @@
 from hypothesis import strategies as st
 from tests.reference.problem import Column, Problem
 
-from incrowd.policy import QuasiIdentifier
+from incrowd.policy.policy import QuasiIdentifier
 from incrowd.taxonomies.taxonomy import Taxonomy
 
 CRITERIA = st.sampled_from(["tds", "tdr", "gain"])

@@ -10,8 +10,10 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from incrowd import datasets
+    from incrowd.certificate import Certificate
     from incrowd.comparison.comparison import Comparison, compare
     from incrowd.errors import (
+        CancelledError,
         DataError,
         IncrowdError,
         InfeasibleError,
@@ -19,67 +21,98 @@ if TYPE_CHECKING:
         OutputError,
         PolicyError,
         TaxonomyError,
+        TimeLimitError,
     )
     from incrowd.evaluation.result import Evaluation
     from incrowd.evaluation.trial import evaluate
-    from incrowd.hierarchical_distance import Weights
-    from incrowd.pipeline import anonymize, apply, verify
-    from incrowd.policy import Policy, QuasiIdentifier
-    from incrowd.recodings.recoding import Recoding
-    from incrowd.release import Certificate, Release
-    from incrowd.release_distortion import distortion
+    from incrowd.existing import apply, distortion, verify
+    from incrowd.measures.distortion import Distortion
+    from incrowd.measures.hierarchical_distance import Weights
+    from incrowd.measures.measures import ClassMeasures, Measures
+    from incrowd.pipeline import anonymize
+    from incrowd.policy.policy import Policy, QuasiIdentifier
+    from incrowd.privacy.k_anonymity import KAnonymity
+    from incrowd.recodings.recoding import Recoding, read_recoding
+    from incrowd.recodings.steps import Step
+    from incrowd.release import Release
+    from incrowd.run import Run
+    from incrowd.search.registry import methods
     from incrowd.taxonomies.rules import Bounds, Flat, Intervals, Prefix
     from incrowd.taxonomies.taxonomy import Taxonomy
+    from incrowd.witness import Verification
+
+    __version__: str
 
 _HOMES = {
     "anonymize": "pipeline",
-    "apply": "pipeline",
-    "verify": "pipeline",
-    "Comparison": "comparison.comparison",
+    "apply": "existing",
+    "verify": "existing",
+    "distortion": "existing",
+    "evaluate": "evaluation.trial",
     "compare": "comparison.comparison",
-    "distortion": "release_distortion",
-    "Weights": "hierarchical_distance",
-    "DataError": "errors",
-    "IncrowdError": "errors",
-    "InfeasibleError": "errors",
-    "NotAnonymousError": "errors",
-    "OutputError": "errors",
-    "PolicyError": "errors",
-    "TaxonomyError": "errors",
-    "Policy": "policy",
-    "QuasiIdentifier": "policy",
-    "Recoding": "recodings.recoding",
-    "Certificate": "release",
-    "Release": "release",
+    "methods": "search.registry",
+    "read_recoding": "recodings.recoding",
+    "Policy": "policy.policy",
+    "QuasiIdentifier": "policy.policy",
+    "KAnonymity": "privacy.k_anonymity",
+    "Weights": "measures.hierarchical_distance",
     "Taxonomy": "taxonomies.taxonomy",
+    "Prefix": "taxonomies.rules",
+    "Intervals": "taxonomies.rules",
     "Bounds": "taxonomies.rules",
     "Flat": "taxonomies.rules",
-    "Intervals": "taxonomies.rules",
-    "Prefix": "taxonomies.rules",
+    "Run": "run",
+    "Release": "release",
+    "Recoding": "recodings.recoding",
+    "Step": "recodings.steps",
+    "Measures": "measures.measures",
+    "ClassMeasures": "measures.measures",
+    "Distortion": "measures.distortion",
+    "Certificate": "certificate",
+    "Verification": "witness",
     "Evaluation": "evaluation.result",
-    "evaluate": "evaluation.trial",
+    "Comparison": "comparison.comparison",
+    "IncrowdError": "errors",
+    "PolicyError": "errors",
+    "DataError": "errors",
+    "TaxonomyError": "errors",
+    "OutputError": "errors",
+    "NotAnonymousError": "errors",
+    "InfeasibleError": "errors",
+    "TimeLimitError": "errors",
+    "CancelledError": "errors",
 }
 
-__all__ = [  # noqa: RUF022  (order of the stories they tell)
+__all__ = [  # noqa: RUF022  (what to do, what to say, what comes back, what may go wrong)
     "anonymize",
     "apply",
     "verify",
+    "distortion",
     "evaluate",
     "compare",
-    "distortion",
-    "Weights",
+    "methods",
+    "read_recoding",
+    "datasets",
     "Policy",
     "QuasiIdentifier",
-    "Release",
-    "Recoding",
-    "Certificate",
-    "Evaluation",
-    "Comparison",
+    "KAnonymity",
+    "Weights",
     "Taxonomy",
     "Prefix",
     "Intervals",
     "Bounds",
     "Flat",
+    "Run",
+    "Release",
+    "Recoding",
+    "Step",
+    "Measures",
+    "ClassMeasures",
+    "Distortion",
+    "Certificate",
+    "Verification",
+    "Evaluation",
+    "Comparison",
     "IncrowdError",
     "PolicyError",
     "DataError",
@@ -87,13 +120,19 @@ __all__ = [  # noqa: RUF022  (order of the stories they tell)
     "OutputError",
     "NotAnonymousError",
     "InfeasibleError",
-    "datasets",
+    "TimeLimitError",
+    "CancelledError",
+    "__version__",
 ]
 
 
 def __getattr__(name: str) -> Any:
     if name == "datasets":
         return import_module("incrowd.datasets")
+    if name == "__version__":
+        from importlib.metadata import version
+
+        return version("incrowd")
     if name not in _HOMES:
         raise AttributeError(f"module 'incrowd' has no attribute '{name}'")
     value = getattr(import_module(f"incrowd.{_HOMES[name]}"), name)

@@ -1,7 +1,7 @@
-"""The errors a user can meet, one hierarchy.
+"""The errors that a user can meet, in one hierarchy.
 
-Every message is one line that says what is wrong, where, what was got and what to do. A message never shows more of a
-person's data than the one value that has to be mended. `exit_code` is what the command line ends with.
+Every message is one line that says what is wrong, where, what was found and what to do. A message never shows more of a
+person's data than the one value that has to be corrected. `exit_code` is the exit code of the command line.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ class PolicyError(IncrowdError):
 
 
 class UnknownNameError(PolicyError):
-    """A name in the policy stands for nothing.
+    """A name in the policy is unknown.
 
     Args:
         what: What the name should have been, such as "column" or "method".
-        name: The name that was got.
+        name: The name that was given.
         known: The names that exist.
         where: Where the name was looked up, such as a file.
     """
@@ -36,7 +36,8 @@ class UnknownNameError(PolicyError):
         known = list(known)
         place = f" in {where}" if where else ""
         hint = did_you_mean(name, known)
-        super().__init__(f"no {what} '{name}'{place}{hint}; there is: {shorten(known, 20)}")
+        listed = f" {what.capitalize()}s" if hint else f"; {what}s"  # a hint ends in a question mark
+        super().__init__(f"no {what} '{name}'{place}{hint}{listed}: {shorten(known, 20) or 'none'}")
 
 
 class DataError(IncrowdError):
@@ -63,13 +64,35 @@ class InfeasibleError(IncrowdError):
     exit_code = 4
 
 
+class TimeLimitError(IncrowdError):
+    """The time limit was reached before there was anything to release.
+
+    Args:
+        reason: Why the run ended.
+        seconds: The time limit.
+    """
+
+    def __init__(self, reason: str = "time limit", seconds: float | None = None) -> None:
+        ended = f"no release within {seconds:g} s" if seconds is not None and reason == "time limit" else reason
+        super().__init__(f"{ended}; allow more time, or use a method that can stop early (see 'incrowd methods')")
+
+
+class CancelledError(IncrowdError):
+    """The run was cancelled."""
+
+    exit_code = 130
+
+    def __init__(self, message: str = "cancelled; no file was written") -> None:
+        super().__init__(message)
+
+
 def closest(name: str, known: Iterable[str]) -> str | None:
-    """The known name that looks most like a name, None if none does."""
+    """The known name that is most similar to a name, or None if none is similar."""
     return next(iter(difflib.get_close_matches(name, list(known), n=1, cutoff=0.6)), None)
 
 
 def did_you_mean(name: str, known: Iterable[str]) -> str:
-    """A hint at the closest known name, or nothing."""
+    """A hint at the most similar known name, or an empty text."""
     close = closest(name, known)
     return f"; did you mean '{close}'?" if close else ""
 

@@ -1,100 +1,87 @@
-"""A release: the recoded rows, how they came about, and what can be said of them.
+"""A release: the recoded rows, how they came about, and what can be said about them.
 
-Rows leave a release only past the witness: `data` and `write` recount the classes of what they hand out and raise
-before anyone sees rows that do not satisfy the policy.
+Rows leave a release only after the witness has checked them: `data` and `write` recount the classes of what they hand
+out and raise before anyone sees rows that do not satisfy the policy.
 """
 
 from __future__ import annotations
 
 import json
-import platform
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import pyarrow as pa
-
-from incrowd.engines import arrow
-from incrowd.engines.frames import FrameSource
-from incrowd.engines.output import AtomicFiles, check_output
-from incrowd.engines.sources import Source, WatchedFile, open_source
+from incrowd.certificate import Certificate
+from incrowd.engines.engine import engine_of
 from incrowd.errors import PolicyError
-from incrowd.hierarchical_distance import HEIGHT, Weights
-from incrowd.measures import Measures, measure
-from incrowd.policy import Policy, QuasiIdentifier
-from incrowd.recodings.local.recoding import AnyRecoding
+from incrowd.formats.atomic_files import AtomicFiles, check_output
+from incrowd.formats.registry import open_source
+from incrowd.formats.sources import Source, WatchedFile
+from incrowd.measures.hierarchical_distance import HEIGHT, Weights
+from incrowd.measures.measures import Measures, measure
+from incrowd.policy.policy import Policy, QuasiIdentifier
 from incrowd.recodings.recoding import Recoding
-from incrowd.search import Found
-from incrowd.steps import Step
-from incrowd.table import CompressedTable
+from incrowd.recodings.replay import replayed
+from incrowd.recodings.steps import Step
+from incrowd.run import Run
+from incrowd.search.method import SearchResult
+from incrowd.table.compressed import CompressedTable
 from incrowd.witness import Verification, Witness
 
 if TYPE_CHECKING:
-    from incrowd.release_distortion import Distortion
-
-Progress = Callable[[int], object]
-
-
-@dataclass(frozen=True)
-class Certificate:
-    """What a release promises and how to check it: policy, anonymity reached, hashes, versions, seed."""
-
-    policy: dict[str, Any]
-    verification: dict[str, Any]
-    input: str
-    output: str
-    versions: dict[str, str]
-
-    def to_json(self) -> dict[str, Any]:
-        """As JSON-able data."""
-        return {"incrowd": "certificate", **self.__dict__}
+    from incrowd.measures.distortion import Distortion
 
 
 @dataclass(frozen=True)
 class Release:
-    """The result of `anonymize`.
+    """The result of `anonymize`. All of it is data: it can be pickled and sent to another process.
 
     Args:
         policy: What it satisfies, redundant quasi-identifiers left out.
         source: The rows it was made from.
         table: The compressed table.
-        recoding: What every value became.
-        found: What the search gave: steps and facts.
+        found: What the search gave: the recoding, steps and facts.
         notes: What a user should know.
     """
 
     policy: Policy
     source: Source = field(repr=False)
     table: CompressedTable = field(repr=False)
-    recoding: AnyRecoding = field(repr=False)
-    found: Found = field(repr=False)
+    found: SearchResult = field(repr=False)
     notes: tuple[str, ...] = ()
 
     @property
+    def recoding(self) -> Recoding:
+        """What became of every value, or of every tuple."""
+        return self.found.recoding
+
+    @property
     def steps(self) -> tuple[Step, ...]:
-        """How the search got there, of a greedy method."""
+        """The steps of the search, for a greedy method."""
         return self.found.steps
 
     @cached_property
     def measures(self) -> Measures:
-        """What the release lost."""
-        labels = arrow.label_counts(self.source, self.recoding, self.table, self.policy.target)
-        return measure(self.table, self.recoding, self.policy.quasi_identifiers, labels)
+        """What the release has lost."""
+        labels, target = None, self.policy.target
+        if target is not None and (parts := self.recoding.parts(self.table)).dealt:
+            sizes = len(parts.records)
+            labels = engine_of().label_counts(self.source, self.recoding, target, self.table.labels, sizes, Run())
+        return measure(self.table, self.recoding, self.policy.requirements, labels)
 
     def distortion(self, weights: Weights = HEIGHT) -> Distortion:
         """How far the values were generalized in their hierarchies."""
-        from incrowd.release_distortion import release_distortion
+        from incrowd.measures.distortion import release_distortion
 
         return release_distortion(self.table, self.recoding, weights)
 
     @cached_property
     def data(self) -> Any:
         """The released rows, verified: the kind of frame that was given, or an Arrow table for a file."""
-        rows = recode(self.source, self.recoding)
+        rows = engine_of().recoded(self.source, self.recoding, Run())
         recount(open_source(rows), self.policy.quasi_identifiers).require()
         return rows
 
@@ -102,49 +89,57 @@ class Release:
     def certificate(self) -> Certificate:
         """The certificate of `data`; what `write` writes has its own."""
         rows = open_source(self.data)
-        return self._certificate(recount(rows, self.policy.quasi_identifiers), rows.fingerprint())
+        verification = recount(rows, self.policy.quasi_identifiers)
+        return Certificate.of(self.policy, verification, self.source.fingerprint(), rows.fingerprint())
 
     def at(self, step: int) -> Release:
         """The release after that many steps of a greedy method, 0 for where the search began.
 
-        Only what satisfies the policy leaves it: a state on the way of a bottom-up search can be measured, but `data`
-        and `write` raise.
+        Only rows that satisfy the policy are released: an earlier state of a bottom-up search can be measured, but
+        `data` and `write` raise.
         """
-        if self.found.at is None or not isinstance(self.recoding, Recoding):
+        if self.found.begins is None:
             raise PolicyError(
-                f"The method '{self.policy.method}' has no release at a step; that needs a greedy, global one."
+                f"The method '{self.policy.method}' keeps no release at a step; use a greedy global one, such as 'tdr'."
             )
-        if not 0 <= step <= len(self.steps):
-            raise PolicyError(f"The 'step' parameter must lie between 0 and {len(self.steps)}. Got {step}.")
+        if isinstance(step, bool) or not isinstance(step, int) or not 0 <= step <= len(self.steps):
+            raise PolicyError(f"The 'step' parameter must be between 0 and {len(self.steps)}. Got {step!r}.")
         if step == len(self.steps):
             return self
-        recoding = replace(self.recoding, attributes=self.found.at(step), classes=None)
-        return replace(self, recoding=recoding, found=replace(self.found, steps=self.steps[:step]))
+        steps = self.steps[:step]
+        made = replayed(self.table.attributes, steps, self.found.begins)
+        kept = {
+            name: getattr(self.recoding, name) for name in ("dropped", "missing", "missing_values", "missing_label")
+        }
+        return replace(self, found=replace(self.found, recoding=replace(made, **kept), steps=steps))
 
     def write(
-        self, path: str | Path, *, overwrite: bool = False, sidecars: bool = True, progress: Progress | None = None
+        self, path: str | Path, *, overwrite: bool = False, sidecars: bool = True, run: Run | None = None
     ) -> Certificate:
-        """Write the release, and beside it its recoding, steps and certificate.
+        """Write the release, and next to it its recoding, steps and certificate.
 
         The rows are verified while they are written; the files appear together, and only when all is well.
 
         Args:
-            path: Where to; the suffix says whether CSV or Parquet.
+            path: Where to write; the suffix determines the format.
             overwrite: Whether existing files may be replaced.
             sidecars: Whether to write the other files too.
-            progress: Called with a number of rows, again and again.
+            run: Gets the number of rows, and is asked whether to go on.
 
         Raises:
             OutputError: The files cannot be written there.
             NotAnonymousError: The rows failed the recount; nothing was written.
         """
+        run = run or Run()
+        run.anytime = True  # there is a release: a time limit no longer ends it
+        run.stage("writing")
         check_outputs(path, self.source, overwrite=overwrite, sidecars=sidecars)
-        with AtomicFiles() as files, ThreadPoolExecutor(1) as pool:
-            fingerprint = pool.submit(self.source.fingerprint)  # while the rows are written
+        with AtomicFiles() as files, ThreadPoolExecutor(1) as pool, run.cancelling():
+            fingerprint = pool.submit(self.source.fingerprint, run.check)  # while the rows are written
             witness = Witness(self.policy.quasi_identifiers)
-            output = arrow.write(self.source, self.recoding, files.open(path), witness.see, progress, seen=True)
-            fingerprint.result()  # the source remembers it
-            certificate = self._certificate(witness.verdict().require(), output)
+            output = engine_of().write(self.source, self.recoding, files.open(path), witness.see, run, seen=True)
+            verification = witness.verdict().require()
+            certificate = Certificate.of(self.policy, verification, fingerprint.result(), output)
             if sidecars:
                 steps = [step.to_json({*self.recoding.labels(step.attribute), None}) for step in self.steps]
                 contents = (self.recoding.to_json(), steps, certificate.to_json())
@@ -153,11 +148,12 @@ class Release:
                     files.open(target).write_text(text, encoding="utf-8")
         return certificate
 
-    def _certificate(self, verification: Verification, output: str) -> Certificate:
-        versions = {name: version(name) for name in ("incrowd", "numpy", "pyarrow")}
-        versions["python"] = platform.python_version()
-        found = verification.to_json()
-        return Certificate(self.policy.to_json(), found, self.source.fingerprint(), output, versions)
+    def preview(self, rows: int = 5) -> tuple[dict[str, list[Any]], dict[str, list[Any]]]:
+        """The quasi-identifiers of the first few rows, before and after, by column; confidential."""
+        names = self.recoding.names
+        first = next(self.source.batches(names, encoded=names)).slice(0, rows)
+        after = next(engine_of().recode(self.source, self.recoding, Run())).slice(0, rows)
+        return tuple({name: batch.column(name).to_pylist() for name in names} for batch in (first, after))  # type: ignore[return-value]
 
     def to_json(self) -> dict[str, Any]:
         """Everything but the rows and the steps."""
@@ -171,26 +167,13 @@ class Release:
         }
 
 
-def recode(source: Source, recoding: AnyRecoding) -> Any:
-    """The rows of a source, recoded: the same kind of frame, or an Arrow table for a file."""
-    if isinstance(source, FrameSource):
-        return arrow.frame(source, recoding)
-    table = pa.Table.from_batches(list(arrow.released(source, recoding)))
-    for place, name in enumerate(table.column_names):
-        if name in recoding.names:
-            table = table.set_column(place, name, table.column(name).cast(pa.string()))
-    return table
-
-
-def recount(
-    source: Source, quasi_identifiers: Sequence[QuasiIdentifier], progress: Progress | None = None
-) -> Verification:
+def recount(source: Source, quasi_identifiers: Sequence[QuasiIdentifier], run: Run | None = None) -> Verification:
     """What the witness finds in the rows of a source."""
+    run = run or Run()
     witness = Witness(quasi_identifiers)
     for batch in source.batches(witness.columns, encoded=witness.columns):
         witness.see(batch)
-        if progress is not None:
-            progress(len(batch))
+        run.rows(len(batch))
     return witness.verdict()
 
 

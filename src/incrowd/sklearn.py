@@ -1,8 +1,8 @@
-"""The scikit-learn face: a transformer that learns a recoding from training rows and recodes any rows with it.
+"""The scikit-learn interface: a transformer that learns a recoding from training rows and recodes any rows with it.
 
 What `fit` saw is k-anonymous once it is transformed, and is verified before `fit` returns. Rows that are transformed
 later, such as the test rows of a fold, are recoded alike but were never counted: k does not hold for them. In a
-cross-validation every fold fits a recoding of its own; releasing several of them is more than one release.
+cross-validation every fold fits its own recoding; releasing several of them is more than one release.
 """
 
 from __future__ import annotations
@@ -16,11 +16,14 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from incrowd.engines.frames import rebuild
-from incrowd.engines.sources import as_array, open_source
+from incrowd.engines.arrow.recode import Recoder
 from incrowd.errors import DataError, IncrowdError, PolicyError
+from incrowd.formats.frames import rebuild
+from incrowd.formats.registry import open_source
+from incrowd.formats.sources import as_array
 from incrowd.pipeline import release_of
-from incrowd.policy import Policy, QuasiIdentifier, make_policy
+from incrowd.policy.policy import Policy, QuasiIdentifier
+from incrowd.policy.words import make_policy
 from incrowd.recodings.recoding import Recoding
 from incrowd.release import Release
 
@@ -52,7 +55,7 @@ class Anonymizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type
 
     Args:
         quasi_identifiers: As in `incrowd.anonymize`; columns of an array also by number. All columns if None.
-        k: Smallest crowd.
+        k: Size of the smallest crowd.
         taxonomies: As in `incrowd.anonymize`, like the next five.
         types: "number", "date" or "text" by column.
         ranges: Public ranges by column.
@@ -65,7 +68,7 @@ class Anonymizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type
             `recoding_.labels(column)`, which need no encoder before a classifier.
 
     Attributes:
-        recoding_: What every value became.
+        recoding_: What became of every value.
         release_: The release of the training rows, verified; its `measures` say what was lost.
         n_features_in_: Number of columns.
         feature_names_in_: Their names, where the training rows had any.
@@ -109,7 +112,7 @@ class Anonymizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type
         Args:
             X: The rows.
             y: The class of each row, if models will predict it: the release keeps what predicts it. Numbers that are
-                no classes, as in a regression, are not used.
+                not classes, as in a regression, are not used.
 
         Raises:
             PolicyError: The parameters contradict each other or the rows.
@@ -126,10 +129,10 @@ class Anonymizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type
                 target = _unlike("target", table.column_names)
                 table = table.append_column(target, pa.array(np.asarray(y).ravel()))
         release = release_of(open_source(table), self._policy(table.column_names, target))
-        if not isinstance(release.recoding, Recoding):
+        if not release.recoding.by_row:
             raise PolicyError(
-                f"The method '{self.method}' recodes equal rows differently, so that it cannot transform single rows; "
-                "take a global method, such as 'tdr'."
+                f"The method '{self.method}' recodes equal rows differently, so it cannot transform single rows; "
+                "use a global method, such as 'tdr'."
             )
         release.data  # noqa: B018  (counted here: raises unless everyone stands in a crowd)
         self.release_, self.recoding_ = release, release.recoding
@@ -139,14 +142,14 @@ class Anonymizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type
         """Recode rows; none is added, none is dropped.
 
         Raises:
-            NotFittedError: `fit` comes first.
+            NotFittedError: `fit` has not been called.
             TaxonomyError: A value is not in its column's taxonomy.
-            DataError: A value is missing, or no number, where none was in the training rows.
+            DataError: A value is missing or not a number, which was not so in the training rows.
         """
         check_is_fitted(self, "recoding_")
         rows = self._checked(X, fitting=False)
         table = self._columns(rows).select(self.recoding_.names).combine_chunks()
-        recoded, keep = self.recoding_.recode(table.to_batches()[0])
+        recoded, keep = Recoder(self.recoding_, lambda: ()).recode(table.to_batches()[0])
         left_out = None if keep is None else ~keep
         if self.values == "codes":
             codes = {name: _codes(self.recoding_, name, column, left_out) for name, column in recoded.items()}
@@ -218,7 +221,7 @@ def _arrow(name: str, column: npt.NDArray[Any]) -> pa.Array:
     try:
         return pa.array(column, from_pandas=True)
     except (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError):
-        raise DataError(f"column '{name}' mixes types or holds objects that are no table values; convert it") from None
+        raise DataError(f"column '{name}' mixes types or holds objects that a table cannot store; convert it") from None
 
 
 def _named(words: Any, columns: Sequence[str]) -> Any:
@@ -245,7 +248,7 @@ def _labels(column: pa.DictionaryArray, left_out: npt.NDArray[np.bool_] | None) 
 def _codes(
     recoding: Recoding, name: str, column: pa.DictionaryArray, left_out: npt.NDArray[np.bool_] | None
 ) -> npt.NDArray[np.float64]:
-    codes = column.indices.fill_null(recoding[name].missing_cell).to_numpy(zero_copy_only=False).astype(float)
+    codes = column.indices.fill_null(recoding.missing_cell(name)).to_numpy(zero_copy_only=False).astype(float)
     return codes if left_out is None else np.where(left_out, np.nan, codes)
 
 

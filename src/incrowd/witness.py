@@ -1,25 +1,65 @@
 """The independent witness: recounts the classes of released rows, and knows of nothing but those rows.
 
-It shares no code with encoding, search or recoding, so that a mistake there cannot hide here.
+It shares no code with encoding, search, recoding or the privacy models, so that a mistake there cannot hide here: for
+each model it has a count of its own (`LEVELS`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
 from incrowd.errors import DataError, NotAnonymousError
-from incrowd.policy import QuasiIdentifier
+from incrowd.policy.policy import QuasiIdentifier
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
+    from incrowd.privacy.model import PrivacyModel
+
 Ints = npt.NDArray[Any]
 _BUFFER = 1 << 20  # rows of counts that may wait before they are merged
+
+
+# How well each class is protected, by the name of the model: from the sizes of the classes and the model's parameters.
+LEVELS: Mapping[str, Callable[[Ints, Any], Ints]] = {"k-anonymity": lambda sizes, model: sizes}
+
+
+@dataclass(frozen=True)
+class ModelFinding:
+    """What was counted for one privacy model.
+
+    Args:
+        model: The promise in short, such as "k=10".
+        threshold: What every class should reach.
+        worst: What the worst class reaches.
+        bad_classes: Classes that fall short.
+        bad_records: Records in them.
+    """
+
+    model: str
+    threshold: float
+    worst: float
+    bad_classes: int
+    bad_records: int
+
+    @property
+    def holds(self) -> bool:
+        """Whether every class is good."""
+        return self.worst >= self.threshold
+
+    @classmethod
+    def of(cls, model: PrivacyModel, sizes: Ints) -> ModelFinding:
+        """Count the classes of one quasi-identifier."""
+        if model.name not in LEVELS:
+            raise DataError(f"the witness cannot count {model.name}, so it cannot say whether {model} holds")
+        levels = LEVELS[model.name](sizes, model)
+        bad = sizes[levels < model.threshold]
+        return cls(str(model), model.threshold, levels.min().item(), len(bad), int(bad.sum()))
 
 
 @dataclass(frozen=True)
@@ -30,20 +70,18 @@ class Finding:
         quasi_identifier: What should hold.
         anonymity: Size of the smallest class.
         classes: Number of classes.
-        small_classes: Classes smaller than k.
-        small_records: Records in them.
+        models: What was counted for each privacy model.
     """
 
     quasi_identifier: QuasiIdentifier
     anonymity: int
     classes: int
-    small_classes: int
-    small_records: int
+    models: tuple[ModelFinding, ...]
 
     @property
     def holds(self) -> bool:
-        """Whether everyone stands in a crowd of at least k."""
-        return self.anonymity >= self.quasi_identifier.k
+        """Whether every privacy model holds."""
+        return all(model.holds for model in self.models)
 
     def to_json(self) -> dict[str, Any]:
         """As JSON-able data."""
@@ -53,8 +91,7 @@ class Finding:
             "holds": self.holds,
             "anonymity": self.anonymity,
             "classes": self.classes,
-            "small_classes": self.small_classes,
-            "small_records": self.small_records,
+            "models": [{**asdict(model), "holds": model.holds} for model in self.models],
         }
 
 
@@ -77,13 +114,13 @@ class Verification:
             NotAnonymousError: It does not.
         """
         for finding in self.findings:
-            if not finding.holds:
-                qid = finding.quasi_identifier
-                raise NotAnonymousError(
-                    f"not {qid.k}-anonymous for {', '.join(qid.attributes)}: {finding.small_records} of {self.records} "
-                    f"records stand in {finding.small_classes} classes smaller than {qid.k}, the smallest of "
-                    f"{finding.anonymity}"
-                )
+            for model in finding.models:
+                if not model.holds:
+                    names = ", ".join(finding.quasi_identifier.attributes)
+                    raise NotAnonymousError(
+                        f"{model.model} does not hold for {names}: {model.bad_records} of {self.records} records "
+                        f"are in {model.bad_classes} classes that fall short; the worst reaches {model.worst}"
+                    )
         return self
 
     def to_json(self) -> dict[str, Any]:
@@ -145,7 +182,7 @@ class Witness:
         import pyarrow as pa
 
         if pa.types.is_nested(column.type):
-            raise DataError(f"column '{name}' has type {column.type}, which cannot be counted; turn it into text first")
+            raise DataError(f"column '{name}' has type {column.type}, which cannot be counted; convert it to text")
         column = column if pa.types.is_dictionary(column.type) else column.dictionary_encode()
         numbers = self._numbers[name]
         values = [*column.dictionary.to_pylist(), None]
@@ -163,9 +200,9 @@ class Witness:
             raise DataError("there are no rows to verify")
         findings = []
         for qid, tally in zip(self._quasi_identifiers, self._tallies, strict=True):
-            counts = tally.merge()
-            small = counts[counts < qid.k]
-            findings.append(Finding(qid, int(counts.min()), len(counts), len(small), int(small.sum())))
+            sizes = tally.merge()
+            models = tuple(ModelFinding.of(model, sizes) for model in qid.models)
+            findings.append(Finding(qid, int(sizes.min()), len(sizes), models))
         return Verification(self._records, tuple(findings))
 
 

@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 from tests.reference.problem import Column, Problem
 
-from incrowd.policy import QuasiIdentifier
-from incrowd.recodings.recoding import Recoding
-from incrowd.recodings.replay import generalized
-from incrowd.search.bottom_up import bottom_up
-from incrowd.search.crowds import Crowds
-from incrowd.search.ladders import ladder_of
+from incrowd.policy.policy import QuasiIdentifier
+from incrowd.recodings.replay import replayed
+from incrowd.run import Run
+from incrowd.search.bottom_up.bottom_up import bottom_up
+from incrowd.search.bottom_up.crowds import Crowds
+from incrowd.search.bottom_up.ladders import ladder_of
 from incrowd.taxonomies.taxonomy import Taxonomy
 
 RELATIONSHIP = Taxonomy.from_tree({"ANY1": {"e1": ["a1", "b1"], "f1": ["c1", "d1"]}})
@@ -44,15 +44,19 @@ def figure_1(k):
     return Problem(tuple(made), classes, (QuasiIdentifier(names, k),))
 
 
+def search(problem, **options):
+    return bottom_up(problem.table(), problem.requirements, Run(), **options)
+
+
 def crowds(k):
     table = figure_1(k).table()
     ladders = [ladder_of(table, index, "entropy") for index in range(3)]
-    return Crowds([0, 1, 2], k, ladders, table.codes, table.counts)
+    return Crowds(figure_1(k).requirements[0], ladders, table)
 
 
 def vids(problem, steps):
     """a(vid) of every vid after some steps."""
-    recoding = Recoding(tuple(generalized(attribute, steps) for attribute in problem.table().attributes))
+    recoding = replayed(problem.table().attributes, steps, "specific")
     released = problem.release(recoding)
     counted = {}
     for vid in zip(*released.values(), strict=True):
@@ -69,7 +73,7 @@ def test_example_1_the_anonymity_is_2_and_the_anonymity_vids():
 
 
 def test_example_1_f2_is_chosen_and_satisfies_k_3():
-    found = bottom_up(figure_1(3).table(), figure_1(3).quasi_identifiers)
+    found = search(figure_1(3))
     (step,) = found.steps
     assert (step.attribute, step.value, step.children) == ("Race", "f2", ("c2", "d2"))
     assert (step.gain, step.anonymity) == (1, (3,))
@@ -82,7 +86,7 @@ def test_example_1_f2_is_chosen_and_satisfies_k_3():
 
 def test_example_2_the_new_counts_are_7_and_4():
     problem = figure_1(3)
-    steps = bottom_up(problem.table(), problem.quasi_identifiers).steps
+    steps = search(problem).steps
     assert vids(problem, steps) == {
         "c1b2a3": 4,
         "c1b2c3": 4,
@@ -97,8 +101,8 @@ def test_example_2_the_new_counts_are_7_and_4():
 def test_observation_1_f1_passes_the_only_if_test_and_f3_does_not_and_neither_is_critical():
     index = crowds(3)
     nodes = RELATIONSHIP.node("f1"), RACE.node("f2"), WORKCLASS.node("f3")
-    assert [index.above_smallest(attribute) == node for attribute, node in enumerate(nodes)] == [True, True, False]
-    assert [index.critical(attribute, {node}) for attribute, node in enumerate(nodes)] == [None, nodes[1], None]
+    assert [index.above_worst(attribute) == node for attribute, node in enumerate(nodes)] == [True, True, False]
+    assert [list(index.critical(attribute, {node})) for attribute, node in enumerate(nodes)] == [[], [nodes[1]], []]
     assert index.attempt(0, RELATIONSHIP.node("f1")).gain == 0
     assert index.attempt(1, RACE.node("f2")).gain == 1
     assert index.attempt(2, WORKCLASS.node("f3")).gain == 0
@@ -106,8 +110,8 @@ def test_observation_1_f1_passes_the_only_if_test_and_f3_does_not_and_neither_is
 
 def test_pruning_tries_only_f2_out_and_index_based_all_five_valid_generalizations():
     problem = figure_1(3)
-    with_pruning = bottom_up(problem.table(), problem.quasi_identifiers)
-    without = bottom_up(problem.table(), problem.quasi_identifiers, pruning=False)
+    with_pruning = search(problem)
+    without = search(problem, pruning=False)
     assert with_pruning.steps == without.steps
     assert with_pruning.facts["generalizations_tried"] == 1
     assert without.facts["generalizations_tried"] == 5
@@ -115,7 +119,7 @@ def test_pruning_tries_only_f2_out_and_index_based_all_five_valid_generalization
 
 def test_anonymity_beyond_k_is_worth_nothing():
     """With K = 4, f2 raises the anonymity by 1 only, and more steps follow."""
-    steps = bottom_up(figure_1(4).table(), figure_1(4).quasi_identifiers).steps
+    steps = search(figure_1(4)).steps
     assert (steps[0].value, steps[0].gain) == ("f2", 1)
     assert steps[-1].anonymity[0] >= 4
     assert sum(step.gain for step in steps) == 2

@@ -10,15 +10,21 @@ import pytest
 from tests.reference.optimal import allowed
 
 from incrowd import Taxonomy, datasets
-from incrowd.engines import arrow
-from incrowd.engines.sources import open_source
-from incrowd.policy import QuasiIdentifier, make_policy
-from incrowd.search.blocks import Tree, first
-from incrowd.search.costs import Costs
-from incrowd.search.optimal import optimal
-from incrowd.search.partitions import State, TreeSpace, partitions
-from incrowd.search.schemes import SCHEMES, domain_of, explain, scheme_size
-from incrowd.table import CompressedTable, TaxonomyAttribute
+from incrowd.engines.engine import engine_of
+from incrowd.formats.registry import open_source
+from incrowd.policy.words import make_policy
+from incrowd.privacy.k_anonymity import KAnonymity
+from incrowd.privacy.model import Requirement
+from incrowd.run import Run
+from incrowd.search.optimal import SCHEMES
+from incrowd.search.optimal.blocks import Tree, first
+from incrowd.search.optimal.costs import Costs
+from incrowd.search.optimal.optimal import optimal
+from incrowd.search.optimal.partitions import State, TreeSpace, partitions
+from incrowd.search.optimal.scheme_sizes import explain, scheme_size
+from incrowd.search.optimal.schemes import domain_of
+from incrowd.table.attributes import TaxonomyAttribute
+from incrowd.table.compressed import CompressedTable
 
 HIERARCHIES = Path(__file__).parents[3] / "shared" / "data" / "hierarchies" / "adult_arx"
 
@@ -153,9 +159,11 @@ def test_spaces_are_explained_before_a_search():
     table = CompressedTable.build([country], [np.arange(41)], np.ones(41, np.int64))
     (line,) = explain([domain_of(table, 0, "sps")])
     assert line == (
-        "sps on native-country: 2.4e+36 partitions; this will not finish unless nearly all can be pruned, "
+        "sps on native-country: 2.4e+36 partitions; the search will not finish unless nearly all can be pruned, "
         "gsps has 3.6e+15, ops has 1.1e+12, gops has 1.7e+10, ghs has 129, bhs has 3"
     )
+    (line,) = explain([domain_of(work_class([1] * 8), 0, "ghs")])
+    assert line == "ghs on work-class: 17 cuts, of which 9 differ on the 8 values that occur"
     (line,) = explain([domain_of(table, 0, "ops")], solved=0)
     assert (
         line == "ops on native-country: 1.1e+12 partitions; solved for each combination of the others, not enumerated"
@@ -165,7 +173,7 @@ def test_spaces_are_explained_before_a_search():
 def test_hdm_of_inc_and_not_inc():
     """50 records Inc and 200 Not-inc of 1000, generalized to Self-employed: 4/19 and 1/16."""
     table = work_class([100, 100, 100, 150, 50, 200, 150, 150])
-    costs = Costs(table, [domain_of(table, 0, "ghs")], "hdm", 2)
+    costs = Costs(table, [domain_of(table, 0, "ghs")], "hdm", Requirement(("work-class",), (KAnonymity(2),)))
     penalties = costs.penalties(0, np.array([0, 1, 2, 3, 4, 4, 6, 7]))
     assert penalties[4] == pytest.approx(4 / 19)
     assert penalties[5] == pytest.approx(1 / 16)
@@ -175,6 +183,10 @@ def test_hdm_of_inc_and_not_inc():
 NAMES = ["age", "education", "marital-status", "native-country", "occupation", "race", "sex", "workclass"]
 
 
+def crowds_of(k):
+    return Requirement(tuple(NAMES), (KAnonymity(k),))
+
+
 @pytest.fixture(scope="module")
 def adult():
     if not HIERARCHIES.exists():
@@ -182,7 +194,7 @@ def adult():
     with gzip.open(datasets.adult()) as file:
         rows = pyarrow.csv.read_csv(file).slice(0, 30_162)
     policy = make_policy(quasi_identifiers=NAMES, k=2, taxonomies=HIERARCHIES)
-    return arrow.compress(open_source(rows), policy, None)
+    return engine_of().compress(open_source(rows), policy, Run())
 
 
 @pytest.mark.parametrize(
@@ -197,15 +209,15 @@ def adult():
     ],
 )
 def test_the_full_domain_optima_of_arx_on_adult(adult, suppress, k, cost):
-    facts = optimal(adult, (QuasiIdentifier(NAMES, k),), scheme="bhs", cost="dm", suppress=suppress).facts
+    facts = optimal(adult, (crowds_of(k),), Run(), scheme="bhs", cost="dm", suppress=suppress).facts
     assert (facts["cost"], facts["bound"], facts["optimal"]) == (cost, cost, True)
     assert facts["nodes"] < 1000
 
 
-@pytest.mark.parametrize("cost", ["dm", "lm"])
+@pytest.mark.parametrize("cost", ["dm", "ncp"])
 def test_the_lattice_and_branch_and_bound_agree_on_adult(adult, cost):
     found = [
-        optimal(adult, (QuasiIdentifier(NAMES, 50),), scheme="bhs", cost=cost, direction=word).facts["cost"]
+        optimal(adult, (crowds_of(50),), Run(), scheme="bhs", cost=cost, direction=word).facts["cost"]
         for word in ("auto", "bottom-up")
     ]
     assert found[0] == pytest.approx(found[1], rel=1e-9)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from tests.golden.top_down_tables import table_1, table_2
 
-from incrowd.search.gains import entropy
+from incrowd.search.top_down.gains import entropy
 
 VID_1, VID_2 = ("Education Sex", 4), ("Sex Work_Hrs", 11)
 

@@ -4,7 +4,7 @@ import re
 
 from tests.reference.problem import Column, Problem
 
-from incrowd.policy import QuasiIdentifier
+from incrowd.policy.policy import QuasiIdentifier
 from incrowd.taxonomies.taxonomy import Taxonomy
 
 EDUCATION = Taxonomy.from_tree(

@@ -3,7 +3,8 @@
 import json
 import re
 
-from incrowd.recodings.attribute import Cut, Disclosure
+from incrowd.recodings.attributes.cut import Cut
+from incrowd.recodings.attributes.disclosure import Disclosure
 
 
 def check_cells(problem, recoding):

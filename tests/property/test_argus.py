@@ -7,19 +7,22 @@ from itertools import combinations
 import numpy as np
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from tests.examples import examples
 from tests.reference.full_domain import FullDomain
 from tests.strategies import problems
 
-from incrowd.measures import measure
-from incrowd.policy import QuasiIdentifier
-from incrowd.recodings.local.recoding import LocalRecoding, secret_key
-from incrowd.search import cell_suppression
-from incrowd.search.argus import argus
-from incrowd.search.cell_suppression import Suppression, cover, patterns
+from incrowd.measures.measures import measure
+from incrowd.policy.policy import QuasiIdentifier
+from incrowd.privacy.k_anonymity import KAnonymity
+from incrowd.privacy.model import Requirement
+from incrowd.run import Run
+from incrowd.search.argus import cell_suppression
+from incrowd.search.argus.argus import argus
+from incrowd.search.argus.cell_suppression import Suppression, cover, patterns
 
-modest = settings(max_examples=150, deadline=None)
+modest = examples(150)
 LENGTHS = st.integers(1, 4)
 SHARES = st.sampled_from([0.0, 0.05, 0.3, 0.9])
 
@@ -32,14 +35,12 @@ def united(problem):
 
 
 def search(problem, length, share):
-    found = argus(problem.table(), problem.quasi_identifiers, length=length, suppress=share)
-    return found, LocalRecoding(found.local, secret_key(found.local, 0))
+    found = argus(problem.table(), problem.requirements, Run(), length=length, suppress=share)
+    return found, found.recoding
 
 
 def released(problem, recoding):
-    arrays = [column.array(column.values) for column in problem.columns]
-    batch = pa.RecordBatch.from_arrays(arrays, [column.name for column in problem.columns])
-    return recoding.session(lambda: [batch]).batch(batch).to_pylist()
+    return recoding.apply(pa.table(problem.batch())).to_pylist()
 
 
 class Outcome:
@@ -71,8 +72,10 @@ def test_every_quasi_identifier_holds_whatever_the_length(problem, length, share
     assert len(rows) == len(problem.rows)
     for qid in problem.quasi_identifiers:
         assert min(Counter(tuple(row[name] for name in qid.attributes) for row in rows).values()) >= qid.k
-    parts = measure(problem.table(), recoding, problem.quasi_identifiers).quasi_identifiers
-    assert all(part.anonymity >= part.k and 0 <= part.ncp <= 1 for part in parts)
+    parts = measure(problem.table(), recoding, problem.requirements).quasi_identifiers
+    for qid, part in zip(problem.quasi_identifiers, parts, strict=True):
+        assert part.anonymity >= qid.k
+        assert 0 <= part.ncp <= 1
 
 
 @modest
@@ -145,7 +148,7 @@ def test_a_cover_hits_every_unsafe_combination_and_nothing_else(attributes, tupl
     members = np.array([[a in subset for a in range(attributes)] for subset in subsets])
     bits = data.draw(st.lists(st.booleans(), min_size=tuples * len(subsets), max_size=tuples * len(subsets)))
     unsafe = np.array(bits).reshape(tuples, len(subsets))
-    found = cover(unsafe, members, np.full((tuples, attributes), 0.5))
+    found = cover(unsafe, members, np.ones((tuples, attributes), np.int64), 2)
     for row, hidden in zip(unsafe, found, strict=True):
         chosen = {a for a in range(attributes) if hidden[a]}
         needed = [subset for subset, bad in zip(subsets, row, strict=True) if bad]
@@ -156,8 +159,12 @@ def test_a_cover_hits_every_unsafe_combination_and_nothing_else(attributes, tupl
 def test_a_cover_takes_what_is_in_most_combinations_then_what_costs_least():
     members = np.array([[True, True, False], [False, True, True], [True, False, True]])
     unsafe = np.array([[True, True, False], [False, False, True], [True, False, False]])
-    costs = np.array([[0.1, 0.9, 0.1], [0.5, 0.0, 0.4], [0.5, 0.5, 0.5]])
-    assert cover(unsafe, members, costs).tolist() == [[False, True, False], [False, False, True], [True, False, False]]
+    costs = np.array([[1, 9, 1], [5, 0, 4], [5, 5, 5]])
+    assert cover(unsafe, members, costs, 10).tolist() == [
+        [False, True, False],
+        [False, False, True],
+        [True, False, False],
+    ]
 
 
 def test_patterns_are_all_sets_from_small_to_large_the_cheap_ones_first():
@@ -186,10 +193,11 @@ def test_suppression_holds_with_few_patterns_too(data):
     records[0] += max(0, k - records.sum())
     state = Suppression(cells, records, [1.0] * shape[1])
     everything, some = np.arange(shape[1]), np.arange(data.draw(st.integers(1, shape[1])))
-    needed = data.draw(st.sampled_from([[(everything, k)], [(some, k), (everything[::-1], 2)]]))
+    most, two = (Requirement((), (KAnonymity(size),)) for size in (k, 2))
+    needed = data.draw(st.sampled_from([[(everything, most)], [(some, most), (everything[::-1], two)]]))
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(cell_suppression, "MOST_PATTERNS", data.draw(st.sampled_from([0, 1, 5, 1023])))
-        state.complete(needed)
-    assert not any(state.small(places, k).any() for places, k in needed)
+        state.complete(needed, Run())
+    assert not any(state.bad(places, requirement).any() for places, requirement in needed)
     assert np.bincount(state.tuples, state.records).tolist() == records.tolist()
     assert ((state.cells == cells[state.tuples]) | (state.cells == 0)).all()

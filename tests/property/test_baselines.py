@@ -2,44 +2,39 @@
 
 import json
 from collections import Counter
+from fractions import Fraction
 from itertools import pairwise
 
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
-from tests.reference.full_domain import FullDomain, height
+from tests.examples import examples
+from tests.reference.full_domain import FullDomain, height, loss
 from tests.strategies import problems
 
-from incrowd.measures import measure
-from incrowd.recodings.local.recoding import LocalRecoding, secret_key
-from incrowd.recodings.recoding import Recoding
-from incrowd.search import method_of
+from incrowd.measures.measures import measure
+from incrowd.recodings.by_value import ByValue
+from incrowd.recodings.replay import replayed
+from incrowd.run import Run, StepTaken
 from incrowd.search.domains import hierarchy
+from incrowd.search.registry import method_of
 
-modest = settings(max_examples=60, deadline=None)
+modest = examples(60)
 SHARES = st.sampled_from([0.0, 0.1, 0.3])
 FULL_DOMAIN = ["datafly", "samarati", "incognito", "argus"]
 OPTIONS = {"genetic": {"population": 8, "patience": 20, "evaluations": 60}}
 METHODS = st.sampled_from([*FULL_DOMAIN, "genetic"])
 
 
-def search(problem, name, seed=0, on_step=None, **options):
+def search(problem, name, run=None, **options):
     options = {**OPTIONS.get(name, {}), **options}
-    return method_of(name, options)(problem.table(), problem.quasi_identifiers, options, on_step, seed)
-
-
-def recoding_of(found):
-    if found.local is not None:
-        return LocalRecoding(found.local, secret_key(found.local, 0))
-    return Recoding(found.recoding, classes=found.classes)
+    return method_of(name, options)(problem.table(), problem.requirements, options, run or Run())
 
 
 def released(problem, recoding):
     """The released records."""
-    arrays = [column.array(column.values) for column in problem.columns]
-    batch = pa.RecordBatch.from_arrays(arrays, [column.name for column in problem.columns])
-    return recoding.session(lambda: [batch]).batch(batch).to_pylist()
+    return recoding.apply(pa.table(problem.batch())).to_pylist()
 
 
 def budget(problem, share):
@@ -55,9 +50,9 @@ def test_levels_are_those_of_the_definition(problem):
         domains = hierarchy(attribute)
         assert len(domains) == height(column) + 1
         for level, domain in enumerate(domains):
-            cells = Recoding((domain.recoding,)).cells(column.name, attribute.values())
-            assert domain.cells.tolist() == cells.tolist()
-            shown = Recoding((domain.recoding,)).column(column.name, column.array(column.values)).to_pylist()
+            recoding = ByValue((domain.recoding,))
+            assert domain.cells.tolist() == recoding.cells(column.name, attribute.values()).tolist()
+            shown = problem.release(recoding)[column.name]
             expected = [
                 row[column.name] for row in reference.rows(dict.fromkeys(reference.heights, 0) | {column.name: level})
             ]
@@ -75,6 +70,34 @@ def test_incognito_finds_exactly_the_minimal_generalizations(problem, share):
     assert sorted(map(str, listed)) == sorted(map(str, expected))
     assert found.facts["levels"] in listed
     assert found.facts["lowest_cost"] == min(entry["cost"] for entry in found.facts["minimal_generalizations"])
+
+
+@modest
+@given(problems())
+def test_of_the_minimal_generalizations_the_cheapest_is_released_then_the_lowest_then_the_first(problem):
+    """Costs are compared as fractions; attributes with most levels come first, by name where equal."""
+    reference = FullDomain(problem, 0)
+    names = sorted(reference.heights, key=lambda name: (-reference.heights[name], name))
+    expected = min(
+        reference.minimal(),
+        key=lambda node: (reference.loss(node), sum(node.values()), [node[name] for name in names]),
+    )
+    found = search(problem, "incognito", cost="ncp")
+    assert found.facts["levels"] == expected
+    assert found.facts["lowest_cost"] == pytest.approx(float(reference.loss(expected)))
+
+
+@modest
+@given(problems())
+def test_exact_losses_are_those_of_the_definition(problem):
+    for column, attribute in zip(problem.columns, problem.table().attributes, strict=True):
+        for level, domain in enumerate(hierarchy(attribute)):
+            known = zip(attribute.values().to_pylist(), domain.whole_losses.tolist(), strict=True)
+            lost = {value: Fraction(numerator, domain.scale.denominator) for value, numerator in known}
+            assert domain.losses.tolist() == pytest.approx([float(fraction) for fraction in lost.values()])
+            for value in set(column.values):
+                text = None if value is None else str(value).removesuffix(".0")
+                assert lost[text] == loss(column, value, level)
 
 
 @modest
@@ -139,8 +162,7 @@ def test_argus_generalizes_what_has_most_rare_combinations(problem, length, shar
 @modest
 @given(problems(), METHODS)
 def test_every_quasi_identifier_holds_and_something_is_released(problem, name):
-    recoding = recoding_of(search(problem, name))
-    rows = released(problem, recoding)
+    rows = released(problem, search(problem, name).recoding)
     assert rows
     for qid in problem.quasi_identifiers:
         assert min(Counter(tuple(row[name] for name in qid.attributes) for row in rows).values()) >= qid.k
@@ -150,7 +172,7 @@ def test_every_quasi_identifier_holds_and_something_is_released(problem, name):
 @given(problems(), st.sampled_from(["datafly", "samarati", "incognito", "genetic"]))
 def test_records_left_out_are_counted_and_within_the_budget(problem, name):
     found = search(problem, name)
-    out = len(problem.rows) - len(released(problem, recoding_of(found)))
+    out = len(problem.rows) - len(released(problem, found.recoding))
     assert found.facts["suppressed_records"] == out
     k = min(qid.k for qid in problem.quasi_identifiers)
     allowed = {"datafly": k, "genetic": len(problem.rows) - k}
@@ -165,11 +187,12 @@ def test_the_order_of_rows_and_columns_changes_nothing(problem, name, data):
     moved = problem.permuted(rows, columns)
     first, second = search(problem, name), search(moved, name)
     sorted_rows = [
-        Counter(tuple(sorted(row.items())) for row in released(one, recoding_of(found)))
+        Counter(tuple(sorted(row.items())) for row in released(one, found.recoding))
         for one, found in ((problem, first), (moved, second))
     ]
     assert sorted_rows[0] == sorted_rows[1]
-    assert {a.name: a for a in first.recoding} == {a.name: a for a in second.recoding}
+    for column in problem.columns:
+        assert first.recoding[column.name] == second.recoding[column.name]
     assert first.facts == second.facts
     assert first.steps == second.steps
 
@@ -178,13 +201,13 @@ def test_the_order_of_rows_and_columns_changes_nothing(problem, name, data):
 @given(problems(), METHODS)
 def test_recodings_survive_json_and_facts_can_be_written(problem, name):
     found = search(problem, name)
-    recoding = recoding_of(found)
+    recoding = found.recoding
     assert type(recoding).from_json(json.loads(json.dumps(recoding.to_json()))) == recoding
     json.dumps(found.facts)
 
 
 @modest
-@given(problems(), st.sampled_from(["incognito", "samarati"]), st.sampled_from(["dm", "loss", "cm"]), SHARES)
+@given(problems(), st.sampled_from(["incognito", "samarati"]), st.sampled_from(["dm", "ncp", "cm"]), SHARES)
 def test_costs_are_the_measures_of_the_release(problem, name, cost, share):
     if cost == "cm" and problem.classes is None:
         cost = "dm"
@@ -193,21 +216,25 @@ def test_costs_are_the_measures_of_the_release(problem, name, cost, share):
 
 
 def measured(problem, found, cost):
-    total = measure(problem.table(), recoding_of(found), problem.quasi_identifiers).total
-    return {"dm": total.discernibility, "loss": total.ncp, "cm": total.classification_metric}[cost]
+    total = measure(problem.table(), found.recoding, problem.requirements).total
+    return getattr(total, cost)
 
 
 @modest
-@given(problems(), st.sampled_from(["lm", "cm"]), st.integers(0, 3))
+@given(problems(), st.sampled_from(["ncp", "cm"]), st.integers(0, 3))
 def test_genetic_reports_its_fitness_and_is_the_same_for_a_seed(problem, fitness, seed):
-    fitness = fitness if problem.classes is not None else "lm"
+    fitness = fitness if problem.classes is not None else "ncp"
     reported = []
-    found = search(problem, "genetic", seed=seed, fitness=fitness, on_step=reported.append)
-    again = search(problem, "genetic", seed=seed, fitness=fitness)
-    assert (found.recoding, found.classes, found.facts) == (again.recoding, again.classes, again.facts)
-    cost = measured(problem, found, {"lm": "loss", "cm": "cm"}[fitness])
-    assert found.facts["best"] == pytest.approx(cost)
-    assert found.facts["best"] <= found.facts["improvements"][-1][1] + 1e-9  # what is withheld can only mend it
+
+    def watch(event):
+        if isinstance(event, StepTaken):
+            reported.append(event.step)
+
+    found = search(problem, "genetic", Run(watch, seed=seed), fitness=fitness)
+    again = search(problem, "genetic", Run(seed=seed), fitness=fitness)
+    assert (found.recoding, found.facts) == (again.recoding, again.facts)
+    assert found.facts["best"] == pytest.approx(measured(problem, found, fitness))
+    assert found.facts["best"] <= found.facts["improvements"][-1][1] + 1e-9  # what is withheld can only improve it
     scores = [step.score for step in reported]
     assert scores == sorted(scores, reverse=True)
     assert found.facts["improvements"] == [(step.number, step.score) for step in reported]
@@ -217,8 +244,8 @@ def test_genetic_reports_its_fitness_and_is_the_same_for_a_seed(problem, fitness
 @given(problems(), st.sampled_from(["datafly", "argus"]))
 def test_climbs_can_be_looked_at_step_by_step(problem, name):
     found = search(problem, name)
-    if found.at is not None and found.classes is None:  # else what only left-out records had is withheld
-        assert found.at(len(found.steps)) == found.recoding
+    if found.begins is not None and found.recoding.classes is None:  # else what only left-out records had is withheld
+        assert replayed(problem.table().attributes, found.steps, found.begins) == found.recoding
     anonymity = [step.anonymity for step in found.steps]
     for before, after in pairwise(anonymity):
         assert all(left <= right for left, right in zip(before, after, strict=True))

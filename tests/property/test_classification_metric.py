@@ -5,12 +5,13 @@ from collections import Counter, defaultdict
 import pyarrow as pa
 import pyarrow.csv as csv
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from tests.examples import examples
 from tests.strategies import columns
 
 import incrowd
-from incrowd.search import METHODS
+from incrowd.search.registry import METHODS
 
 LOCAL = ["kaca", "kaca2", "cover", "mondrian", "argus"]
 OPTIONS = {
@@ -49,12 +50,12 @@ def check(release, rows, records):
     """Compare the metric of the whole quasi-identifier and of each attribute with their definition."""
     for part in (release.measures.total, *release.measures.quasi_identifiers, *release.measures.attributes):
         expected = (records - len(rows) + misfits(rows, part.attributes)) / records
-        assert part.classification_metric == pytest.approx(expected)
+        assert part.cm == pytest.approx(expected)
         assert part.suppressed == records - len(rows)
 
 
 @pytest.mark.parametrize("method", METHODS)
-@settings(max_examples=25, deadline=None)
+@examples(25)
 @given(table=tables(), seed=st.integers(0, 3))
 def test_the_metric_is_that_of_the_released_rows(method, table, seed):
     data, words = table
@@ -74,10 +75,10 @@ def test_the_metric_of_a_file_with_rows_to_drop(method, tmp_path):
     check(release, release.data.to_pylist(), 180)
     release.write(tmp_path / "release.csv")
     written = csv.read_csv(tmp_path / "release.csv").to_pylist()
-    assert misfits(written, ["age", "job"]) / 180 == pytest.approx(release.measures.total.classification_metric)
+    assert misfits(written, ["age", "job"]) / 180 == pytest.approx(release.measures.total.cm)
 
 
 def test_without_a_target_there_is_no_metric():
     data = pa.table({"age": [1, 1, 1, 2, 2, 3, 3], "job": list("aabbaab")})
     release = incrowd.anonymize(data, quasi_identifiers=["age", "job"], k=3, method="kaca")
-    assert release.measures.total.classification_metric is None
+    assert release.measures.total.cm is None

@@ -5,15 +5,16 @@ import io
 
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from tests.csv_text import copied, put, rows_of
+from tests.examples import examples
 
-from incrowd.engines import csv_files
-from incrowd.engines.csv_dialect import Dialect
-from incrowd.engines.csv_files import CsvWriter
-from incrowd.engines.sources import open_source
 from incrowd.errors import DataError
+from incrowd.formats import csv_reader
+from incrowd.formats.csv_dialect import Dialect
+from incrowd.formats.csv_writer import CsvWriter
+from incrowd.formats.registry import open_source
 
 TEXT = st.text(st.characters(codec="utf-8", exclude_characters="\ufeff"), max_size=8) | st.text(
     ",;\"'\t|\r\n ax", max_size=6
@@ -34,7 +35,7 @@ def tables(draw):
     return NAMES[:width], rows, dialect, draw(st.booleans())
 
 
-@settings(max_examples=200, deadline=None)
+@examples(200)
 @given(table=tables())
 def test_what_is_written_is_read_back_by_us_and_by_python(table, tmp_path_factory):
     columns, rows, dialect, encoded = table
@@ -54,7 +55,7 @@ def test_what_is_written_is_read_back_by_us_and_by_python(table, tmp_path_factor
     assert copied(source) == data
 
 
-@settings(max_examples=100, deadline=None)
+@examples(100)
 @given(
     rows=st.lists(st.tuples(TEXT, TEXT), min_size=1, max_size=8),
     quoting=st.sampled_from([csv.QUOTE_ALL, csv.QUOTE_MINIMAL]),
@@ -71,13 +72,13 @@ BYTES = st.binary(max_size=60) | st.lists(
 ).map(b"".join)
 
 
-@settings(max_examples=500, deadline=None)
+@examples(500)
 @given(data=BYTES, size=st.sampled_from([16, 64, 1 << 20]))
 def test_any_bytes_are_read_or_refused_in_one_line(data, size, tmp_path_factory):
     path = put(tmp_path_factory.mktemp("fuzz"), data)
     refused = ""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(csv_files, "BLOCK_BYTES", size)
+        patch.setattr(csv_reader, "BLOCK_BYTES", size)
         try:
             source = open_source(path)
             found = [list(source.columns)] * source.dialect.header + [list(row) for row in rows_of(source)]

@@ -1,14 +1,15 @@
 """Bottom-up generalization straight from the definitions: slow, obvious, an oracle.
 
-Works on plain rows and recounts everything for every generalization. Shares nothing with `incrowd.search`.
+Works on plain rows and recounts everything for every generalization. Shares nothing with `incrowd.search`. What is
+compared is exact: see `masked`.
 """
 
 from collections import Counter
 from dataclasses import dataclass
+from fractions import Fraction
 from itertools import pairwise
-from math import inf
 
-from tests.reference.masked import ANY, TIE, Flat, MaskedTable, Numbers, Tree, Value
+from tests.reference.masked import ANY, Flat, MaskedTable, Numbers, Tree, Value, comparable
 
 Hierarchy = list[tuple[Value, list[Value]]]  # every p with its {c}, in the order that breaks ties
 
@@ -20,14 +21,14 @@ class Generalization:
     attribute: str
     value: Value
     children: tuple[Value, ...]
-    information: float
-    gain: float
-    score: float
+    information: Fraction
+    gain: int
+    score: Fraction | None
     anonymity: tuple[int, ...]
 
 
 class BottomUp(MaskedTable):
-    """The search on one table, by a measure of I(G): "entropy", "weighted" or "loss"."""
+    """The search on one table, by a measure of I(G): "entropy", "weighted" or "ncp"."""
 
     def __init__(self, attributes, rows, classes, quasi_identifiers, measure) -> None:
         super().__init__(attributes, rows, classes, quasi_identifiers)
@@ -54,9 +55,9 @@ class BottomUp(MaskedTable):
         while len(intervals) > 1:
             pairs = list(pairwise(intervals))
             joined = [Value("joined", a.members | b.members) for a, b in pairs]
-            costs = [self.loss(attribute.name, p, pair, weighted=True) for p, pair in zip(joined, pairs, strict=True)]
-            equal = [at for at, cost in enumerate(costs) if cost <= min(costs) + TIE]
-            at = min(equal, key=lambda at: (len(self.under(attribute.name, joined[at])), at))
+            lost = [self.loss(attribute.name, p, pair, weighted=True) for p, pair in zip(joined, pairs, strict=True)]
+            records = [len(self.under(attribute.name, value)) for value in joined]
+            at = min(range(len(pairs)), key=lambda at: (comparable(lost[at]), records[at], at))
             found.append((joined[at], list(pairs[at])))
             intervals[at : at + 2] = [joined[at]]
         if None in attribute.top.members and intervals:
@@ -100,30 +101,31 @@ class BottomUp(MaskedTable):
             after = self.anonymity(self.generalize(state, name, parent, children))
             gain = sum(min(b, k) - min(a, k) for a, b, (_, k) in zip(before, after, self._qids, strict=True))
             lost = self.loss(name, parent, children)
-            found.append(Generalization(name, parent, tuple(children), lost, gain, lost / gain if gain else inf, after))
+            found.append(
+                Generalization(name, parent, tuple(children), lost, gain, lost / gain if gain else None, after)
+            )
         return found
 
     def best(self, state) -> Generalization | None:
         """The smallest IP(G), or the smallest I(G) where all are infinite; the first of equals."""
         found = self.candidates(state)
-        if any(generalization.gain for generalization in found):
-            least = min(generalization.score for generalization in found)
-            return next(generalization for generalization in found if generalization.score <= least + TIE)
-        least = min((generalization.information for generalization in found), default=0)
-        return next((generalization for generalization in found if generalization.information <= least + TIE), None)
+        if gaining := [generalization for generalization in found if generalization.gain]:
+            return min(gaining, key=lambda generalization: comparable(generalization.score))
+        return min(found, key=lambda generalization: comparable(generalization.information), default=None)
 
-    def loss(self, name, parent, children, weighted=False) -> float:
+    def loss(self, name, parent, children, weighted=False) -> Fraction:
         """I(G)."""
         total = self.under(name, parent)
         parts = [(child, self.under(name, child)) for child in children]
-        if self._measure == "loss":
-            return sum(len(r) * (self._cell(name, parent) - self._cell(name, c)) for c, r in parts) / len(self._rows)
-        lost = self.entropy(total) - sum(len(r) / max(1, len(total)) * self.entropy(r) for _, r in parts)
+        if self._measure == "ncp":
+            lost = sum(len(r) * (self._cell(name, parent) - self._cell(name, c)) for c, r in parts)
+            return Fraction(lost) / len(self._rows)
+        lost = self.entropy(total) - sum(Fraction(len(r), max(1, len(total))) * self.entropy(r) for _, r in parts)
         return lost * len(total) / len(self._rows) if weighted or self._measure == "weighted" else lost
 
-    def _cell(self, name, value) -> float:
+    def _cell(self, name, value) -> Fraction:
         """What a cell loses; a value itself nothing."""
-        return 0 if len(value.members) == 1 else self.attributes[name].loss(value)
+        return Fraction(0) if len(value.members) == 1 else self.attributes[name].loss(value)
 
     def left_out(self, state) -> set[int]:
         """The records to leave out so that every class that is left is large enough."""

@@ -1,8 +1,10 @@
 """Full-domain generalization straight from the definitions: every node of the lattice, every class, counted."""
 
 from collections import Counter
+from fractions import Fraction
 from itertools import combinations, product
 
+from tests.reference.masked import ANY, Value
 from tests.reference.problem import Column, Problem
 
 
@@ -37,6 +39,18 @@ def generalize(column: Column, value, level: int):
     bounds = [len(numbers) * part // parts for part in range(parts + 1)]
     rank = numbers.index(value)
     return next(part for part in range(parts) if bounds[part] <= rank < bounds[part + 1])
+
+
+def loss(column: Column, value, level: int) -> Fraction:
+    """What a cell loses at a level; a value itself nothing."""
+    if level == 0:
+        return Fraction(0)
+    cell = generalize(column, value, level)
+    domain = {*column.taxonomy.leaf_codes} if column.kind == "tree" else set()
+    members = {other for other in {*column.values} | domain if generalize(column, other, level) == cell}
+    if len(members) == 1:
+        return Fraction(0)
+    return column.attribute().loss(Value(ANY, frozenset(members)))
 
 
 class FullDomain:
@@ -79,6 +93,12 @@ class FullDomain:
     def holds(self, node):
         """Whether few enough records must be left out."""
         return self.suppressed(node) <= self.budget
+
+    def loss(self, node):
+        """NCP of a node that leaves nobody out."""
+        columns = self.problem.columns
+        cells = [loss(column, value, node[column.name]) for column in columns for value in column.values]
+        return sum(cells, Fraction(0)) / len(cells)
 
     def minimal(self):
         """The nodes that hold while none below them does."""

@@ -131,7 +131,8 @@ class Kaca:
         return released
 
     def kaca2_release(self, rows, most):
-        """The same with bounded inconsistency."""
+        """The same with bounded inconsistency; the bound is the decimal number that it was written as."""
+        most = Fraction(str(most))
         columns = [
             self.rare_up(tree, list(c), most) for tree, c in zip(self.trees, zip(*rows, strict=True), strict=True)
         ]

@@ -1,18 +1,36 @@
 """Attributes and masked tables in plain Python: what the slow searches work on.
 
 Shares nothing with `incrowd.search`; of `incrowd` it uses the shape of taxonomies only.
+
+Everything is exact. Losses are fractions of the numbers as they are written. Logarithms are taken to 80 digits, which
+are fractions too from then on, and values are compared rounded to 40 decimals (`comparable`): equal values are found
+equal, and fractions of small tables that differ do so long before that.
 """
 
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
-from math import log2
+from decimal import Context, Decimal
+from fractions import Fraction
+from functools import cache
 from typing import Any
 
 from incrowd.taxonomies.taxonomy import Taxonomy
 
 ANY = "*"
 TIE = 1e-9
+DIGITS = Context(prec=80)
+
+
+@cache
+def log2(number: int) -> Fraction:
+    """The binary logarithm of a whole number."""
+    return Fraction(DIGITS.divide(DIGITS.ln(Decimal(number)), DIGITS.ln(Decimal(2))))
+
+
+def comparable(value: Fraction) -> Fraction:
+    """What is compared: values that agree to 40 decimals are equal."""
+    return round(value, 40)
 
 
 @dataclass(frozen=True)
@@ -46,9 +64,9 @@ class Tree:
             if children := [self._value(child) for child in self._taxonomy.children[node]]:
                 yield children + (self._missing if node == 0 else [])
 
-    def loss(self, value: Value) -> float:
+    def loss(self, value: Value) -> Fraction:
         """(leaves - 1) / (all leaves - 1)."""
-        return (len(value.members) - 1) / max(1, len(self.top.members) - 1)
+        return Fraction(len(value.members) - 1, max(1, len(self.top.members) - 1))
 
 
 class Numbers:
@@ -68,25 +86,30 @@ class Numbers:
             yield [Value("known", frozenset(numbers)), Value(None, frozenset([None]))]
         elif len(numbers) > 1:
             halves = [[self._interval(numbers[:cut]), self._interval(numbers[cut:])] for cut in range(1, len(numbers))]
-            gains = [gain(children) for children in halves]
-            yield next(children for children, g in zip(halves, gains, strict=True) if g >= max(gains) - TIE)
+            gains = [comparable(gain(children)) for children in halves]
+            yield next(children for children, g in zip(halves, gains, strict=True) if g == max(gains))
 
     @staticmethod
     def _interval(numbers: list) -> Value:
         return Value((numbers[0], numbers[-1]), frozenset(numbers))
 
-    def loss(self, value: Value) -> float:
+    def loss(self, value: Value) -> Fraction:
         """Width of the interval, which reaches up to the next one (on whole numbers to one below), over the range."""
-        lowest, highest = self._domain
+        lowest, highest = map(_written, self._domain)
         numbers = value.members - {None}
         if not numbers:
-            return 0
+            return Fraction(0)
         if None in value.members:
-            return 1
+            return Fraction(1)
         above = [number for number in self._occurring if number > max(numbers)]
-        low = lowest if min(numbers) == self._occurring[0] else min(numbers)
-        high = above[0] - (1 if self._whole else 0) if above else highest
-        return (high - low) / (highest - lowest) if highest > lowest else 0
+        low = lowest if min(numbers) == self._occurring[0] else _written(min(numbers))
+        high = _written(above[0]) - (1 if self._whole else 0) if above else highest
+        return (high - low) / (highest - lowest) if highest > lowest else Fraction(0)
+
+
+def _written(number: Any) -> Fraction:
+    """A number as it is written: 0.1 is a tenth."""
+    return Fraction(str(number))
 
 
 class Flat:
@@ -102,9 +125,9 @@ class Flat:
             for member in sorted(value.members, key=lambda member: (member is None, member)):
                 yield [Value(member, frozenset([member])), Value(ANY, value.members - {member})]
 
-    def loss(self, value: Value) -> float:
+    def loss(self, value: Value) -> Fraction:
         """1 for a suppressed value, 0 for one that is shown."""
-        return float(value.name == ANY)
+        return Fraction(value.name == ANY)
 
 
 State = dict[str, list[Value]]  # the masked values of each attribute
@@ -143,7 +166,13 @@ class MaskedTable:
         """R_v: the records generalized to v."""
         return [record for record, row in enumerate(self._rows) if row[name] in value.members]
 
-    def entropy(self, records: list[int]) -> float:
+    def entropy(self, records: list[int]) -> Fraction:
         """I(R), in bits."""
-        shares = [n / len(records) for n in Counter(self._classes[record] for record in records).values()]
-        return -sum(share * log2(share) for share in shares)
+        return _entropy(tuple(sorted(Counter(self._classes[record] for record in records).values())))
+
+
+@cache
+def _entropy(counts: tuple[int, ...]) -> Fraction:
+    """The sum over labels of -share log2(share)."""
+    number = sum(counts)
+    return sum((Fraction(n, number) * (log2(number) - log2(n)) for n in counts), Fraction(0))

@@ -1,7 +1,53 @@
 """Optimal anonymization by brute force, straight from the definitions: every partition of every scheme, every cost."""
 
 from collections import Counter
+from dataclasses import dataclass
 from itertools import product
+from typing import ClassVar
+
+
+@dataclass(frozen=True)
+class Crowd:
+    """At least so many records in a class, any number from 1 on; k-anonymity begins at 2."""
+
+    least_size: int
+
+    name: ClassVar[str] = "crowd"
+    column: ClassVar[str | None] = None
+    whole: ClassVar[bool] = True
+    upward_closed: ClassVar[bool] = True
+
+    @property
+    def threshold(self):
+        """The size."""
+        return self.least_size
+
+    def levels(self, classes):
+        """The size of each class."""
+        return classes.records
+
+    def __str__(self):
+        return f"crowd={self.least_size}"
+
+
+@dataclass(frozen=True)
+class Tables:
+    """Classes fill tables of so many: a union of good classes is good, but whoever joins a good class can spoil it."""
+
+    least_size: int
+
+    name: ClassVar[str] = "tables"
+    column: ClassVar[str | None] = None
+    whole: ClassVar[bool] = True
+    upward_closed: ClassVar[bool] = False
+    threshold: ClassVar[int] = 1
+
+    def levels(self, classes):
+        """1 if all tables are full, else 0."""
+        return (classes.records % self.least_size == 0).astype(int)
+
+    def __str__(self):
+        return f"tables={self.least_size}"
 
 
 def set_partitions(values):
@@ -66,7 +112,7 @@ def allowed(taxonomy, scheme):
     return {tuple(sorted(map(tuple, partition))) for partition in found}
 
 
-def cost_of(rows, labels, partitions, k, measure):
+def cost_of(rows, labels, partitions, k, measure, good=None):
     """The cost of an anonymization and the number of suppressed records, record by record.
 
     Args:
@@ -74,15 +120,17 @@ def cost_of(rows, labels, partitions, k, measure):
         labels: The class of each record.
         partitions: Per attribute, the blocks.
         k: Smallest class.
-        measure: "dm", "hdm", "lm" or "cm", as sums over records.
+        measure: "dm", "hdm", "ncp" or "cm", as sums over records.
+        good: Whether a class of some size is good, where that is not to have k records.
     """
+    good = good or (lambda size: size >= k)
     block_of = [{code: block for block in partition for code in block} for partition in partitions]
     recoded = [tuple(blocks[code] for blocks, code in zip(block_of, row, strict=True)) for row in rows]
     sizes, total = Counter(recoded), len(rows)
     counts = [Counter(column) for column in zip(*rows, strict=True)]
     cost = suppressed = 0
     for row, cells, _ in zip(rows, recoded, labels, strict=True):
-        if sizes[cells] < k:
+        if not good(sizes[cells]):
             suppressed += 1
             cost += total if measure == "dm" else 1
         elif measure == "dm":
@@ -93,18 +141,18 @@ def cost_of(rows, labels, partitions, k, measure):
                 together = sum(count[other] for other in block)
                 lost += (together - count[code]) / (total - count[code]) if together > count[code] else 0
             cost += lost / len(row)
-        elif measure == "lm":
+        elif measure == "ncp":
             width = [max(1, sum(map(len, partition)) - 1) for partition in partitions]
             cost += sum((len(block) - 1) / w for block, w in zip(cells, width, strict=True)) / len(row)
     if measure == "cm":
         for cells, size in sizes.items():
             inside = Counter(label for label, other in zip(labels, recoded, strict=True) if other == cells)
-            cost += size - max(inside.values()) if size >= k else 0
+            cost += size - max(inside.values()) if good(size) else 0
     return cost, suppressed
 
 
-def brute_force(rows, labels, taxonomies, schemes, k, limit, measure):
+def brute_force(rows, labels, taxonomies, schemes, k, limit, measure, good=None):
     """The lowest cost of all anonymizations that suppress at most `limit` records."""
     spaces = [sorted(allowed(t, scheme)) for t, scheme in zip(taxonomies, schemes, strict=True)]
-    costs = (cost_of(rows, labels, partitions, k, measure) for partitions in product(*spaces))
+    costs = (cost_of(rows, labels, partitions, k, measure, good) for partitions in product(*spaces))
     return min((cost for cost, suppressed in costs if suppressed <= limit), default=None)

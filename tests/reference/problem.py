@@ -10,12 +10,17 @@ import pyarrow as pa
 from tests.reference.masked import Flat, Numbers, Tree
 from tests.reference.top_down import TopDown
 
-from incrowd.policy import QuasiIdentifier
+from incrowd.engines.arrow.recode import Recoder
+from incrowd.policy.policy import Policy, QuasiIdentifier
+from incrowd.privacy.model import Requirement
+from incrowd.recodings.by_value import ByValue
 from incrowd.recodings.recoding import Recoding
-from incrowd.recodings.replay import after
-from incrowd.search.top_down import top_down
-from incrowd.steps import Step
-from incrowd.table import CompressedTable, encode
+from incrowd.recodings.replay import replayed
+from incrowd.recodings.steps import Step
+from incrowd.run import Run
+from incrowd.search.top_down.top_down import top_down
+from incrowd.table.attributes import encode
+from incrowd.table.compressed import CompressedTable
 from incrowd.taxonomies.taxonomy import Taxonomy
 
 
@@ -83,21 +88,33 @@ class Problem:
         if self.classes is None:
             return CompressedTable.build(attributes, codes, counts)
         labels = sorted(set(self.classes))
-        return CompressedTable.build(
-            attributes, codes, counts, labels, np.array([labels.index(label) for label in self.classes])
-        )
+        of_record = np.array([labels.index(label) for label in self.classes])
+        return CompressedTable.build(attributes, codes, counts, (labels, of_record))
+
+    @property
+    def requirements(self) -> tuple[Requirement, ...]:
+        """What must hold, as the searches ask it."""
+        return Policy(quasi_identifiers=self.quasi_identifiers).requirements
 
     def steps(self, criterion: str, max_steps: int | None = None) -> tuple[Step, ...]:
         """The steps of the real search."""
-        return top_down(self.table(), self.quasi_identifiers, criterion=criterion, max_steps=max_steps).steps
+        return top_down(self.table(), self.requirements, Run(), criterion=criterion, max_steps=max_steps).steps
 
-    def recoding(self, steps: Sequence[Step]) -> Recoding:
-        """The recoding after some steps."""
-        return Recoding(tuple(after(attribute, steps) for attribute in self.table().attributes))
+    def recoding(self, steps: Sequence[Step]) -> ByValue:
+        """The recoding after some steps of a top-down search."""
+        return replayed(self.table().attributes, steps, "general")
+
+    def batch(self) -> pa.RecordBatch:
+        """The rows as Arrow."""
+        return pa.RecordBatch.from_arrays(
+            [column.array(column.values) for column in self.columns], names=[column.name for column in self.columns]
+        )
 
     def release(self, recoding: Recoding) -> dict[str, list]:
-        """The released columns."""
-        return {c.name: recoding.column(c.name, c.array(c.values)).to_pylist() for c in self.columns}
+        """The released columns, for all rows, those that are left out included."""
+        batch = self.batch()
+        columns, _ = Recoder(recoding, lambda: [batch]).recode(batch)
+        return {name: column.to_pylist() for name, column in columns.items()}
 
     def anonymity(self, release: dict[str, list]) -> tuple[int, ...]:
         """The smallest class of released columns, per quasi-identifier."""

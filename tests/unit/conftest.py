@@ -7,8 +7,8 @@ import pytest
 
 @pytest.fixture
 def workplace(tmp_path, monkeypatch):
-    """A folder of its own to work in. A command changes what a signal does; that is undone."""
+    """A folder of its own to work in. A command answers signals in its own way while it runs, and no longer."""
     monkeypatch.chdir(tmp_path)
-    before = signal.getsignal(signal.SIGTERM)
+    before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
     yield tmp_path
-    signal.signal(signal.SIGTERM, before)
+    assert {number: signal.getsignal(number) for number in before} == before

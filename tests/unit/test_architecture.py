@@ -1,16 +1,29 @@
 """Who may import whom, and how large things may grow, read from the source of incrowd."""
 
 import ast
+from importlib import import_module
 from pathlib import Path
 
 import pytest
 
 import incrowd
+from incrowd.search.registry import METHODS
 
 ROOT = Path(incrowd.__file__).parent
 FILES = {".".join(("incrowd", *path.relative_to(ROOT).with_suffix("").parts)): path for path in ROOT.rglob("*.py")}
 MODULES = {name.removesuffix(".__init__"): ast.parse(path.read_text(encoding="utf-8")) for name, path in FILES.items()}
 ROOMS = ("search", "engines", "report", "studio")  # packages that do not know of each other
+WITHOUT_ROWS = ("engines", "formats", "search", "report", "cli", "pipeline", "release")  # what touches rows and files
+RECODING_KINDS = {"ByTuple", "ByValue"}
+MAY_ASK_FOR_KINDS = ("incrowd.recodings", "incrowd.search.optimal.seeds")
+PROTOCOLS = {
+    "incrowd.recodings.recoding": "Recoding",
+    "incrowd.engines.engine": "Engine",
+    "incrowd.privacy.model": "PrivacyModel",
+    "incrowd.run": "Run",
+    "incrowd.measures.registry": "Measure",
+    "incrowd.formats.registry": "Format",
+}
 HEAVY = {"numpy", "pyarrow", "narwhals", "pandas", "polars", "numba", "rich"}
 MOST_LINES = 400
 MOST_FUNCTION_LINES = 60
@@ -85,15 +98,18 @@ def test_search_engines_and_report_do_not_import_each_other(room):
 @pytest.mark.parametrize(
     ("name", "forbidden"),
     [
-        ("incrowd.witness", ("search", "engines", "recodings", "table", "scales", "pipeline")),
-        ("incrowd.search", ("pipeline", "release", "witness", "cli")),
-        ("incrowd.engines", ("pipeline", "release", "witness", "cli")),
-        ("incrowd.table", ("recodings", "search", "engines", "policy")),
-        ("incrowd.recodings", ("search", "engines", "policy", "release")),
-        ("incrowd.measures", ("search", "engines", "witness")),
-        ("incrowd.taxonomies", ("table", "recodings", "policy")),
-        ("incrowd.evaluation", ("search", "comparison", "cli", "reproduce")),
-        ("incrowd.pipeline", ("evaluation", "comparison", "cli", "reproduce")),
+        ("incrowd.witness", ("search", "engines", "recodings", "table", "formats", "pipeline")),
+        ("incrowd.search", ("pipeline", "release", "witness", "formats", "policy")),
+        ("incrowd.engines", ("pipeline", "release", "witness")),
+        ("incrowd.table", ("recodings", "policy", *WITHOUT_ROWS)),
+        ("incrowd.recodings", ("policy", *WITHOUT_ROWS)),
+        ("incrowd.taxonomies", ("table", "recodings", "policy", *WITHOUT_ROWS)),
+        ("incrowd.privacy", ("recodings", "policy", *WITHOUT_ROWS)),
+        ("incrowd.measures", ("search", "engines", "formats", "report", "witness", "policy")),
+        ("incrowd.formats", ("engines", "search", "recodings", "report", "policy")),
+        ("incrowd.evaluation", ("search", "comparison")),
+        ("incrowd.pipeline", ("evaluation", "comparison")),
+        ("incrowd.run", ("search", "engines", "formats", "report", "table", "policy", "pipeline")),
     ],
 )
 def test_what_a_module_may_not_know_of(name, forbidden):
@@ -104,12 +120,76 @@ def test_what_a_module_may_not_know_of(name, forbidden):
             assert not [found for found in everywhere(member) if is_part(found, f"incrowd.{word}")], (member, word)
 
 
+def test_nobody_but_the_program_knows_the_command_line():
+    for name in MODULES:
+        if not is_part(name, "incrowd.cli") and name != "incrowd.__main__":
+            assert not [found for found in everywhere(name) if is_part(found, "incrowd.cli")], name
+
+
+def test_the_library_does_not_know_the_papers():
+    for name in MODULES:
+        assert not [found for found in everywhere(name) if is_part(found, "papers")], name
+
+
+def test_nobody_asks_which_kind_of_recoding_it_is():
+    for name, tree in MODULES.items():
+        if any(is_part(name, allowed) for allowed in MAY_ASK_FOR_KINDS):
+            continue
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "isinstance":
+                asked = {getattr(word, "id", getattr(word, "attr", "")) for word in ast.walk(node.args[1])}
+                assert not asked & RECODING_KINDS, f"{name}:{node.lineno}"
+
+
+def test_searches_ask_the_privacy_model_and_never_compare_with_k():
+    found = []
+    for name, tree in MODULES.items():
+        if not is_part(name, "incrowd.search"):
+            continue
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Compare):
+                sides = [node.left, *node.comparators]
+                if any(getattr(side, "id", getattr(side, "attr", "")) == "k" for side in sides):
+                    found.append(f"{name}:{node.lineno}")
+    assert found == []
+
+
+FAMILIES = sorted(path.parent.name for path in (ROOT / "search").glob("*/__init__.py"))
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_a_family_of_searches_declares_its_methods(family):
+    declared = import_module(f"incrowd.search.{family}").METHODS
+    assert declared
+    for name, method in declared.items():
+        assert METHODS[name] is method
+        assert is_part(method.function.partition(":")[0], f"incrowd.search.{family}")
+
+
+def test_every_method_belongs_to_a_family():
+    declared = [name for family in FAMILIES for name in import_module(f"incrowd.search.{family}").METHODS]
+    assert sorted(declared) == sorted(METHODS)
+
+
+@pytest.mark.parametrize(("module", "name"), PROTOCOLS.items())
+def test_a_protocol_says_its_contract(module, name):
+    """The class itself, everything it asks for, and the module that it is in."""
+    found = dict(public(MODULES[module], module))
+    assert ast.get_docstring(MODULES[module])
+    for each, node in found.items():
+        if is_part(each, f"{module}.{name}"):
+            assert ast.get_docstring(node), each
+    assert len(ast.get_docstring(found[f"{module}.{name}"])) > 20
+
+
 @pytest.mark.parametrize("name", [name for name in MODULES if is_part(name, "incrowd.taxonomies")])
 def test_taxonomies_do_not_need_arrow(name):
     assert not [module for module in reached(name) if is_part(module, "pyarrow")]
 
 
-@pytest.mark.parametrize("name", ["incrowd", "incrowd.cli", "incrowd.errors", "incrowd.policy", "incrowd.words"])
+@pytest.mark.parametrize(
+    "name", ["incrowd", "incrowd.cli", "incrowd.errors", "incrowd.policy.policy", "incrowd.policy.typed"]
+)
 def test_light_modules_wait_with_heavy_imports(name):
     assert not {module.partition(".")[0] for module in reached(name)} & HEAVY
 

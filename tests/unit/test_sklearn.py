@@ -186,13 +186,13 @@ def test_what_is_wrong_is_said(rows):
         Anonymizer().transform(rows)
     with pytest.raises(PolicyError, match="one of labels, codes"):
         Anonymizer(values="numbers").fit(rows)
-    with pytest.raises(PolicyError, match="take a global method"):
+    with pytest.raises(PolicyError, match="use a global method"):
         Anonymizer(["sex"], method="kaca").fit(rows)
     with pytest.raises(PolicyError, match="no column 9"):
         Anonymizer([9]).fit(rows.to_numpy())
     with pytest.raises(DataError, match="mixes types"):
         Anonymizer([0]).fit(np.array([[1, "a"], ["b", {}]] * 3, object))
-    with pytest.raises(InfeasibleError, match="the largest k that works is 2000"):
+    with pytest.raises(InfeasibleError, match="the table has 2000 records, and the best possible level is 2000"):
         Anonymizer(k=3000).fit(rows)
     with pytest.raises(ValueError, match="feature names"):
         Anonymizer(QI).fit(rows).transform(rows.rename(columns={"age": "years"}))

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from incrowd import witness as module
 from incrowd.errors import DataError, NotAnonymousError
-from incrowd.policy import QuasiIdentifier
+from incrowd.policy.policy import QuasiIdentifier
 from incrowd.witness import Witness
 
 QIDS = (QuasiIdentifier(["a", "b"], 3), QuasiIdentifier(["c"], 2), QuasiIdentifier(["c", "a"], 2))
@@ -59,7 +59,9 @@ class TestCounts:
             assert finding.quasi_identifier == qid
             assert finding.anonymity == min(sizes)
             assert finding.classes == len(sizes)
-            assert (finding.small_classes, finding.small_records) == (len(small), sum(small))
+            (model,) = finding.models
+            assert (model.model, model.threshold, model.worst) == (f"k={qid.k}", qid.k, min(sizes))
+            assert (model.bad_classes, model.bad_records) == (len(small), sum(small))
             assert finding.holds == (not small)
 
     @given(rows, st.lists(st.integers(0, 5), max_size=10))
@@ -102,11 +104,12 @@ class TestRequire:
         with pytest.raises(NotAnonymousError) as error:
             found.require()
         assert str(error.value) == (
-            "not 3-anonymous for a, b: 3 of 7 records stand in 2 classes smaller than 3, the smallest of 1"
+            "k=3 does not hold for a, b: 3 of 7 records are in 2 classes that fall short; the worst reaches 1"
         )
 
     def test_as_json(self):
         found = see([("x", 0, 0.5, True)] * 2, QIDS[:1]).to_json()
         finding = {"attributes": ["a", "b"], "k": 3, "holds": False, "anonymity": 2, "classes": 1}
-        finding |= {"small_classes": 1, "small_records": 2}
+        model = {"model": "k=3", "threshold": 3, "worst": 2, "bad_classes": 1, "bad_records": 2, "holds": False}
+        finding |= {"models": [model]}
         assert found == {"holds": False, "records": 2, "quasi_identifiers": [finding]}

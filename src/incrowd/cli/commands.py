@@ -9,14 +9,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from incrowd.cli.groups import with_options
-from incrowd.cli.messages import INTERRUPTED, Commands, console, print_json, user_errors
+from incrowd.cli.messages import Commands, console, interrupted, print_json, running, user_errors
 from incrowd.cli.options import (
     TRIAL,
     CsvOptions,
-    DocsFolder,
-    Experiments,
     K,
-    PapersFolder,
     PolicyFile,
     PolicyOptions,
     Qi,
@@ -25,7 +22,7 @@ from incrowd.cli.options import (
 )
 
 if TYPE_CHECKING:
-    from incrowd.policy import Policy
+    from incrowd.policy.policy import Policy
 
 app = typer.Typer(
     name="incrowd",
@@ -73,26 +70,19 @@ def anonymize(
 def _anonymize(
     table: Path, output: Path, policy: Policy, dialect: dict[str, Any], *, overwrite: bool, preview: bool, as_json: bool
 ) -> None:
-    from incrowd.cli.progress import ProgressLine
-    from incrowd.engines.sources import open_source
+    from incrowd.formats.registry import open_source
     from incrowd.pipeline import release_of
     from incrowd.release import check_outputs
 
-    with ProgressLine() as progress:
+    with running(policy) as run:
         source = open_source(table, **dialect)
         check_outputs(output, source, overwrite=overwrite, sidecars=True)
-        release = release_of(
-            source,
-            policy,
-            on_rows=progress.stage("reading").rows,
-            on_step=progress.step,
-            on_progress=progress.report,
-        )
-        certificate = release.write(output, overwrite=overwrite, progress=progress.stage("writing").rows)
+        release = release_of(source, policy, run)
+        certificate = release.write(output, overwrite=overwrite, run=run)
     if as_json:
         print_json({**release.to_json(), "certificate": certificate.to_json()})
         return
-    from incrowd.cli.summary import print_preview, print_release
+    from incrowd.report.terminal import print_preview, print_release
 
     if preview:
         print_preview(console(), release)
@@ -107,30 +97,27 @@ def evaluate(
     trial: TrialOptions,
     as_json: Json = False,
 ) -> None:
-    """Measure what a release costs a classifier: error on the original, on the release, without quasi-identifiers.
+    """Measure what a release costs a classifier: error with the original, the release, and no quasi-identifiers.
 
-    Nothing is written. Test rows come from --test, or are drawn: once (--split) or in folds (--folds).
+    Nothing is written. Test rows come from --test, or are drawn at random, once (--split) or in folds (--folds).
 
     incrowd evaluate people.csv --qi age,sex,zip --k 10 --target income --folds 10
     """
     with user_errors():
-        from incrowd.cli.progress import ProgressLine
-        from incrowd.engines.sources import open_source
         from incrowd.evaluation.trial import Trial
+        from incrowd.formats.registry import open_source
 
         policy, dialect = options.read()
-        with ProgressLine() as progress:
-            progress.say("reading")
+        with running() as run:  # a time limit holds for one release, not for the classifiers
+            run.stage("reading")
             rows = Trial.of(open_source(table, **dialect), policy, **trial.words(dialect))
-            evaluation = rows.evaluate(
-                policy, protocol=trial.protocol, intervals=trial.intervals, progress=progress.say
-            )
+            evaluation = rows.evaluate(policy, protocol=trial.protocol, intervals=trial.intervals, run=run)
         if as_json:
             print_json(evaluation.to_json())
             return
         from rich.console import Console
 
-        from incrowd.cli.summary import print_evaluation
+        from incrowd.report.terminal import print_evaluation
 
         print_evaluation(Console(), evaluation)
 
@@ -138,25 +125,27 @@ def evaluate(
 def compare(
     table: Input,
     output: Annotated[Path, typer.Option("-o", "--output", help="A folder for the results.", **_OWN)],
-    methods: Annotated[str, typer.Option(help="By commas; options after colons: tds,cover:objective=dm.", **_OWN)],
-    ks: Annotated[str, typer.Option(help="By commas; of each quasi-identifier without a k of its own.", **_OWN)],
+    methods: Annotated[
+        str, typer.Option(help="Separated by commas, options after colons: tds,cover:objective=dm.", **_OWN)
+    ],
+    ks: Annotated[str, typer.Option(help="Separated by commas; for quasi-identifiers without their own k.", **_OWN)],
     options: PolicyOptions,
     *,
-    time_limit_per_run: Annotated[float | None, typer.Option(help="Seconds that a run may take.", **_OWN)] = None,
-    again: Annotated[bool, typer.Option("--again", help="Do also the runs that the folder has already.")] = False,
-    evaluate: Annotated[bool, typer.Option("--evaluate", help="Test classifiers, too.", **TRIAL)] = False,
+    time_limit_per_run: Annotated[float | None, typer.Option(help="Seconds that each run may take.", **_OWN)] = None,
+    again: Annotated[bool, typer.Option("--again", help="Repeat the runs that the folder already has.")] = False,
+    evaluate: Annotated[bool, typer.Option("--evaluate", help="Also test classifiers.", **TRIAL)] = False,
     trial: TrialOptions,
     as_json: Json = False,
 ) -> None:
     """Try several methods with several k: time, memory, losses, and which settings are dominated by others.
 
-    Writes results.csv, results.json and a plot. Finished runs are kept: after an interruption, run it again.
+    Writes results.csv, results.json and a plot. Finished runs are kept: run it again to continue after an interruption.
 
     incrowd compare people.csv --qi age,sex,zip --target income --methods tds,bug,mondrian --ks 5,10,50 -o comparison
     """
-    with user_errors(f"finished runs are kept in {output}; the same command goes on"):
+    with user_errors(f"finished runs are kept in {output}; run the same command again to continue"):
         from incrowd.cli.compare import compare_file
-        from incrowd.cli.summary import print_comparison
+        from incrowd.report.terminal import print_comparison
 
         found = compare_file(
             table,
@@ -187,24 +176,24 @@ def verify(
     policy: PolicyFile = None,
     as_json: Json = False,
 ) -> None:
-    """Count the crowds in a table, whoever made it; exits with 3 if one is too small."""
+    """Count the crowds in any table; the exit code is 3 if one is too small."""
     with user_errors():
-        from incrowd.cli.progress import ProgressLine
-        from incrowd.engines.sources import open_source
-        from incrowd.policy import Policy
+        from incrowd.formats.registry import open_source
+        from incrowd.policy.policy import Policy
         from incrowd.release import recount
 
         qids, dialect = to_verify(qi, k, policy)
-        with ProgressLine() as progress:
+        with running() as run:
             source = open_source(table, **{**dialect, **csv.dialect()})
             Policy(quasi_identifiers=qids).check_columns(source.columns, source.name)
-            verification = recount(source, qids, progress.stage("counting").rows)
+            run.stage("counting")
+            verification = recount(source, qids, run)
         if as_json:
             print_json(verification.to_json())
         else:
             from rich.console import Console
 
-            from incrowd.cli.summary import print_verification
+            from incrowd.report.terminal import print_verification
 
             print_verification(Console(), verification)
         verification.require()
@@ -223,28 +212,27 @@ def apply(
 ) -> None:
     """Recode new rows the way a release was recoded; with --qi and --k also verify them.
 
-    New rows are not k-anonymous by that alone: nobody counted them when the recoding was made.
+    This alone does not make new rows k-anonymous: they were not counted when the recoding was made.
     """
     with user_errors():
-        from incrowd.cli.progress import ProgressLine
-        from incrowd.pipeline import apply_to_file
-        from incrowd.policy import quasi_identifiers_of
-        from incrowd.recodings.recoding import Recoding
-        from incrowd.words import quasi_identifiers
+        from incrowd.existing import apply_to_file
+        from incrowd.policy.typed import quasi_identifiers
+        from incrowd.policy.words import quasi_identifiers_of
+        from incrowd.recodings.recoding import read_recoding
 
         require = quasi_identifiers_of(quasi_identifiers(qi, k), k) if qi else ()
-        with ProgressLine() as progress:
-            rows = progress.stage("writing").rows
-            words = {"require": require, "overwrite": overwrite, "progress": rows, **csv.dialect()}
-            apply_to_file(Recoding.read(recoding), table, output, **words)
-        verified = "verified" if require else "not verified: give --qi and --k to count the crowds"
+        with running() as run:
+            run.stage("writing")
+            words = {"require": require, "overwrite": overwrite, **csv.dialect()}
+            apply_to_file(read_recoding(recoding), table, output, run, **words)
+        verified = "verified" if require else "not verified; give --qi and --k to count the crowds"
         console().print(f"wrote {output} ({verified})", highlight=False, soft_wrap=True)
 
 
 @app.command()
 def taxonomy(
     file: Annotated[Path, typer.Argument(help="A taxonomy in CSV or TOML.", show_default=False, readable=False)],
-    most: Annotated[int | None, typer.Option(help="Children shown per node.", show_default=False)] = None,
+    most: Annotated[int | None, typer.Option(help="Most children to show per node.", show_default=False)] = None,
 ) -> None:
     """Check a taxonomy and print it as a tree."""
     with user_errors():
@@ -259,56 +247,32 @@ def codebook(
 ) -> None:
     """Print what every released value stands for."""
     with user_errors():
-        from incrowd.recodings.recoding import Recoding
+        from incrowd.recodings.recoding import read_recoding
 
-        typer.echo(Recoding.read(recoding).codebook())
+        typer.echo(read_recoding(recoding).codebook())
 
 
 @app.command()
 def methods() -> None:
-    """List the searches and their options."""
-    from incrowd.search import METHODS
+    """List the methods and their options."""
+    from incrowd.search.registry import METHODS
 
     for name, method in METHODS.items():
         typer.echo(f"{name:<10}{method.about}")
         for option, about in method.options.items():
-            choices = f" ({', '.join(about.choices)})" if about.choices else ""
+            choices = f" ({', '.join(about.kind.choices)})" if about.kind.choices else ""
             typer.echo(f"{'':<12}{option}: {about.about}{choices}")
-
-
-@app.command()
-def reproduce(
-    names: Experiments = None,
-    output: PapersFolder = Path("papers"),
-    docs: DocsFolder = None,
-    every: Annotated[bool, typer.Option("--all", help="Run all of them.")] = False,
-    taxonomies: Annotated[
-        Path | None, typer.Option(help="A folder with COLUMN.csv taxonomies to measure classifier errors with.")
-    ] = None,
-    quick: Annotated[bool, typer.Option("--quick", help="Fewer points.")] = False,
-) -> None:
-    """Run experiments of the papers again on the shipped census data; without names, list them.
-
-    incrowd reproduce tds-5a bug-3 -o papers
-    """
-    with user_errors():
-        from incrowd.cli.reproduce import list_experiments, run_experiments
-
-        if names or every:
-            run_experiments(None if every else names, output, docs, taxonomies, quick=quick)
-        else:
-            list_experiments()
 
 
 @app.command()
 def demo(
     folder: Annotated[Path, typer.Argument(help="Where to put the files.", readable=False)] = Path("demo"),
-    k: Annotated[int, typer.Option("--k", help="Smallest crowd.")] = 50,
+    k: Annotated[int, typer.Option("--k", help="Size of the smallest crowd.")] = 50,
 ) -> None:
-    """Anonymize the shipped census data (Adult, 45,222 people) for predicting income."""
+    """Anonymize the census data that comes with incrowd (Adult, 45,222 people) to predict income."""
     with user_errors():
         from incrowd import datasets
-        from incrowd.policy import make_policy
+        from incrowd.policy.words import make_policy
 
         table, taxonomies = datasets.copy("adult", folder)
         output = folder / "release.csv"
@@ -324,8 +288,8 @@ def demo(
 
 
 def main() -> None:
-    """Entry point; an interrupt while modules are loaded ends as one during a command does."""
+    """Entry point; an interrupt while modules are loading ends like one during a command."""
     try:
         app()
     except KeyboardInterrupt:
-        sys.exit(INTERRUPTED)
+        sys.exit(interrupted().exit_code)

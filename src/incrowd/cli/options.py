@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Self
@@ -12,45 +12,42 @@ import typer
 
 from incrowd.cli.groups import OptionGroup, keyword
 from incrowd.errors import PolicyError
-from incrowd.search import METHODS
-from incrowd.words import columns_of, option_value
+from incrowd.policy.typed import columns_of
+from incrowd.search.options import Flag
+from incrowd.search.registry import METHODS
 
 if TYPE_CHECKING:
-    from incrowd.policy import Policy, QuasiIdentifier
+    from incrowd.policy.policy import Policy, QuasiIdentifier
 
-_QI = "Columns of a quasi-identifier, separated by commas; several times for several, each with ':k'."
+_QI = "Columns of a quasi-identifier, separated by commas; repeat for several, each followed by ':k'."
+_TIME_LIMIT = "Seconds; then methods that can stop early release what they have, others fail."
 _RULES = "column=FILE, zip=prefix:3,2, age=widths:5,10 or age=bounds:18,65."
 
 Qi = Annotated[list[str] | None, typer.Option("--qi", "--quasi-identifiers", help=_QI, show_default=False)]
-K = Annotated[int | None, typer.Option("--k", help="Smallest crowd that anyone may stand in.", show_default=False)]
+K = Annotated[int | None, typer.Option("--k", help="Size of the smallest crowd allowed.", show_default=False)]
 PolicyFile = Annotated[
-    Path | None, typer.Option("--policy", help="A release.toml.", show_default=False, readable=False)
+    Path | None,
+    typer.Option("--policy", help="A policy file, such as release.toml.", show_default=False, readable=False),
 ]
-Experiments = Annotated[
-    list[str] | None, typer.Argument(metavar="[NAME]...", help="Experiments; none to list them.", show_default=False)
-]
-PapersFolder = Annotated[
-    Path, typer.Option("-o", "--output", help="Folder for data, plots and findings.", readable=False)
-]
-DocsFolder = Annotated[
-    Path | None, typer.Option(help="Folder whose papers.md to update instead.", show_default=False, readable=False)
-]
-
 _CSV: Any = {"rich_help_panel": "CSV"}
 TRIAL: Any = {"rich_help_panel": "Evaluation", "show_default": False}
-_PROTOCOL = "apply: release the training rows, recode test rows alike (default); together: release both."
-_CLASSIFIER = "tree, bayes, c45, bayes10, or any of scikit-learn's by name; by commas (default: tree,bayes)."
-_INTERVALS = "Released intervals as midpoints (default) or categories."
+_PROTOCOL = "apply: release the training rows and recode the test rows alike (default); together: release both."
+_CLASSIFIER = (
+    "tree, bayes, c45, bayes10, or scikit-learn classifiers by name; separated by commas (default: tree,bayes)."
+)
+_INTERVALS = "Treat released intervals as midpoints (default) or categories."
 
 
 @dataclass(frozen=True, kw_only=True)
 class CsvOptions(OptionGroup):
-    """What a CSV file looks like, where it is not to be found out."""
+    """What a CSV file looks like, where it should not be detected."""
 
-    separator: Annotated[str | None, typer.Option(help="Of a CSV file; detected if not given.", **_CSV)] = None
+    separator: Annotated[str | None, typer.Option(help="Separator of columns; detected if not given.", **_CSV)] = None
     quote: Annotated[str | None, typer.Option(help="Quote character.", **_CSV)] = None
-    encoding: Annotated[str | None, typer.Option(help="Such as cp1252.", **_CSV)] = None
-    header: Annotated[bool | None, typer.Option("--header/--no-header", help="First line is names.", **_CSV)] = None
+    encoding: Annotated[str | None, typer.Option(help="Encoding, such as cp1252.", **_CSV)] = None
+    header: Annotated[
+        bool | None, typer.Option("--header/--no-header", help="Whether the first line has names.", **_CSV)
+    ] = None
 
     def dialect(self) -> dict[str, Any]:
         """The words of `open_source` that were given."""
@@ -63,8 +60,8 @@ class TrialOptions(OptionGroup):
     """How classifiers are tested."""
 
     test: Annotated[Path | None, typer.Option(help="A file with the test rows.", readable=False, **TRIAL)] = None
-    split: Annotated[float | None, typer.Option(help="Share of rows to test on (default: a third).", **TRIAL)] = None
-    folds: Annotated[int | None, typer.Option(help="Cross-validate in that many folds.", **TRIAL)] = None
+    split: Annotated[float | None, typer.Option(help="Share of rows to test on (default: one third).", **TRIAL)] = None
+    folds: Annotated[int | None, typer.Option(help="Number of folds of a cross-validation.", **TRIAL)] = None
     protocol: Annotated[str, typer.Option(help=_PROTOCOL, **TRIAL)] = "apply"
     classifier: Annotated[str, typer.Option(help=_CLASSIFIER, **TRIAL)] = "tree,bayes"
     features: Annotated[str | None, typer.Option(help="Columns that classifiers may use (default: all).", **TRIAL)] = (
@@ -74,7 +71,7 @@ class TrialOptions(OptionGroup):
 
     def words(self, dialect: Mapping[str, Any]) -> dict[str, Any]:
         """The words of `Trial.of`; test rows are read in the dialect of the table."""
-        from incrowd.engines.sources import open_source
+        from incrowd.formats.registry import open_source
 
         return {
             "test": None if self.test is None else open_source(self.test, **dialect),
@@ -93,25 +90,32 @@ class PolicyOptions(CsvOptions):
     qi: Qi = None
     k: K = None
     target: Annotated[str | None, typer.Option(help="Column that models will predict.", show_default=False)] = None
-    identifiers: Annotated[str | None, typer.Option(help="Columns to drop, by commas.", show_default=False)] = None
-    sensitive: Annotated[str | None, typer.Option(help="Columns to keep as they are.", show_default=False)] = None
-    insensitive: Annotated[str | None, typer.Option(help="Columns to keep as they are.", show_default=False)] = None
+    identifiers: Annotated[
+        str | None, typer.Option(help="Columns to drop, separated by commas.", show_default=False)
+    ] = None
+    sensitive: Annotated[str | None, typer.Option(help="Columns to keep unchanged.", show_default=False)] = None
+    insensitive: Annotated[str | None, typer.Option(help="Columns to keep unchanged.", show_default=False)] = None
     taxonomies: Annotated[
         Path | None, typer.Option(help="Folder with a taxonomy file per column.", show_default=False, readable=False)
     ] = None
     taxonomy: Annotated[list[str] | None, typer.Option(help=_RULES, show_default=False)] = None
     types: Annotated[
-        list[str] | None, typer.Option("--type", help="column=number, date or text.", show_default=False)
+        list[str] | None, typer.Option("--type", help="column=TYPE: number, date or text.", show_default=False)
     ] = None
     ranges: Annotated[
-        list[str] | None, typer.Option("--range", help="column=low:high, a public range.", show_default=False)
+        list[str] | None, typer.Option("--range", help="column=low:high, a range that is public.", show_default=False)
     ] = None
-    missing: Annotated[str | None, typer.Option(help="category, drop or error.", show_default=False)] = None
+    missing: Annotated[
+        str | None, typer.Option(help="Missing values: category, drop or error.", show_default=False)
+    ] = None
     missing_values: Annotated[
         list[str] | None, typer.Option("--missing-value", help="Text that means missing, such as '?'.")
     ] = None
-    method: Annotated[str | None, typer.Option(help="The search; see 'incrowd methods'.", show_default=False)] = None
-    seed: Annotated[int | None, typer.Option(help="Seed of whatever is drawn at random.", show_default=False)] = None
+    method: Annotated[
+        str | None, typer.Option(help="The search method; see 'incrowd methods'.", show_default=False)
+    ] = None
+    seed: Annotated[int | None, typer.Option(help="Seed of the random numbers.", show_default=False)] = None
+    time_limit: Annotated[float | None, typer.Option(help=_TIME_LIMIT, show_default=False)] = None
     method_options: Mapping[str, Any] = field(default_factory=dict)  # those that were given, by name
 
     @classmethod
@@ -121,41 +125,53 @@ class PolicyOptions(CsvOptions):
 
     @classmethod
     def of(cls, given: Mapping[str, Any]) -> Self:
-        """The options of methods go together."""
+        """Collect the options of methods."""
         of_methods = _method_options()
-        options = {name: option_value(text) for name, text in given.items() if name in of_methods and text is not None}
+        options = {name: text for name, text in given.items() if name in of_methods and text is not None}
         common = {name: value for name, value in given.items() if name not in of_methods}
         return cls(**common, method_options=options)
 
     def read(self) -> tuple[Policy, dict[str, Any]]:
         """The policy, and how to read CSV files."""
-        from incrowd.words import given_words
+        from incrowd.policy.typed import given_words
 
         dialect = {option.name for option in fields(CsvOptions)}
         typed = {name: value for name, value in self.__dict__.items() if name not in dialect}
         file, options, qi = typed.pop("policy"), dict(typed.pop("method_options")), typed.pop("qi")
-        return policy_of(file, given_words(quasi_identifiers=qi, options=options, **typed), self.dialect())
+        words = given_words(quasi_identifiers=qi, **typed)
+        return policy_of(file, words, self.dialect(), options)
 
 
 _INSTEAD = {"taxonomies": "ranges", "ranges": "taxonomies"}  # a column has one or the other
 
 
-def policy_of(file: Path | None, words: dict[str, Any], dialect: dict[str, Any]) -> tuple[Policy, dict[str, Any]]:
-    """The policy of a file and of options, and how to read CSV files; options win."""
-    from incrowd.policy import make_policy
+def policy_of(
+    file: Path | None, words: dict[str, Any], dialect: dict[str, Any], options: Mapping[str, Any] | None = None
+) -> tuple[Policy, dict[str, Any]]:
+    """The policy of a file and of options, and how to read CSV files; what was typed wins.
+
+    Args:
+        file: The policy file, if there is one.
+        words: The words of a policy that were typed.
+        dialect: What was typed of CSV files.
+        options: The options of methods that were typed, as text.
+    """
+    from incrowd.policy.policy import Policy
+    from incrowd.policy.words import make_policy
 
     if file is not None:
-        from incrowd.config import read_policy
+        from incrowd.policy.toml import read_policy
 
         base, base_dialect = read_policy(file)
         if "k" in words and "quasi_identifiers" not in words and _says_k(base.get("quasi_identifiers")):
-            raise PolicyError(
-                f"every quasi-identifier in {file} has a k of its own; change it there, or give --qi as well"
-            )
+            raise PolicyError(f"every quasi-identifier in {file} has its own k; change it there, or give --qi as well")
         words, dialect = _joined(base, words), {**base_dialect, **dialect}
     if "quasi_identifiers" not in words:
         raise PolicyError("a release needs a quasi-identifier; give --qi with its columns, or a --policy file")
-    return make_policy(**words), dialect
+    method = METHODS.get(words.get("method", Policy.method))
+    known = {} if method is None else method.options
+    typed = {name: known[name].typed(text) if name in known else text for name, text in (options or {}).items()}
+    return make_policy(**{**words, "options": {**words.get("options", {}), **typed}}), dialect
 
 
 def _joined(base: Mapping[str, Any], words: Mapping[str, Any]) -> dict[str, Any]:
@@ -181,7 +197,7 @@ def _named(words: Any) -> set[str]:
 
 
 def _columns(quasi_identifiers: Any) -> set[str]:
-    from incrowd.policy import quasi_identifiers_of
+    from incrowd.policy.words import quasi_identifiers_of
 
     return {name for qid in quasi_identifiers_of(quasi_identifiers, 2) for name in qid.attributes}  # whatever their k
 
@@ -190,13 +206,13 @@ def to_verify(
     qi: list[str] | None, k: int | None, policy: Path | None
 ) -> tuple[tuple[QuasiIdentifier, ...], dict[str, Any]]:
     """What must hold, from options or from a policy file, and how that reads CSV files."""
-    from incrowd.policy import quasi_identifiers_of
-    from incrowd.words import quasi_identifiers
+    from incrowd.policy.typed import quasi_identifiers
+    from incrowd.policy.words import quasi_identifiers_of
 
     if qi is not None:
         return quasi_identifiers_of(quasi_identifiers(qi, k), k), {}
     if policy is None:
-        raise PolicyError("say what to verify; give --qi with its columns, or a --policy file")
+        raise PolicyError("nothing to verify; give --qi with the columns of a quasi-identifier, or a --policy file")
     made, dialect = policy_of(policy, {} if k is None else {"k": k}, {})
     return made.quasi_identifiers, dialect
 
@@ -207,20 +223,28 @@ def _says_k(quasi_identifiers: Any) -> bool:
     return bool(items) and all(isinstance(item, dict) and "k" in item for item in items)
 
 
+def _option_help(option: str, names: Sequence[str]) -> str:
+    """What an option means and may be, and which methods take it; separately where they allow different values."""
+    takers: dict[str, list[str]] = {}
+    for name in names:
+        known = METHODS[name].options[option]
+        choices = f": {', '.join(known.kind.choices)}" if known.kind.choices else ""
+        takers.setdefault(f"{known.about}{choices}", []).append(name)
+    return "; ".join(f"({', '.join(methods)}) {text}" for text, methods in takers.items())
+
+
 def _method_options() -> dict[str, inspect.Parameter]:
-    """The options of all methods; each tells which methods take it."""
+    """The options of all methods; each says which methods take it."""
     takers: dict[str, list[str]] = {}
     for name, method in METHODS.items():
         for option in method.options:
             takers.setdefault(option, []).append(name)
     found: dict[str, inspect.Parameter] = {}
     for option, names in takers.items():
-        known = METHODS[names[0]].options[option]
-        choices = f": {', '.join(known.choices)}" if known.choices else ""
-        words = f"({', '.join(names)}) {known.about}{choices}"
         flag = option.replace("_", "-")
-        form = f"--{flag}/--no-{flag}" if known.flag else f"--{flag}"
-        kind = bool if known.flag else str
+        is_flag = isinstance(METHODS[names[0]].options[option].kind, Flag)
+        form = f"--{flag}/--no-{flag}" if is_flag else f"--{flag}"
+        kind, words = bool if is_flag else str, _option_help(option, names)
         panel = "Options of methods"
         told = typer.Option(form, help=words, show_default=False, rich_help_panel=panel)
         found[option] = keyword(option, Annotated[kind | None, told])

@@ -1,30 +1,29 @@
-"""Which method, which k? Several of both on one table: what each costs, what it loses, and which are not worth it.
+"""Which method, which k? Several of both on one table: what each costs, what it loses, and which are dominated.
 
 The table is compressed once; every run then gets a fresh process, one after the other, so that times and peak memory
-are comparable. A run is written to a log when it is finished: a comparison that was interrupted goes on where it was.
+are comparable. A run is written to a log when it is finished: an interrupted comparison continues where it stopped.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 from incrowd.comparison.processes import Jobs, TrialDesign, answers
-from incrowd.comparison.runs import Run, RunLog, key_of
-from incrowd.config import DIALECT, WORDS, check_spelling
-from incrowd.engines.sources import Source, open_source
+from incrowd.comparison.runs import RunLog, SettingRun, key_of
 from incrowd.errors import PolicyError, UnknownNameError
 from incrowd.evaluation.trial import CLASSIFIERS
-from incrowd.policy import Policy, make_policy
-from incrowd.search import METHODS, method_of
-from incrowd.words import option_value
-
-LOSSES = ("dm", "ncp", "cm", "distortion")  # and the error of each classifier
-
-Watch = Callable[[int, int, str], object]  # runs finished, runs in all, what is being done
+from incrowd.formats.registry import open_source
+from incrowd.formats.sources import Source
+from incrowd.measures.registry import LOSSES
+from incrowd.policy.policy import Policy
+from incrowd.policy.toml import DIALECT, WORDS, check_spelling
+from incrowd.policy.words import make_policy
+from incrowd.run import Run
+from incrowd.search.registry import METHODS, method_of
 
 
 @dataclass(frozen=True)
@@ -39,7 +38,7 @@ class Comparison:
 
     table: str
     fingerprint: str
-    runs: tuple[Run, ...]
+    runs: tuple[SettingRun, ...]
 
     @cached_property
     def errors(self) -> tuple[str, ...]:
@@ -52,7 +51,7 @@ class Comparison:
         names = (*LOSSES, *self.errors)
         return tuple(name for name in names if any(run.value(name) is not None for run in self.runs))
 
-    def dominated_by(self, run: Run, loss: str) -> Run | None:
+    def dominated_by(self, run: SettingRun, loss: str) -> SettingRun | None:
         """A run that protects at least as well and loses less, or protects better and loses no more.
 
         Of several the one that loses least. None if there is none, or if the loss of this one is not known.
@@ -98,9 +97,10 @@ def compare(
 
     Args:
         data: Path of a CSV or Parquet file, or a pandas, polars or pyarrow table.
-        methods: Names of methods, each with options of its own if need be: "cover", "cover:objective=dm".
-        ks: The k of quasi-identifiers that do not say their own.
-        log: File that keeps finished runs; those that it has already are not done again.
+        methods: Names of methods, in a list or separated by commas, each with its own options if needed:
+            "cover", "cover:objective=dm".
+        ks: Values of k, for quasi-identifiers without their own.
+        log: File that keeps finished runs; those that it already has are not repeated.
         time_limit_per_run: Seconds that one run may take.
         evaluate: Whether to test classifiers as well; needs scikit-learn. The next seven are as in `evaluate`.
         test: Test rows.
@@ -110,11 +110,11 @@ def compare(
         classifiers: "tree", "bayes", "c45", "bayes10", names of scikit-learn classifiers, or estimators.
         features: Columns that classifiers may use.
         intervals: "midpoints" or "categories".
-        **words: All other words of `anonymize`, such as `quasi_identifiers`; an option of a method goes to every
+        **words: All other parameters of `anonymize`, such as `quasi_identifiers`; an option of a method goes to every
             method that takes it.
 
     Raises:
-        PolicyError: A policy is wrong in itself. A run that fails is no error: it tells why.
+        PolicyError: A policy is inconsistent. A run that fails is not an error: it says why.
         DataError: The table cannot be read or used.
     """
     dialect = {word: words.pop(word) for word in DIALECT if word in words}
@@ -150,13 +150,12 @@ def settings_of(methods: Iterable[str] | str, policies: Mapping[int, Policy]) ->
         methods: As in `compare`.
         policies: The policy for each k; its options go to every method that takes them.
     """
-    texts = tuple(dict.fromkeys([methods] if isinstance(methods, str) else methods))
+    listed = methods.split(",") if isinstance(methods, str) else methods
+    texts = tuple(dict.fromkeys(text.strip() for text in listed))
     if not texts or not policies:
-        raise PolicyError("A comparison must have at least one method and one k. Got none.")
+        raise PolicyError("A comparison must have at least one method and one k. None was given.")
     if len(policies) > len({policy.quasi_identifiers for policy in policies.values()}):
-        raise PolicyError(
-            "every quasi-identifier has a k of its own, so that several ks make no difference; leave it out"
-        )
+        raise PolicyError("every quasi-identifier has its own k, so several ks make no difference; give only one")
     named = {text: _method_options(text) for text in texts}
     taken = {option for name, _ in named.values() for option in method_of(name, {}).options}
     settings = []
@@ -177,7 +176,9 @@ def _method_options(text: str) -> tuple[str, dict[str, Any]]:
     pairs = [part.partition("=") for part in parts]
     if not all(option and equals for option, equals, _ in pairs):
         raise PolicyError(f"A method with options must look like cover:objective=dm:rounds=3. Got '{text}'.")
-    return name, {option.strip().replace("-", "_"): option_value(value) for option, _, value in pairs}
+    known = method_of(name, {}).options
+    options = {option.strip().replace("-", "_"): value for option, _, value in pairs}
+    return name, {word: known[word].typed(value) if word in known else value for word, value in options.items()}
 
 
 def comparison_of(
@@ -189,7 +190,7 @@ def comparison_of(
     log: Path | None = None,
     time_limit: float | None = None,
     again: bool = False,
-    watch: Watch | None = None,
+    run: Run | None = None,
 ) -> Comparison:
     """Run a comparison on an open source.
 
@@ -200,8 +201,8 @@ def comparison_of(
         dialect: How the source was opened.
         log: File that keeps finished runs.
         time_limit: Seconds that one run may take.
-        again: Whether to do also what the log has already.
-        watch: Told how far it is.
+        again: Whether to repeat the runs that the log already has.
+        run: Gets the progress, and is asked between runs whether to go on.
     """
     settings[0].policy.check_columns(source.columns, source.name)
     if time_limit is not None and not time_limit > 0:
@@ -209,18 +210,19 @@ def comparison_of(
     kept, finished = RunLog(log), 0
     fingerprint = source.fingerprint()
     facts = {"input": fingerprint, "dialect": dict(dialect or {}), "trial": design and design.facts()}
-    tell = watch or (lambda done, total, what: None)
-    jobs = Jobs(source, design, lambda what: tell(finished, len(settings), what))
+    run = run or Run()
+    jobs = Jobs(source, design, run)
     runs = []
     for finished, setting in enumerate(settings):
         key = key_of(setting.policy, **facts)
-        run = kept.runs.get(key)
-        if again or run is None or not run.is_final(time_limit):
+        known = kept.runs.get(key)
+        if again or known is None or not known.is_final(time_limit):
             job = jobs.of(setting.policy)
-            tell(finished, len(settings), f"{setting.method} k={setting.k}")
+            run.stage(f"{setting.method} k={setting.k}")
+            run.amount(finished, len(settings), "runs")
             ended = answers(job, time_limit)
-            run = Run(key, setting.method, setting.k, setting.policy.to_json(), **ended, time_limit=time_limit)
-            kept.add(run)
-        runs.append(replace(run, method=setting.method))  # as it is written now
-    tell(len(settings), len(settings), "done")
+            known = SettingRun(key, setting.method, setting.k, setting.policy.to_json(), **ended, time_limit=time_limit)
+            kept.add(known)
+        runs.append(replace(known, method=setting.method))  # as it is written now
+    run.amount(len(settings), len(settings), "runs")
     return Comparison(source.name, fingerprint, tuple(runs))

@@ -10,16 +10,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from incrowd.comparison.comparison import Comparison
-from incrowd.engines.output import AtomicFiles, check_output
-from incrowd.engines.sources import Source, WatchedFile
 from incrowd.errors import OutputError
+from incrowd.formats.atomic_files import AtomicFiles, check_output
+from incrowd.formats.sources import Source, WatchedFile
+from incrowd.measures.registry import MEASURES
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 LOG, CSV, JSON, PLOT = "runs.jsonl", "results.csv", "results.json", "privacy-utility.svg"
-TITLES = {"dm": "discernibility (DM)", "ncp": "generalized loss (NCP)", "cm": "classification metric (CM)"}
 MARKERS = "osD^vP*Xp<>h"
 WIDE = 30  # a range from which on an axis is logarithmic
 
@@ -33,7 +33,7 @@ def prepare(folder: Path, source: Source) -> Path:
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise OutputError(f"cannot make the folder {folder}: {error.strerror}") from None
+        raise OutputError(f"cannot create the folder {folder}: {error.strerror}") from None
     log, inputs = folder / LOG, [source.path] if isinstance(source, WatchedFile) else []
     for name in (CSV, JSON, PLOT, LOG):
         check_output(folder / name, inputs=inputs, overwrite=log.is_file(), suffixes=(Path(name).suffix,))
@@ -129,5 +129,5 @@ def _panel(axes: Axes, comparison: Comparison, loss: str, looks: dict[str, tuple
     for entry in next((run.errors for run in comparison.runs if run.value(loss) is not None), ()):
         if loss == f"error_{entry['classifier']}":
             axes.axhline(entry["baseline"]["value"], color="grey", linestyle="--", linewidth=0.8)
-    axes.set_title(TITLES.get(loss, loss.replace("error_", "error of ")), fontsize=9)
+    axes.set_title(MEASURES[loss].title if loss in MEASURES else loss.replace("error_", "error of "), fontsize=9)
     axes.spines[["top", "right"]].set_visible(False)

@@ -12,10 +12,11 @@ from typing import Any
 
 from incrowd.comparison.runs import DONE, FAILED, TIME_LIMIT
 from incrowd.comparison.worker import Job, TrialJob
-from incrowd.engines import arrow
-from incrowd.engines.sources import Source
-from incrowd.evaluation.trial import CLASSIFIERS, Progress, Trial
-from incrowd.policy import Policy
+from incrowd.engines.engine import engine_of
+from incrowd.evaluation.trial import CLASSIFIERS, Trial
+from incrowd.formats.sources import Source
+from incrowd.policy.policy import Policy
+from incrowd.run import Run
 
 _CHILD = "import sys; sys.path[:] = sys.argv[1:]; from incrowd.comparison.worker import main; main(warm={})"
 
@@ -36,11 +37,11 @@ class TrialDesign:
         """What decides the outcome."""
         return {**self.__dict__, "test": None if self.test is None else self.test.fingerprint()}
 
-    def job(self, source: Source, policy: Policy, progress: Progress) -> TrialJob:
+    def job(self, source: Source, policy: Policy, run: Run) -> TrialJob:
         """Read and split the rows, and test the classifiers on what is the same for every release."""
         words = {word: getattr(self, word) for word in ("test", "split", "folds", "classifiers", "features")}
         trial = Trial.of(source, policy, **words)
-        trial.references(policy, progress)
+        trial.references(policy, run)
         return TrialJob(replace(trial, makers={}), self.classifiers, self.protocol, self.intervals)
 
 
@@ -50,21 +51,21 @@ class Jobs:
 
     source: Source
     design: TrialDesign | None
-    progress: Progress
+    run: Run
     _tables: dict[tuple[str, ...], bytes] = field(default_factory=dict)
     _rows: bytes | None = None
     _trial: bytes | None = None
 
     def of(self, policy: Policy) -> bytes:
-        """What a process needs to be told for that policy."""
+        """What a process needs to know for that policy."""
         policy, _ = policy.without_redundant()
         if policy.attributes not in self._tables:
-            self.progress("reading")
-            self._tables[policy.attributes] = pickle.dumps(arrow.compress(self.source, policy))
+            self.run.stage("reading")
+            self._tables[policy.attributes] = pickle.dumps(engine_of().compress(self.source, policy, self.run))
         if self.design is not None and self._trial is None:
-            self._trial = pickle.dumps(self.design.job(self.source, policy, self.progress))
-        rows = self._source() if policy.target else b""
-        job = Job(policy, arrow.missing_values(self.source, policy), self.design is not None, bool(rows))
+            self._trial = pickle.dumps(self.design.job(self.source, policy, self.run))
+        rows = self._source()
+        job = Job(policy, self.design is not None, bool(rows))
         return self._tables[policy.attributes] + pickle.dumps(job) + rows + (self._trial or b"")
 
     def _source(self) -> bytes:
@@ -81,7 +82,7 @@ def answers(job: bytes, time_limit: float | None, *, warm: bool = False) -> dict
     """Run a job in a fresh process, and in another one if the first had to compile its kernels.
 
     Args:
-        job: What the process is told.
+        job: What the process is given.
         time_limit: Seconds that it may take.
         warm: Whether the kernels were compiled before.
 
@@ -114,6 +115,6 @@ def _ended(code: int, complaint: str) -> dict[str, Any]:
     if code == 0:
         return {"status": DONE}
     if code < 0:
-        return {"status": FAILED, "problem": f"ended by signal {-code}; short of memory?"}
+        return {"status": FAILED, "problem": f"ended by signal {-code}; out of memory?"}
     lines = [line for line in complaint.splitlines() if line.strip()]
     return {"status": FAILED, "problem": lines[-1].strip() if lines else f"ended with code {code}"}

@@ -11,14 +11,14 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from incrowd.policy import Policy
+from incrowd.policy.policy import Policy
 from incrowd.taxonomies.taxonomy import Taxonomy
 
 DONE, FAILED, TIME_LIMIT = "done", "failed", "time limit"
 
 
 @dataclass(frozen=True)
-class Run:
+class SettingRun:
     """What became of one method with one k.
 
     Args:
@@ -54,7 +54,7 @@ class Run:
         return self.values.get(name)
 
     def is_final(self, time_limit: float | None) -> bool:
-        """Whether doing it again, with that time limit, would tell nothing new; a failure may have been mended."""
+        """Whether repeating it with that time limit would show nothing new; a failure may have been fixed."""
         if self.status == TIME_LIMIT and self.time_limit is not None:
             return time_limit is not None and time_limit <= self.time_limit
         return self.status == DONE
@@ -84,17 +84,17 @@ class RunLog:
 
     def __init__(self, path: Path | None) -> None:
         self._path = path
-        self.runs: dict[str, Run] = {}
+        self.runs: dict[str, SettingRun] = {}
         text = path.read_text(encoding="utf-8") if path is not None and path.exists() else ""
         self._broken = not text.endswith("\n") and text != ""  # a crash while a line was written
         for line in text.splitlines():
             try:
-                run = Run(**json.loads(line))
+                run = SettingRun(**json.loads(line))
             except (ValueError, TypeError):
                 continue
             self.runs[run.key] = run
 
-    def add(self, run: Run) -> None:
+    def add(self, run: SettingRun) -> None:
         """Keep a run."""
         self.runs[run.key] = run
         if self._path is None:

@@ -18,16 +18,18 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from incrowd.engines import arrow
-from incrowd.engines.sources import Source
-from incrowd.errors import IncrowdError, NotAnonymousError, PolicyError
+from incrowd.engines.engine import engine_of
+from incrowd.errors import IncrowdError, NotAnonymousError
 from incrowd.evaluation.trial import Trial
-from incrowd.measures import measure
-from incrowd.pipeline import check_feasible, recoding_of
-from incrowd.policy import Policy
-from incrowd.release_distortion import release_distortion
-from incrowd.search import method_of
-from incrowd.table import CompressedTable
+from incrowd.formats.sources import Source
+from incrowd.measures.measures import measure
+from incrowd.measures.registry import release_values
+from incrowd.pipeline import check_feasible, handled
+from incrowd.policy.policy import Policy
+from incrowd.release import Release
+from incrowd.run import Run
+from incrowd.search.registry import method_of
+from incrowd.table.compressed import CompressedTable
 
 Values = dict[str, float | None]
 
@@ -37,7 +39,6 @@ class Job:
     """What to search for; the compressed table comes before it, the rows and the trial, if any, after it."""
 
     policy: Policy
-    missing_values: tuple[str, ...]
     evaluated: bool = False
     with_rows: bool = False
 
@@ -53,7 +54,7 @@ class TrialJob:
 
 
 def searched(table: CompressedTable, job: Job, rows: Callable[[], Source | None]) -> Values:
-    """Search, and measure what was found.
+    """Search, and measure what was found; all of it the pipeline's own work.
 
     Args:
         table: The compressed table.
@@ -66,39 +67,25 @@ def searched(table: CompressedTable, job: Job, rows: Callable[[], Source | None]
     """
     policy = job.policy
     check_feasible(table, policy)
-    method = method_of(policy.method, policy.options)
+    method = method_of(policy.method, policy.options, len(policy.quasi_identifiers))
     import_module(method.function.partition(":")[0])  # once per process, and no part of the search
     clock, cpu = time.perf_counter(), time.process_time()
-    found = method(table, policy.quasi_identifiers, policy.options, None, policy.seed)
-    seconds, cpu_seconds = time.perf_counter() - clock, time.process_time() - cpu
+    found = method(table, policy.requirements, policy.options, Run(seed=policy.seed, time_limit=policy.time_limit))
+    costs = {"seconds": time.perf_counter() - clock, "cpu_seconds": time.process_time() - cpu}
     megabytes = peak_megabytes()
-    recoding = recoding_of(found, policy, job.missing_values)
     source = rows()
-    labels = None if source is None else arrow.label_counts(source, recoding, table, policy.target)
-    measures = measure(table, recoding, policy.quasi_identifiers, labels)
+    missing_values = policy.missing_values if source is None else engine_of().missing_values(source, policy)
+    found = replace(found, recoding=handled(found.recoding, policy, missing_values))
+    if source is None:
+        measures = measure(table, found.recoding, policy.requirements)
+    else:
+        measures = Release(policy, source, table, found).measures
     for part in measures.quasi_identifiers:
         if part.classes and part.anonymity < part.k:
-            raise NotAnonymousError(f"the method gave a class of {part.anonymity} where k={part.k}; please report it")
-    total = measures.total
-    try:
-        distortion = release_distortion(table, recoding)
-        lost: tuple[float | None, float | None] = (distortion.distortion, distortion.inconsistency)
-    except PolicyError:  # intervals that the search cut itself stand in no hierarchy
-        lost = (None, None)
-    return {
-        "seconds": seconds,
-        "cpu_seconds": cpu_seconds,
-        "megabytes": megabytes,
-        "anonymity": min(part.anonymity for part in measures.quasi_identifiers),
-        "classes": total.classes,
-        "suppressed": total.suppressed,
-        "dm": total.discernibility,
-        "c_avg": total.average_class_size,
-        "ncp": total.ncp,
-        "cm": total.classification_metric,
-        "distortion": lost[0],
-        "inconsistency": lost[1],
-    }
+            raise NotAnonymousError(f"the method made a class of {part.anonymity} with k={part.k}; please report it")
+    worst = min(part.anonymity for part in measures.quasi_identifiers)
+    values = {**measures.total.values, **release_values(table, found.recoding)}
+    return {**costs, "megabytes": megabytes, **values, "anonymity": worst}
 
 
 def _has_compiled() -> bool:

@@ -1,7 +1,7 @@
 """The classifiers that judge a release, each behind the encoding of features that it needs. Needs scikit-learn.
 
 Every classifier gets the matrix of `features` and learns its encoding from the training rows alone: a category
-that only test rows have is no category of its own. The same settings serve the original and the released table.
+that occurs only in test rows does not get its own column. The same settings serve the original and the released table.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ def classifiers_of(given: Iterable[Any] | str, seed: int) -> dict[str, Maker]:
     words = [given] if isinstance(given, str) else list(given)
     makers = dict(_named(word, seed) for word in words)
     if not makers:
-        raise PolicyError("The 'classifiers' parameter must name at least one classifier. Got none.")
+        raise PolicyError("The 'classifiers' parameter must name at least one classifier. None was given.")
     return makers
 
 
@@ -64,7 +64,7 @@ def _named(word: Any, seed: int) -> tuple[str, Maker]:
         return word, OWN[word]
     estimator = _found(word) if isinstance(word, str) else word
     if isinstance(estimator, type) or not is_classifier(estimator):
-        raise PolicyError(f"'{word}' is no scikit-learn classifier; give {', '.join(OWN)} or the name of a classifier")
+        raise PolicyError(f"'{word}' is not a scikit-learn classifier; give {', '.join(OWN)} or the name of one")
     if isinstance(word, str) and "random_state" in estimator.get_params():
         estimator.set_params(random_state=seed)
     return type(estimator).__name__, lambda numeric, rows: make_pipeline(_one_hot(numeric), clone(estimator))
@@ -118,7 +118,7 @@ def _one_more(codes: Matrix) -> Matrix:
 
 
 class EntropyBins(TransformerMixin, BaseEstimator):  # type: ignore[misc]
-    """Cuts each number where that tells most about the class, until a cut no longer pays for its description.
+    """Cuts each number where that says most about the class, until a cut no longer pays for its description.
 
     Bins are numbered from 1; 0 is for missing values.
     """

@@ -15,11 +15,11 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from incrowd.engines.sources import as_array
 from incrowd.errors import DataError
-from incrowd.recodings.attribute import ANY, KNOWN
-from incrowd.recodings.recoding import encoded, is_missing
-from incrowd.scales import Scale, scale_of, text_of
+from incrowd.formats.sources import as_array
+from incrowd.table.missing import encoded, is_missing
+from incrowd.table.scales import Scale, scale_of, text_of
+from incrowd.taxonomies.labels import parse_interval
 
 INTERVALS = ("midpoints", "categories")
 
@@ -96,18 +96,14 @@ def middle(label: str, scale: Scale) -> float:
     """The number in the middle of a released interval; an open one counts as its bound, `*` as missing.
 
     Raises:
-        DataError: A bound is no number of that scale.
-        ValueError: The label is no interval.
+        DataError: A bound is not a number of that scale.
+        ValueError: The label is not an interval.
     """
-    step = 1 if scale.kind in ("integer", "date") else 0  # [30-40) ends at 39
-    if label in (ANY, KNOWN):
-        return float("nan")
-    if label.startswith(">="):
-        return float(scale.number(label[2:], ""))
-    if label.startswith("<"):
-        return float(scale.number(label[1:], "")) - step
-    if not label.startswith("["):
+    interval = parse_interval(label)
+    if interval is None:
         return float(scale.number(label, ""))
-    low, high = label[1:-1].split(" to " if " to " in label else "-")
-    last = float(scale.number(high, "")) - (0 if label.endswith("]") else step)
-    return (float(scale.number(low, "")) + last) / 2
+    step = 1 if scale.kind in ("integer", "date") and not interval.closed else 0  # [30-40) ends at 39
+    low = None if interval.low is None else float(scale.number(interval.low, ""))
+    high = None if interval.high is None else float(scale.number(interval.high, "")) - step
+    known = [bound for bound in (low, high) if bound is not None]
+    return sum(known) / len(known) if known else float("nan")

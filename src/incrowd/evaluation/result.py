@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from incrowd.evaluation.estimates import Estimate, Mistakes, difference_of, error_of
-from incrowd.policy import Policy
+from incrowd.policy.policy import Policy
 
 
 @dataclass(frozen=True)

@@ -12,13 +12,16 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from incrowd.engines.arrow import missing_values
-from incrowd.engines.sources import Source, as_array, open_source
+from incrowd.engines.engine import engine_of
 from incrowd.errors import DataError, PolicyError, UnknownNameError
-from incrowd.pipeline import apply, release_of
-from incrowd.policy import Policy
-from incrowd.recodings.local.recoding import AnyRecoding
-from incrowd.recodings.recoding import encoded, is_missing
+from incrowd.existing import apply
+from incrowd.formats.registry import open_source
+from incrowd.formats.sources import Source, as_array
+from incrowd.pipeline import release_of
+from incrowd.policy.policy import Policy
+from incrowd.recodings.recoding import Recoding
+from incrowd.run import Run
+from incrowd.table.missing import encoded, is_missing
 
 PROTOCOLS = ("apply", "together")
 SHARE = 1 / 3  # of rows to test on where nothing else is said
@@ -42,10 +45,10 @@ def read_rows(source: Source, policy: Policy, like: Source | None = None) -> pa.
             raise UnknownNameError("column", name, source.columns, source.name)
     table = pa.Table.from_batches(list(source.batches(columns, encoded=columns)))
     classes = encoded(as_array(table.column(policy.target)), str(policy.target))
-    absent = np.append(is_missing(classes.dictionary, missing_values(source, policy)), True)
+    absent = np.append(is_missing(classes.dictionary, engine_of().missing_values(source, policy)), True)
     table = table.filter(pa.array(~absent[_indices(classes)]))
     if not len(table):
-        raise DataError(f"no row of {source.name} has a value of '{policy.target}'; an evaluation needs classes")
+        raise DataError(f"no row of {source.name} has a value of '{policy.target}'; an evaluation needs labels")
     return table
 
 
@@ -84,14 +87,14 @@ def drawn_parts(classes: Rows, split: float | None, folds: int | None, seed: int
 
     share = SHARE if split is None else split
     if folds is not None and (isinstance(folds, bool) or not isinstance(folds, int) or folds < 2):
-        raise PolicyError(f"The 'folds' parameter must be an int of at least 2. Got {folds!r}.")
+        raise PolicyError(f"The 'folds' parameter must be an integer of at least 2. Got {folds!r}.")
     if not 0 < share < 1:
-        raise PolicyError(f"The 'split' parameter must lie between 0 and 1. Got {split!r}.")
+        raise PolicyError(f"The 'split' parameter must be between 0 and 1. Got {split!r}.")
     sizes = np.bincount(classes)
     if sizes.min() < (folds or 2) or (folds is None and min(share, 1 - share) * len(classes) < len(sizes)):
         raise DataError(
-            f"cannot draw test rows by class: the target has {len(sizes)} classes, the smallest of {sizes.min()} "
-            "records; merge rare classes, or give test rows"
+            f"cannot draw test rows from every class of the target: it has {len(sizes)} classes, and the smallest has "
+            f"{sizes.min()} records; merge rare classes, or provide test rows"
         )
     if folds is None:
         draw, design = StratifiedShuffleSplit(1, test_size=share, random_state=seed), f"{share:.0%} of rows drawn"
@@ -100,7 +103,7 @@ def drawn_parts(classes: Rows, split: float | None, folds: int | None, seed: int
     return tuple(draw.split(np.zeros(len(classes)), classes)), design
 
 
-def released_rows(table: pa.Table, policy: Policy, train: Rows, test: Rows, protocol: str) -> pa.Table:
+def released_rows(table: pa.Table, policy: Policy, train: Rows, test: Rows, protocol: str, run: Run) -> pa.Table:
     """The released training rows and the recoded test rows in one table, as far as there are any.
 
     Args:
@@ -110,21 +113,22 @@ def released_rows(table: pa.Table, policy: Policy, train: Rows, test: Rows, prot
         test: Test rows.
         protocol: "apply" makes the release from training rows alone and recodes test rows with it; "together" makes it
             from all rows.
+        run: Asked in between whether to go on.
     """
     if protocol == "together":
-        return release_of(open_source(table), policy).data
-    release = release_of(open_source(table.take(pa.array(train))), policy)
+        return release_of(open_source(table), policy, run).data
+    release = release_of(open_source(table.take(pa.array(train))), policy, run)
     rows = table.take(pa.array(test))
     rows = rows.filter(pa.array(_recodable(rows, release.recoding)))
     return pa.concat_tables([release.data, apply(release.recoding, rows)]) if len(rows) else release.data
 
 
-def _recodable(table: pa.Table, recoding: AnyRecoding) -> npt.NDArray[np.bool_]:
+def _recodable(table: pa.Table, recoding: Recoding) -> npt.NDArray[np.bool_]:
     """Which rows a recoding that was made from others has a value for."""
     known = np.ones(len(table), bool)
     for name in recoding.names:
         column = encoded(as_array(table.column(name)), name)
-        cells = np.append(recoding.cells(name, column.dictionary), recoding[name].missing_cell)
+        cells = np.append(recoding.cells(name, column.dictionary), recoding.missing_cell(name))
         known &= cells[_indices(column)] >= 0
     return known
 

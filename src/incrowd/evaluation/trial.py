@@ -7,16 +7,15 @@ quasi-identifiers; both use the same rows and the same classifier. Needs scikit-
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
 
-from incrowd.config import DIALECT, WORDS, check_spelling
-from incrowd.engines.sources import Source, open_source
 from incrowd.errors import IncrowdError, PolicyError, UnknownNameError
 from incrowd.evaluation.estimates import Mistakes, interval_kind
 from incrowd.evaluation.features import INTERVALS, Features, features_of, scales_of
@@ -33,14 +32,17 @@ from incrowd.evaluation.rows import (
     read_rows,
     released_rows,
 )
-from incrowd.policy import Policy, make_policy
+from incrowd.formats.registry import open_source
+from incrowd.formats.sources import Source
+from incrowd.policy.policy import Policy
+from incrowd.policy.toml import DIALECT, WORDS, check_spelling
+from incrowd.policy.words import make_policy
+from incrowd.run import Run
 
 if TYPE_CHECKING:
     from incrowd.evaluation.classifiers import Maker
 
 CLASSIFIERS = ("tree", "bayes")
-
-Progress = Callable[[str], object]
 
 
 def evaluate(
@@ -63,18 +65,18 @@ def evaluate(
         data: Path of a CSV or Parquet file, or a pandas, polars or pyarrow table.
         target: Column that the classifiers predict.
         test: Another such table with the test rows. Without one, test rows are drawn from the data.
-        split: Share of the rows to test on, drawn by class; a third if nothing else is said.
-        folds: Number of folds of a cross-validation, drawn by class, instead of a split.
+        split: Share of the rows to test on, drawn per class; one third by default.
+        folds: Number of folds of a cross-validation, drawn per class, instead of a split.
         protocol: "apply" makes the release from the training rows and recodes test rows with it; "together" makes one
             release from all rows and then splits it.
         classifiers: "tree", "bayes", "c45", "bayes10", names of scikit-learn classifiers, or estimators.
-        features: Columns that classifiers may use; all but the target and identifiers if None.
-        intervals: Released intervals are numbers, by their "midpoints", or "categories".
+        features: Columns that classifiers may use; by default all except the target and identifiers.
+        intervals: Released intervals are treated as numbers, their "midpoints", or as "categories".
         seed: Seed of splits, of classifiers given by name, and of methods that draw random numbers.
-        **words: All other words of `anonymize`, such as `quasi_identifiers` and `k`.
+        **words: All other parameters of `anonymize`, such as `quasi_identifiers` and `k`.
 
     Raises:
-        PolicyError: The policy or the design of the trial is wrong in itself.
+        PolicyError: The policy or the design of the trial is inconsistent.
         DataError: A table cannot be read or used.
     """
     dialect = {word: words.pop(word) for word in DIALECT if word in words}
@@ -138,7 +140,7 @@ class Trial:
             raise PolicyError("an evaluation needs a target; name the column that models will predict")
         if sum(given is not None for given in (test, split, folds)) > 1:
             raise PolicyError(
-                "test rows are given, or drawn once (split), or in folds; give one of test, split and folds"
+                "test rows are given (test), drawn once (split) or drawn in folds (folds); use one of the three"
             )
         policy.check_columns(source.columns, source.name)
         makers = classifiers_of(classifiers, policy.seed)
@@ -153,7 +155,7 @@ class Trial:
         return cls(table, truth, parts, design, makers, columns, source.missing_values)
 
     def evaluate(
-        self, policy: Policy, *, protocol: str = "apply", intervals: str = "midpoints", progress: Progress | None = None
+        self, policy: Policy, *, protocol: str = "apply", intervals: str = "midpoints", run: Run | None = None
     ) -> Evaluation:
         """Try a policy.
 
@@ -161,14 +163,14 @@ class Trial:
             policy: The policy; its target must be that of the trial.
             protocol: As in `evaluate`.
             intervals: As in `evaluate`.
-            progress: Called with what is being done.
+            run: Gets the events, and is asked in between whether to go on.
         """
         for word, value, choices in ("protocol", protocol, PROTOCOLS), ("intervals", intervals, INTERVALS):
             if value not in choices:
                 raise PolicyError(f"The '{word}' parameter must be one of {', '.join(choices)}. Got '{value}'.")
-        say = progress or (lambda text: None)
-        baseline, upper = self.references(policy, say)
-        anonymity, left_out = self._released(self._read_alike(policy), protocol, intervals, say)
+        run = run or Run()
+        baseline, upper = self.references(policy, run)
+        anonymity, left_out = self._released(self._read_alike(policy), protocol, intervals, run)
         errors = tuple(
             ClassifierErrors.of(name, {"baseline": baseline[name], "anonymity": anonymity[name], "upper": upper[name]})
             for name in self.makers
@@ -185,31 +187,29 @@ class Trial:
             errors,
         )
 
-    def references(
-        self, policy: Policy, progress: Progress
-    ) -> tuple[dict[str, list[Mistakes]], dict[str, list[Mistakes]]]:
+    def references(self, policy: Policy, run: Run) -> tuple[dict[str, list[Mistakes]], dict[str, list[Mistakes]]]:
         """The mistakes on the original and without quasi-identifiers, by classifier; worked out once and kept."""
         policy = self._read_alike(policy)
         removed = tuple(name for name in self.features if name not in policy.attributes)
-        baseline = self._original(policy, self.features, progress, "the original")
-        return baseline, self._original(policy, removed, progress, "no quasi-identifiers")
+        baseline = self._original(policy, self.features, run, "the original")
+        return baseline, self._original(policy, removed, run, "no quasi-identifiers")
 
     def _read_alike(self, policy: Policy) -> Policy:
         """The policy, with all that is missing in this kind of table."""
         return replace(policy, missing_values=tuple(dict.fromkeys((*policy.missing_values, *self.missing_values))))
 
-    def _original(self, policy: Policy, names: tuple[str, ...], say: Progress, what: str) -> dict[str, list[Mistakes]]:
+    def _original(self, policy: Policy, names: tuple[str, ...], run: Run, what: str) -> dict[str, list[Mistakes]]:
         key = (names, policy.missing_values, tuple(sorted(policy.types.items())))
         if key not in self._known:
             scales = scales_of(self.table, names, policy.missing_values, policy.types)
             features = features_of(self.table, names, policy.missing_values, scales)
             rows = np.arange(len(self.table))
-            folds = [self._mistakes(features, rows, fold, say, what) for fold in range(len(self.parts))]
+            folds = [self._mistakes(features, rows, fold, run, what) for fold in range(len(self.parts))]
             self._known[key] = _by_classifier(folds)
         return self._known[key]
 
     def _released(
-        self, policy: Policy, protocol: str, intervals: str, say: Progress
+        self, policy: Policy, protocol: str, intervals: str, run: Run
     ) -> tuple[dict[str, list[Mistakes]], int]:
         scales = scales_of(self.table, self.features, policy.missing_values, policy.types)
         if intervals == "categories":
@@ -217,22 +217,23 @@ class Trial:
         folds, left_out, released = [], 0, None
         for fold, (train, test) in enumerate(self.parts):
             if protocol == "apply" or released is None:
-                say(self._stage(fold, "anonymizing"))
-                released = released_rows(self.table, policy, train, test, protocol)
+                run.stage(self._stage(fold, "anonymizing"))
+                part = run.part(seed=policy.seed, time_limit=policy.time_limit)  # a limit holds for one release
+                released = released_rows(self.table, policy, train, test, protocol, part)
             features = features_of(released, self.features, policy.missing_values, scales)
             rows = released.column(ROW).to_numpy()
             left_out += len(test) - int(np.isin(test, rows).sum())
-            folds.append(self._mistakes(features, rows, fold, say, "the release"))
+            folds.append(self._mistakes(features, rows, fold, run, "the release"))
         return _by_classifier(folds), left_out
 
-    def _mistakes(self, features: Features, rows: Rows, fold: int, say: Progress, what: str) -> dict[str, Mistakes]:
+    def _mistakes(self, features: Features, rows: Rows, fold: int, run: Run, what: str) -> dict[str, Mistakes]:
         """Which test rows of a fold each classifier mistakes.
 
         Args:
             features: A matrix of those rows that the table has.
             rows: Their numbers.
             fold: The fold.
-            say: Called with what is being done.
+            run: Gets the events.
             what: The table, for people.
         """
         from incrowd.evaluation.classifiers import predictions
@@ -242,10 +243,10 @@ class Trial:
         learn, ask = np.flatnonzero(np.isin(rows, train)), np.flatnonzero(np.isin(rows, test))
         mistakes = {}
         for name, maker in self.makers.items():
-            say(self._stage(fold, f"{name} on {what}"))
+            run.stage(self._stage(fold, f"{name} on {what}"))
             guess = np.full(len(self.table), np.bincount(truth[learn]).argmax())
             if len(ask):
-                guess[rows[ask]] = predictions(maker, features, truth, learn, ask)
+                guess[rows[ask]] = run.beside(partial(predictions, maker, features, truth, learn, ask))
             mistakes[name] = guess[test] != self.truth[test]
         return mistakes
 

@@ -7,23 +7,42 @@ from itertools import pairwise
 
 import numpy as np
 
-from incrowd.recodings.attribute import ANY, AttributeRecoding, Disclosure, Intervals, cut_of
-from incrowd.steps import (
+from incrowd.recodings.attributes.any_kind import AttributeRecoding
+from incrowd.recodings.attributes.cut import cut_of
+from incrowd.recodings.attributes.disclosure import Disclosure
+from incrowd.recodings.attributes.intervals import Intervals
+from incrowd.recodings.by_value import ByValue
+from incrowd.recodings.levels import levels_of
+from incrowd.recodings.steps import (
     Change,
     Disclose,
     Generalization,
     GeneralizeNode,
     MergeIntervals,
+    RaiseLevel,
     RefineNode,
     SplitInterval,
     Step,
     Suppress,
     TakeBack,
 )
-from incrowd.table import Attribute, FlatAttribute, NumberAttribute, TaxonomyAttribute
+from incrowd.table.attributes import Attribute, FlatAttribute, NumberAttribute, TaxonomyAttribute
+from incrowd.taxonomies.labels import ANY
 
 
-def after(attribute: Attribute, steps: Sequence[Step]) -> AttributeRecoding:
+def replayed(attributes: Sequence[Attribute], steps: Sequence[Step], begins: str) -> ByValue:
+    """The recoding of a table after some steps.
+
+    Args:
+        attributes: The attributes of the table.
+        steps: The steps, in order.
+        begins: Where they begin: at the most "general" values, or at the most "specific" ones.
+    """
+    made = refined if begins == "general" else generalized
+    return ByValue(tuple(made(attribute, steps) for attribute in attributes))
+
+
+def refined(attribute: Attribute, steps: Sequence[Step]) -> AttributeRecoding:
     """The recoding of an attribute after steps that refine it, starting from the most general one."""
     changes = [step.change for step in steps if step.attribute == attribute.name]
     if isinstance(attribute, TaxonomyAttribute):
@@ -50,6 +69,8 @@ def generalized(attribute: Attribute, steps: Sequence[Step]) -> AttributeRecodin
     changes: list[Generalization] = []
     for step in steps:
         if step.attribute == attribute.name:
+            if isinstance(step.change, RaiseLevel):
+                return levels_of(attribute)[max(level for s in steps if (level := _level(s, attribute)))]
             if isinstance(step.change, TakeBack):
                 changes.remove(step.change.generalization)
             elif isinstance(step.change, Generalization):
@@ -67,6 +88,12 @@ def generalized(attribute: Attribute, steps: Sequence[Step]) -> AttributeRecodin
     suppressed = {code for change in changes if isinstance(change, Suppress) for code in change.codes}
     shown = tuple(text for code, text in enumerate(attribute.texts) if code not in suppressed)
     return Disclosure(attribute.name, shown, attribute.missing is not None and attribute.missing not in suppressed)
+
+
+def _level(step: Step, attribute: Attribute) -> int:
+    """The level that a step raises an attribute to, 0 if it does not."""
+    raises = step.attribute == attribute.name and isinstance(step.change, RaiseLevel)
+    return step.change.level if raises and isinstance(step.change, RaiseLevel) else 0
 
 
 def _merged(attribute: NumberAttribute, changes: Sequence[MergeIntervals]) -> Intervals:

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
 
-from incrowd.policy import QuasiIdentifier
-from incrowd.recodings.attribute import AttributeRecoding
-from incrowd.search import Found
+from incrowd.privacy.model import Requirements
+from incrowd.recodings.steps import RaiseLevel, Step
+from incrowd.run import Run
 from incrowd.search.domains import Domain, hierarchy
-from incrowd.search.outcome import Outcome
-from incrowd.steps import RaiseLevel, Step
-from incrowd.table import CompressedTable
+from incrowd.search.method import SearchResult
+from incrowd.search.outcome import Outcome, readable
+from incrowd.table.compressed import CompressedTable
 
 
 class Climb:
@@ -21,19 +22,14 @@ class Climb:
 
     Args:
         table: The table.
-        quasi_identifiers: What must hold.
-        on_step: Called after each step.
+        requirements: What must hold.
+        run: Gets every step.
     """
 
-    def __init__(
-        self,
-        table: CompressedTable,
-        quasi_identifiers: Sequence[QuasiIdentifier],
-        on_step: Callable[[Step], object] | None = None,
-    ) -> None:
+    def __init__(self, table: CompressedTable, requirements: Requirements, run: Run) -> None:
         self._table = table
-        self._quasi_identifiers = quasi_identifiers
-        self._on_step = on_step
+        self._requirements = requirements
+        self._run = run
         self._hierarchies = [hierarchy(attribute) for attribute in table.attributes]
         self._counts = [table.value_counts(index) for index in range(len(table.attributes))]
         self._levels = [0] * len(table.attributes)
@@ -42,7 +38,7 @@ class Climb:
 
     def _outcome(self) -> Outcome:
         domains = [chain[level] for chain, level in zip(self._hierarchies, self._levels, strict=True)]
-        return Outcome(self._table, self._quasi_identifiers, domains)
+        return Outcome(self._table, self._requirements, domains)
 
     @property
     def levels(self) -> dict[str, int]:
@@ -55,7 +51,7 @@ class Climb:
         return tuple(self._steps)
 
     def is_silent(self, attribute: int) -> bool:
-        """Whether an attribute has come to its last level, at which it tells nothing."""
+        """Whether an attribute has reached its last level, at which it says nothing."""
         return 0 < self._levels[attribute] == len(self._hierarchies[attribute]) - 1
 
     @property
@@ -63,9 +59,9 @@ class Climb:
         """The attributes that can rise and are part of a quasi-identifier that does not hold."""
         needed = {
             name
-            for qid, anonymity in zip(self._quasi_identifiers, self.outcome.anonymity, strict=True)
-            if anonymity < qid.k
-            for name in qid.attributes
+            for requirement, holds in zip(self._requirements, self.outcome.holding, strict=True)
+            if not holds
+            for name in requirement.attributes
         }
         chains = zip(self._table.attributes, self._hierarchies, self._levels, strict=True)
         return [i for i, (a, chain, level) in enumerate(chains) if a.name in needed and level + 1 < len(chain)]
@@ -98,8 +94,8 @@ class Climb:
             RaiseLevel(level),
         )
         self._steps.append(step)
-        if self._on_step is not None:
-            self._on_step(step)
+        self._run.check()
+        self._run.step(step)
         return index
 
     def rise_until(self, budget: int, score: Callable[[int], float]) -> None:
@@ -108,15 +104,9 @@ class Climb:
             self.rise({index: score(index) for index in self.open})
 
     def _loss(self, index: int, domain: Domain) -> float:
-        return round(float(self._counts[index] @ domain.losses) / self._table.records, 12)
+        lost = int(self._counts[index] @ domain.whole_losses)
+        return readable(Fraction(lost, domain.scale.denominator * self._table.records))
 
-    def found(self, facts: Mapping[str, Any]) -> Found:
+    def found(self, facts: Mapping[str, Any]) -> SearchResult:
         """The release where the climb stands."""
-        steps = tuple(self._steps)
-        return self.outcome.found({"levels": self.levels, **facts}, steps=steps, at=lambda step: self._at(steps[:step]))
-
-    def _at(self, steps: Iterable[Step]) -> tuple[AttributeRecoding, ...]:
-        levels = {attribute.name: 0 for attribute in self._table.attributes}
-        for step in steps:
-            levels[step.attribute] += 1
-        return tuple(chain[level].recoding for chain, level in zip(self._hierarchies, levels.values(), strict=True))
+        return self.outcome.found({"levels": self.levels, **facts}, steps=tuple(self._steps), begins="specific")

@@ -1,15 +1,4 @@
-"""Generalized domains: what all values of one attribute become at once, and the chain of ever more general ones.
-
-Full-domain methods (Datafly, Samarati, Incognito, mu-Argus) move an attribute as a whole from one level to the next:
-
-- Taxonomy: level 0 is the leaves, level l the nodes `height - l` edges below the root. Paths may have unequal lengths:
-  a value whose path is shorter stays itself until the others have climbed to its depth, so that every level is a cut.
-  Missing values, a leaf below the root, stay themselves up to the last level.
-- Numbers and dates without a taxonomy: level 0 is the values, the last level one interval, and each level in between
-  halves the intervals of the next by ranks: with n values the bounds of 2^d intervals stand at the ranks n i / 2^d.
-  Missing values stay apart up to one more level, at which nothing is told from anything.
-- Categories without a taxonomy: the values, then "*".
-"""
+"""Generalized domains: a recoding of one attribute, with the released value of each code."""
 
 from __future__ import annotations
 
@@ -20,8 +9,13 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
-from incrowd.recodings.attribute import AttributeRecoding, Cells, Disclosure, Intervals, cut_of
-from incrowd.table import Attribute, Floats, NumberAttribute, TaxonomyAttribute
+from incrowd.recodings.attributes.any_kind import AttributeRecoding
+from incrowd.recodings.attributes.cells import Cells
+from incrowd.recodings.attributes.cut import cut_of
+from incrowd.recodings.levels import intervals_at, levels_of, showing
+from incrowd.search.loss_scale import LossScale, Whole
+from incrowd.table.attributes import Attribute, FlatAttribute, NumberAttribute, TaxonomyAttribute
+from incrowd.table.grouping import Floats
 
 Mask = npt.NDArray[np.bool_]
 
@@ -31,14 +25,22 @@ class Domain:
     """A generalized domain of an attribute.
 
     Args:
-        attribute: The attribute.
+        scale: The attribute, and how its losses are counted.
         recoding: What its values become.
-        cells: The released value of each code, numbered as in the recoding.
     """
 
-    attribute: Attribute
+    scale: LossScale
     recoding: AttributeRecoding
-    cells: Cells
+
+    @property
+    def attribute(self) -> Attribute:
+        """The attribute."""
+        return self.scale.attribute
+
+    @cached_property
+    def cells(self) -> Cells:
+        """The released value of each code, numbered as in the recoding."""
+        return self.recoding.of_codes(self.attribute)
 
     @cached_property
     def width(self) -> int:
@@ -50,67 +52,37 @@ class Domain:
         """Generalized loss of each code."""
         return self.recoding.losses(self.attribute)[self.cells]
 
+    @cached_property
+    def whole_losses(self) -> Whole:
+        """The same exactly: whole numbers over the denominator of the scale."""
+        if isinstance(self.attribute, FlatAttribute):
+            return self.losses.astype(np.int64)  # a value is shown or suppressed
+        cells, codes = self.cells, np.arange(self.attribute.size)
+        start, stop = np.full(self.width, len(codes)), np.zeros(self.width, np.int64)
+        np.minimum.at(start, cells, codes)
+        np.maximum.at(stop, cells, codes + 1)
+        lost = self.scale.numerators(start[cells], stop[cells])
+        return np.where(self.losses > 0, lost, 0 * lost)  # a number that is released as itself loses nothing
 
-def cut_domain(attribute: TaxonomyAttribute, nodes: Sequence[int]) -> Domain:
+
+def cut_domain(scale: LossScale, nodes: Sequence[int]) -> Domain:
     """The domain of the nodes of a cut, given in the order of their leaves."""
-    taxonomy, below = attribute.taxonomy, np.array(nodes)
-    cells = np.repeat(np.arange(len(below)), taxonomy.stop[below] - taxonomy.start[below])
-    return Domain(attribute, cut_of(attribute, nodes), cells)
+    assert isinstance(scale.attribute, TaxonomyAttribute)
+    return Domain(scale, cut_of(scale.attribute, nodes))
 
 
-def interval_domain(attribute: NumberAttribute, cuts: Sequence[int], *, apart: bool = True) -> Domain:
-    """The domain of intervals of ranks; an interval of one value is that value.
-
-    Args:
-        attribute: The attribute.
-        cuts: The ranks at which an interval begins, ascending, without 0.
-        apart: Whether missing values are told from numbers; if not, numbers are not told from each other either.
-    """
-    ranks = len(attribute.numbers)
-    name, scale, domain = attribute.name, attribute.scale, attribute.domain
-    if attribute.missing is not None and not apart:
-        return Domain(attribute, Intervals(name, scale, (), domain, "merged"), np.zeros(attribute.size, np.int64))
-    edges = np.array([0, *cuts, ranks])
-    exact = attribute.numbers[edges[:-1][np.diff(edges) == 1]]
-    bounds = attribute.numbers[np.array(cuts, np.int64)]
-    missing = "none" if attribute.missing is None else "apart"
-    recoding = Intervals(name, scale, tuple(bounds.tolist()), domain, missing, tuple(exact.tolist()))
-    cells = np.repeat(np.arange(len(edges) - 1), np.diff(edges))
-    return Domain(attribute, recoding, cells if attribute.missing is None else np.append(cells, recoding.missing_cell))
+def interval_domain(scale: LossScale, cuts: Sequence[int], *, apart: bool = True) -> Domain:
+    """The domain of intervals of ranks; see `intervals_at`."""
+    assert isinstance(scale.attribute, NumberAttribute)
+    return Domain(scale, intervals_at(scale.attribute, cuts, apart=apart))
 
 
-def disclosure_domain(attribute: Attribute, shown: Mask) -> Domain:
+def disclosure_domain(scale: LossScale, shown: Mask) -> Domain:
     """The domain of the codes that are shown; the others are suppressed."""
-    texts = np.array(attribute.values().to_pylist(), object)
-    missing_shown = attribute.missing is not None and bool(shown[attribute.missing])
-    listed = shown.copy()
-    if attribute.missing is not None:
-        listed[attribute.missing] = False
-    recoding = Disclosure(attribute.name, tuple(texts[listed].tolist()), missing_shown)
-    cells = np.where(listed, np.cumsum(listed) - 1, len(recoding.shown))
-    if attribute.missing is not None:
-        cells[attribute.missing] = recoding.missing_cell
-    return Domain(attribute, recoding, cells)
+    return Domain(scale, showing(scale.attribute, shown))
 
 
 def hierarchy(attribute: Attribute) -> tuple[Domain, ...]:
     """The domain generalization hierarchy of an attribute: its domains, from its values to the most general."""
-    if isinstance(attribute, TaxonomyAttribute):
-        depth, height = attribute.taxonomy.depth, attribute.taxonomy.height
-        leaf = np.array([not below for below in attribute.taxonomy.children])
-        cuts = [np.flatnonzero((depth == most) | (leaf & (depth < most))) for most in range(height, -1, -1)]
-        return tuple(cut_domain(attribute, cut.tolist()) for cut in cuts)
-    if isinstance(attribute, NumberAttribute):
-        ranks = len(attribute.numbers)
-        halvings = range(max(ranks - 1, 0).bit_length(), -1, -1)
-        levels = [interval_domain(attribute, halved(ranks, depth)) for depth in halvings]
-        joined = attribute.missing is not None and ranks > 0
-        return (*levels, interval_domain(attribute, (), apart=False)) if joined else tuple(levels)
-    shown = np.ones(attribute.size, bool)
-    return tuple(disclosure_domain(attribute, mask) for mask in (shown, ~shown)[: 1 + (attribute.size > 1)])
-
-
-def halved(ranks: int, depth: int) -> list[int]:
-    """Where intervals begin after halving all ranks `depth` times, without 0."""
-    parts = 1 << depth
-    return sorted({ranks * part // parts for part in range(1, parts)} - {0})
+    scale = LossScale(attribute)
+    return tuple(Domain(scale, recoding) for recoding in levels_of(attribute))

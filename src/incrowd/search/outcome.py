@@ -1,28 +1,30 @@
 """What a release by some generalized domains would be: who is left out, and what it costs.
 
-Records in classes that are too small are left out. Costs are those of `measures`: a record that is left out has lost
-everything, its class is wrong, and it counts as large as the whole table.
+Records in classes that are not good are left out. Costs are those of `measures`: a record that is left out has lost
+everything, its label is wrong, and it counts as large as the whole table. They are fractions, so that what costs the
+same is equal, and what costs less is less.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from fractions import Fraction
 from functools import cached_property
 from typing import Any, Literal
 
-import numpy as np
-
 from incrowd.errors import PolicyError
-from incrowd.measures import group, measure
-from incrowd.policy import QuasiIdentifier
+from incrowd.measures.classes import FinestClasses
+from incrowd.measures.registry import class_values
+from incrowd.privacy.model import Requirements
+from incrowd.recodings.by_value import ByValue
 from incrowd.recodings.recoding import Recoding
-from incrowd.search import Found
-from incrowd.search.crowds import suppressed
 from incrowd.search.domains import Domain, Mask
-from incrowd.search.withhold import withhold
-from incrowd.table import Codes, CompressedTable, Counts, count
+from incrowd.search.method import SearchResult
+from incrowd.search.record_suppression import suppressed, withhold
+from incrowd.table.compressed import CompressedTable
+from incrowd.table.grouping import Codes, Counts, count, group
 
-Cost = Literal["dm", "loss", "cm"]
+Cost = Literal["dm", "ncp", "cm"]
 
 
 class Outcome:
@@ -30,16 +32,14 @@ class Outcome:
 
     Args:
         table: The table.
-        quasi_identifiers: What must hold.
+        requirements: What must hold.
         domains: The domain of each attribute of the table.
     """
 
-    def __init__(
-        self, table: CompressedTable, quasi_identifiers: Sequence[QuasiIdentifier], domains: Sequence[Domain]
-    ) -> None:
+    def __init__(self, table: CompressedTable, requirements: Requirements, domains: Sequence[Domain]) -> None:
         self.domains = tuple(domains)
         self._table = table
-        self._quasi_identifiers = quasi_identifiers
+        self._requirements = requirements
         self._columns = [domain.cells[codes] for domain, codes in zip(domains, table.codes, strict=True)]
 
     def _group(self, attributes: Sequence[int]) -> tuple[Codes, Codes]:
@@ -57,18 +57,37 @@ class Outcome:
     @cached_property
     def _classes(self) -> list[Codes]:
         """The class of each tuple, per quasi-identifier."""
-        places = ([self._table.index(name) for name in qid.attributes] for qid in self._quasi_identifiers)
+        places = ([self._table.index(name) for name in r.attributes] for r in self._requirements)
         return [self._group(attributes)[0] for attributes in places]
 
     @cached_property
     def anonymity(self) -> tuple[int, ...]:
-        """Size of the smallest class per quasi-identifier, before any record is left out."""
-        return tuple(int(np.bincount(classes, self._table.weights).min()) for classes in self._classes)
+        """The worst class per quasi-identifier, before any record is left out."""
+        pairs = zip(self._requirements, self._classes, strict=True)
+        return tuple(r.anonymity(self._table.class_counts(groups, int(groups.max()) + 1)) for r, groups in pairs)
+
+    @cached_property
+    def released_anonymity(self) -> tuple[int, ...]:
+        """The worst class per quasi-identifier of those that are released; none if nothing is."""
+        if self.suppressed == self._table.records:
+            return ()
+        worst = []
+        for requirement, groups in zip(self._requirements, self._classes, strict=True):
+            classes = self._table.class_counts(groups, int(groups.max()) + 1, ~self.out)
+            worst.append(requirement.models[0].levels(classes)[classes.records > 0].min().item())
+        return tuple(worst)
+
+    @cached_property
+    def holding(self) -> tuple[bool, ...]:
+        """Which quasi-identifiers hold before any record is left out."""
+        pairs = zip(self._requirements, self._classes, strict=True)
+        counts = ((r, self._table.class_counts(groups, int(groups.max()) + 1)) for r, groups in pairs)
+        return tuple(bool(r.good(classes).all()) for r, classes in counts)
 
     @cached_property
     def out(self) -> Mask:
-        """The tuples that are left out, so that every class that is released is large enough."""
-        return suppressed(self._classes, [qid.k for qid in self._quasi_identifiers], self._table)
+        """The tuples that are left out, so that every class that is released is good."""
+        return suppressed(self._classes, self._requirements, self._table)
 
     @cached_property
     def suppressed(self) -> int:
@@ -80,57 +99,50 @@ class Outcome:
         """Records per tuple that are released."""
         return self._table.counts * ~self.out
 
-    def cost(self, measure: Cost) -> float:
-        """Discernibility, generalized loss per cell, or share of records whose class label is not that of their class.
-
-        Rounded to 12 decimals, so that what costs the same is equal on every machine.
-        """
+    def cost(self, measure: Cost) -> Fraction:
+        """Discernibility, loss per cell, or the share of records with another label than most of their class."""
         groups, firsts = self._united
         records = self._table.records
         if measure == "dm":
             sizes = count(groups, len(firsts), self._kept)
-            return float(sizes @ sizes + self.suppressed * records)
+            return Fraction(int(sizes @ sizes) + self.suppressed * records)
         if measure == "cm":
-            frequencies = self._table.class_counts_of(groups, len(firsts), ~self.out)
-            return round(1 - float(frequencies.max(axis=1).sum()) / records, 12)
-        lost = [
-            float(count(codes, len(domain.cells), self._kept) @ domain.losses)
-            for domain, codes in zip(self.domains, self._table.codes, strict=True)
-        ]
-        return round((sum(sorted(lost)) / len(lost) + self.suppressed) / records, 12)
+            frequencies = self._table.labels_in(groups, len(firsts), ~self.out)
+            return 1 - Fraction(int(frequencies.max(axis=1).sum()), records)
+        lost = Fraction(0)
+        for domain, codes in zip(self.domains, self._table.codes, strict=True):
+            kept = count(codes, len(domain.cells), self._kept)
+            lost += Fraction(int(kept @ domain.whole_losses), domain.scale.denominator)
+        return (lost / len(self.domains) + self.suppressed) / records
 
-    def found(self, facts: Mapping[str, Any], **more: Any) -> Found:
-        """The release as what a search found, without what only left-out records would tell.
+    def found(self, facts: Mapping[str, Any], **more: Any) -> SearchResult:
+        """The release as what a search found, without what only left-out records would reveal.
 
         Args:
             facts: What the method says of it.
             **more: Steps and the like.
         """
-        recodings = [domain.recoding for domain in self.domains]
-        recoding, classes, left_out = withhold(self._table, recodings, self.out)
-        return Found(recoding, classes=classes, facts={**facts, "suppressed_records": left_out}, **more)
+        recoding, left_out = withhold(self._table, ByValue(tuple(d.recoding for d in self.domains)), self.out)
+        return SearchResult(recoding, facts={**facts, "suppressed_records": left_out}, **more)
 
 
-def released_cost(
-    table: CompressedTable, quasi_identifiers: Sequence[QuasiIdentifier], found: Found, cost: Cost
-) -> float:
-    """What a release costs by a measure, once what only left-out records have is withheld; rounded as costs are."""
-    total = measure(table, Recoding(found.recoding, classes=found.classes), quasi_identifiers).total
-    costs = {"dm": total.discernibility, "loss": total.ncp, "cm": total.classification_metric}
-    return round(float(costs[cost] or 0), 12)
+def released_cost(table: CompressedTable, recoding: Recoding, cost: Cost) -> float:
+    """What a release costs, once what only left-out records have is withheld, for people to read."""
+    classes = FinestClasses.of(table, recoding.parts(table)).over(recoding.names, 1)
+    return readable(class_values(classes)[cost] or 0)
+
+
+def readable(cost: Fraction | float) -> float:
+    """A cost for people to read, the same on every machine."""
+    return round(float(cost), 12)
 
 
 def default_cost(table: CompressedTable, cost: Cost | None) -> Cost:
-    """The cost to go by: the one asked for, else loss.
+    """The cost to go by: the one asked for, else ncp.
 
     Raises:
         PolicyError: The classification metric is asked for, and there is no target.
     """
     if cost == "cm" and not table.has_target:
-        raise PolicyError("The 'cost' parameter must be dm or loss where there is no target. Got 'cm'.")
-    return cost or "loss"
-
-
-def budget_of(table: CompressedTable, suppress: float) -> int:
-    """How many records a share of the table is."""
-    return int(suppress * table.records + 1e-9)
+        raise PolicyError("The 'cost' parameter must be dm or ncp when there is no target. Got 'cm'.")
+    return cost or "ncp"

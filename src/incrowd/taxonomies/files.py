@@ -59,7 +59,9 @@ def read_csv(path: PathText, separator: str | None = None) -> list[tuple[str, Se
         PolicyError: The separator is not one character.
     """
     if separator is not None and (len(separator) != 1 or separator in '"\r\n'):
-        raise PolicyError(f"The 'separator' parameter of from_csv must be one character, no quote. Got {separator!r}.")
+        raise PolicyError(
+            f"The 'separator' parameter of from_csv must be one character, not a quote. Got {separator!r}."
+        )
     name = Path(path).name
     text = _read_text(path)
     separator = separator or _separator(text)
@@ -87,7 +89,7 @@ def read_toml(path: PathText) -> dict[str, Any]:
         found = re.search(r"\(at line (\d+)", str(error))
         line = found[1] if found else len(text.splitlines())  # without a line the text ended too early
         raise TaxonomyError(
-            f"{Path(path).name} line {line}: not TOML ({error}); quote labels that are not plain words, each key once"
+            f"{Path(path).name} line {line}: not TOML ({error}); quote unusual labels, and use each key once"
         ) from None
 
 
@@ -101,7 +103,7 @@ def _read_text(path: PathText) -> str:
         raise TaxonomyError(f"no taxonomy file '{file}'; check the path") from None
     except (OSError, EOFError, zlib.error) as error:
         reason = getattr(error, "strerror", None) or error
-        raise TaxonomyError(f"{file.name}: cannot be read ({reason}); give a readable file, or make it again") from None
+        raise TaxonomyError(f"{file.name}: cannot be read ({reason}); give a readable file") from None
     try:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError as error:

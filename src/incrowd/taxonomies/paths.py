@@ -1,6 +1,6 @@
 """Grows one tree out of paths from leaf to root, and says where a path does not fit.
 
-Paths come with the place they were read from, so that every complaint names the line to mend. Knows nothing of files
+Paths come with the place they were read from, so that every error names the line to correct. Knows nothing of files
 and nothing of codes: the result is a list of labels and parents in depth-first preorder.
 """
 
@@ -49,7 +49,7 @@ def grow(paths: Iterable[PlacedPath], source: str) -> tuple[list[str], list[int]
             elif parents[child] != parent:
                 _fail(place, f"'{child}' has two parents, '{parents[child]}' above and '{parent}' here; keep one")
     if not leaves:
-        _fail(source, "empty, got no leaf; give one path from leaf to root for every value")
+        _fail(source, "empty; give one path from leaf to root for every value")
     return _preorder(root, children)
 
 

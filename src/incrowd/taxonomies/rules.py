@@ -17,11 +17,12 @@ from math import floor, isfinite
 from typing import Any, NoReturn, Protocol
 
 from incrowd.errors import PolicyError, TaxonomyError, UnknownNameError
-from incrowd.taxonomies.taxonomy import ROOT, Taxonomy, interval_label, number_label
+from incrowd.taxonomies.labels import ANY, interval_label, number_label
+from incrowd.taxonomies.taxonomy import Taxonomy
 
 __all__ = ["Bounds", "Flat", "Intervals", "Prefix", "Rule", "rule_of", "words_of"]
 
-MASK = "*"
+MASK = "*"  # takes the place of a character
 LARGEST_EXPONENT = 308
 
 
@@ -54,7 +55,7 @@ class Prefix:
     def ancestors(self, value: str) -> tuple[str, ...]:
         """The masked texts of a value from its parent to the root; the mask keeps the length of the value."""
         masked = [value[:length].ljust(len(value), MASK) for length in self.lengths]
-        return tuple(dict.fromkeys(label for label in (*masked, ROOT) if label != value))
+        return tuple(dict.fromkeys(label for label in (*masked, ANY) if label != value))
 
     def build(self, values: Sequence[str]) -> Taxonomy:
         """The taxonomy of the values, in alphabetical order.
@@ -132,7 +133,7 @@ class Bounds:
         """
         place = bisect_right([_exact(bound) for bound in self.bounds], _number(value, self))
         texts = [None, *map(number_label, self.bounds), None]
-        return interval_label(texts[place], texts[place + 1]), ROOT
+        return interval_label(texts[place], texts[place + 1]), ANY
 
     def build(self, values: Sequence[str]) -> Taxonomy:
         """The taxonomy of the values, in numeric order; an interval without a value does not occur in it.
@@ -151,7 +152,7 @@ class Flat:
         root: The label of the root, which must be none of the values.
     """
 
-    root: str = ROOT
+    root: str = ANY
 
     def ancestors(self, value: str) -> tuple[str, ...]:
         """The root."""
@@ -181,7 +182,7 @@ def _interval_labels(origin: Fraction, widths: tuple[Fraction, ...], place: int)
     for width in widths:
         low = origin + place * widths[0] // width * width
         labels.append(interval_label(number_label(low), number_label(low + width)))
-    return (*labels, ROOT)
+    return (*labels, ANY)
 
 
 def _number(value: str, rule: Rule) -> Fraction:
@@ -195,7 +196,7 @@ def _number(value: str, rule: Rule) -> Fraction:
     # A text as short as 1e999999999 would make a number that fills the memory.
     if not number.is_finite() or abs(number.adjusted()) > LARGEST_EXPONENT:
         raise TaxonomyError(
-            f"{type(rule).__name__} groups numbers, got '{value}'; mend the value or give the column a taxonomy file"
+            f"{type(rule).__name__} groups numbers, got '{value}'; correct the value or give the column a taxonomy file"
         )
     return Fraction(number)
 

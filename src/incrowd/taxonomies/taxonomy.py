@@ -8,8 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from decimal import Decimal
-from fractions import Fraction
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -19,11 +17,11 @@ import numpy.typing as npt
 
 from incrowd.errors import TaxonomyError, UnknownNameError
 from incrowd.taxonomies.files import PathText, file_kind, read_csv, read_toml
+from incrowd.taxonomies.labels import ANY
 from incrowd.taxonomies.paths import PlacedPath, grow, tree_paths
 
-__all__ = ["Taxonomy", "interval_label", "number_label"]
+__all__ = ["Taxonomy"]
 
-ROOT = "*"
 MISSING_TEXT = "(missing)"
 
 Ints = npt.NDArray[np.int32]
@@ -156,7 +154,7 @@ class Taxonomy:
         return cls.from_csv(path) if file_kind(path) == "csv" else cls.from_toml(path)
 
     @classmethod
-    def flat(cls, values: Iterable[str], root: str = ROOT) -> Taxonomy:
+    def flat(cls, values: Iterable[str], root: str = ANY) -> Taxonomy:
         """Builds the taxonomy with every value right below the root, in the order given."""
         return cls.from_paths(((value, root) for value in values), "flat taxonomy")
 
@@ -188,10 +186,10 @@ class Taxonomy:
         if code is not None:
             return code
         if label is None:
-            raise TaxonomyError("the taxonomy has no leaf for missing values, got one; use with_missing()")
+            raise TaxonomyError("the taxonomy has no leaf for missing values, but got one; use with_missing()")
         if label in self._nodes:
             raise TaxonomyError(f"'{label}' is an inner node of the taxonomy, not a leaf; give a value below it")
-        raise TaxonomyError(f"the taxonomy has no leaf '{label}'; add it to the taxonomy or mend the value")
+        raise TaxonomyError(f"the taxonomy has no leaf '{label}'; add it to the taxonomy or correct the value")
 
     def node(self, label: str | None) -> int:
         """The number of the node with a label.
@@ -302,28 +300,3 @@ def _frozen(numbers: npt.ArrayLike) -> Ints:
     array = np.array(numbers, dtype=np.int32)
     array.setflags(write=False)
     return array
-
-
-def interval_label(low: str | None, high: str | None, separator: str = "-") -> str:
-    """The label of a half-open interval: `[20-25)`, `<18`, `>=65`, or `*` without bounds.
-
-    Args:
-        low: The text of the lower bound, which is in the interval; None for no bound.
-        high: The text of the upper bound, which is not in it; None for no bound.
-        separator: What stands between the bounds; " to " takes its place if a bound has a minus or hyphen.
-    """
-    if low is None:
-        return ROOT if high is None else f"<{high}"
-    if high is None:
-        return f">={low}"
-    return f"[{low}{' to ' if '-' in low + high else separator}{high})"
-
-
-def number_label(number: float | Fraction) -> str:
-    """The text of a finite number without exponent or needless zeros: 18, 0.5, -3."""
-    if number == int(number):
-        return str(int(number))
-    exact = (
-        Decimal(number.numerator) / number.denominator if isinstance(number, Fraction) else Decimal(repr(float(number)))
-    )
-    return f"{exact.normalize():f}"

@@ -1,0 +1,37 @@
+"""The command line as a program: `incrowd`, or `python -m incrowd`. An interrupt while it is loaded ends it quietly."""
+
+from __future__ import annotations
+
+import os
+import sys
+import threading
+
+
+def main() -> None:
+    """Load the commands and run one."""
+    code: object = 0
+    try:
+        from incrowd.cli import main as run
+
+        run()
+    except KeyboardInterrupt:
+        print("error: interrupted", file=sys.stderr)
+        code = 130
+    except SystemExit as ended:
+        code = ended.code
+    _end(code if isinstance(code, int) else int(bool(code)))
+
+
+def _end(code: int) -> None:
+    """End the process; at once where a compiler is still at work beside, which cannot be told to stop."""
+    from incrowd.run import BESIDE
+
+    if any(thread.name == BESIDE for thread in threading.enumerate()):
+        for stream in (sys.stdout, sys.stderr):
+            stream.flush()
+        os._exit(code)
+    sys.exit(code)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,239 @@
+"""What a CSV file looks like: its separator, quote, encoding, header and line ends, found out from its first megabyte.
+
+Nothing is guessed that could silently change a value: bytes that are not UTF-8 are an error unless the encoding is
+given.
+"""
+
+from __future__ import annotations
+
+import codecs
+import csv
+import io
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+
+from incrowd.errors import DataError, PolicyError
+from incrowd.formats.sources import check_names
+
+SAMPLE_BYTES = 1 << 20
+SEPARATORS = (",", ";", "\t", "|")
+_NUMBER = re.compile(r"\s*[+-]?(\d+([.,]\d*)?|[.,]\d+)([eE][+-]?\d+)?\s*")
+_BYTE_ORDER_MARKS = ((codecs.BOM_UTF8, "utf-8-sig"), (codecs.BOM_UTF16_LE, "utf-16"), (codecs.BOM_UTF16_BE, "utf-16"))
+
+
+@dataclass(frozen=True)
+class Dialect:
+    """How a CSV file is written.
+
+    Attributes:
+        separator: The character between columns.
+        quote: The character around values that hold a separator, a quote or a line end.
+        encoding: The name of the encoding, as Python spells it; "utf-8-sig" and "utf-16" start with a byte order mark.
+        header: Whether the first record names the columns.
+        newline: What ends a record.
+    """
+
+    separator: str = ","
+    quote: str = '"'
+    encoding: str = "utf-8"
+    header: bool = True
+    newline: str = "\n"
+
+
+@dataclass(frozen=True)
+class Given:
+    """What the caller says of the dialect; None for what is to be found out."""
+
+    separator: str | None = None
+    quote: str | None = None
+    encoding: str | None = None
+    header: bool | None = None
+
+    def check(self) -> None:
+        """Raise PolicyError if a value cannot be part of any dialect."""
+        for what, mark in (("separator", self.separator), ("quote", self.quote)):
+            good = isinstance(mark, str) and len(mark) == 1 and (mark == "\t" or " " <= mark <= "~")
+            if mark is not None and not good:
+                raise PolicyError(f"The '{what}' parameter must be one ASCII character or a tab. Got {mark!r}.")
+        if self.separator is not None and self.separator == self.quote:
+            raise PolicyError(f"separator and quote must differ; both are {self.quote!r}")
+        if self.header not in (None, True, False):
+            raise PolicyError(f"The 'header' parameter must be true or false. Got {self.header!r}.")
+        if self.encoding is not None and not _is_text_encoding(self.encoding):
+            raise PolicyError(f"no encoding {self.encoding!r}; give one that Python knows, such as utf-8 or cp1252")
+
+
+def refuse_dialect(given: Given | None) -> None:
+    """Raise PolicyError if the caller speaks of a CSV dialect where there is none."""
+    if given not in (None, Given()):
+        raise PolicyError("separator, quote, encoding and header are for CSV files only; leave them out here")
+
+
+@dataclass(frozen=True)
+class _Sample:
+    """The start of a file: its lines, and whether they are all of it."""
+
+    lines: list[str]
+    whole: bool
+    parsed: dict[tuple[str, str], tuple[list[list[str]], bool]] = field(default_factory=dict)
+
+    def records(self, separator: str, quote: str) -> tuple[list[list[str]], bool]:
+        """The complete records of the sample without blank lines, and whether they are all of the file."""
+        if (separator, quote) not in self.parsed:
+            self.parsed[separator, quote] = self._parse(separator, quote)
+        return self.parsed[separator, quote]
+
+    def _parse(self, separator: str, quote: str) -> tuple[list[list[str]], bool]:
+        found: list[list[str]] = []
+        whole = self.whole
+        try:
+            found.extend(csv.reader(self.lines, delimiter=separator, quotechar=quote))
+        except csv.Error:  # a value of more than 128 KiB, perhaps an open quote: what comes before it must do
+            whole = False
+        else:
+            if not whole and len(found) > 1:
+                found.pop()
+        return [record for record in found if record], whole
+
+
+def detect(head: bytes, whole: bool, name: str, given: Given) -> tuple[Dialect, tuple[str, ...]]:
+    """Find out how a CSV file is written.
+
+    Args:
+        head: The first bytes of the file.
+        whole: Whether these are all of its bytes.
+        name: What messages call the file.
+        given: What the caller says; it is taken as it is.
+
+    Returns:
+        The dialect, and the names of the columns.
+    """
+    given.check()
+    encoding = _encoding(head, given)
+    text = _decode(head, whole, encoding, name).removeprefix("\ufeff")
+    if not text.strip("\r\n"):
+        raise DataError(f"{name} is empty; it needs a header and rows")
+    sample = _Sample(list(io.StringIO(text, newline="")), whole)
+    quote = given.quote or _quote(text, sample, given)
+    separator = given.separator or _separator(sample, quote)
+    if separator == quote:
+        raise PolicyError(f"separator and quote must differ; both are {quote!r}")
+    records, whole = sample.records(separator, quote)
+    if not records:
+        raise DataError(f"the first record of {name} does not end; is a quote ({quote}) left open?")
+    header = given.header if given.header is not None else _has_header(records)
+    columns = tuple(records[0]) if header else tuple(f"column{place}" for place in range(1, len(records[0]) + 1))
+    dialect = Dialect(separator, quote, encoding, header, _newline(sample, separator, quote))
+    _check_header(dialect, columns, sample, name)
+    blank_rows = len(columns) == 1 and len(sample.lines) > 1
+    if whole and len(records) == header and not blank_rows:
+        raise DataError(f"{name} has a header but no rows")
+    return dialect, columns
+
+
+def _is_text_encoding(encoding: object) -> bool:
+    """Whether Python can decode text with it, bit by bit."""
+    try:
+        "a".encode(encoding)  # type: ignore[arg-type]
+        return codecs.lookup(encoding).incrementaldecoder is not None  # type: ignore[arg-type]
+    except (LookupError, TypeError, ValueError):
+        return False
+
+
+def _encoding(head: bytes, given: Given) -> str:
+    """The encoding that is given, or that the byte order mark says, or UTF-8."""
+    marked = next((encoding for mark, encoding in _BYTE_ORDER_MARKS if head.startswith(mark)), None)
+    if given.encoding is None:
+        return marked or "utf-8"
+    encoding = codecs.lookup(given.encoding).name
+    return "utf-8-sig" if encoding == "utf-8" and marked == "utf-8-sig" else encoding
+
+
+def _decode(head: bytes, whole: bool, encoding: str, name: str) -> str:
+    """The text of the sample, of which the last character may be cut."""
+    try:
+        return codecs.getincrementaldecoder(encoding)().decode(head, whole)
+    except UnicodeDecodeError as error:
+        raise undecodable(name, encoding, head[error.start], error.start) from None
+    except UnicodeError:
+        raise DataError(f"{name} is not {encoding}; give its encoding, such as cp1252") from None
+
+
+def undecodable(name: str, encoding: str, byte: int, offset: int) -> DataError:
+    """The error for a byte that is no text in the file's encoding."""
+    encoding = encoding.removesuffix("-sig")
+    return DataError(
+        f"{name} is not {encoding}: byte 0x{byte:02X} at offset {offset}; give its encoding, such as cp1252"
+    )
+
+
+def _quote(text: str, sample: _Sample, given: Given) -> str:
+    """The double quote, unless values are plainly in single quotes and none in double quotes."""
+    ends = re.escape(given.separator or "".join(SEPARATORS)) + r"\r\n"
+    if given.separator == "'" or "'" not in text or re.search(rf'(?:^|[{ends}])"', text):
+        return '"'
+    opened = len(re.findall(rf"(?:^|[{ends}])'", text))
+    closed = len(re.findall(rf"(?:^|(?<=[{ends}]))'(?:[^']|'')*'(?=[{ends}]|$)", text))
+    if opened == 0 or opened - closed > (0 if sample.whole else 1):
+        return '"'
+    records, _ = sample.records(given.separator or _separator(sample, "'"), "'")
+    return "'" if len({len(record) for record in records}) == 1 else '"'
+
+
+def _separator(sample: _Sample, quote: str) -> str:
+    """The candidate that cuts all records into the same number of columns, and into the most of them.
+
+    Where none gives more than one column, a candidate that cuts the first record and leaves others ragged comes before
+    reading the file as a single column: the ragged record is then an error and not a strange value.
+    """
+    widths: dict[str, list[int]] = {}
+    for candidate in (mark for mark in SEPARATORS if mark != quote):
+        present = any(candidate in line for line in sample.lines)
+        widths[candidate] = [len(record) for record in sample.records(candidate, quote)[0]] if present else [1]
+    even = [candidate for candidate, found in widths.items() if len(set(found)) == 1]
+    best = max(even, key=lambda candidate: widths[candidate][0], default=",")
+    if even and widths[best][0] > 1:
+        return best
+    ragged = [candidate for candidate, found in widths.items() if found and found[0] > 1]
+    return max(ragged, key=lambda candidate: _agreement(widths[candidate]), default=best)
+
+
+def _agreement(widths: Sequence[int]) -> float:
+    """The share of the records that have as many columns as the first one."""
+    return sum(width == widths[0] for width in widths) / len(widths)
+
+
+def _has_header(records: Sequence[Sequence[str]]) -> bool:
+    """False only if some cell of the first record is a number and so is all that stands below it."""
+    for place, cell in enumerate(records[0]):
+        if _NUMBER.fullmatch(cell):
+            below = [record[place] for record in records[1:] if len(record) > place and record[place].strip()]
+            if below and all(_NUMBER.fullmatch(value) for value in below):
+                return False
+    return True
+
+
+def _newline(sample: _Sample, separator: str, quote: str) -> str:
+    """What ends the first record; line ends inside its quotes do not count."""
+    reader = csv.reader(sample.lines, delimiter=separator, quotechar=quote)
+    while not next(reader):
+        pass
+    last = sample.lines[reader.line_num - 1]
+    return next((end for end in ("\r\n", "\n", "\r") if last.endswith(end)), "\n")
+
+
+def _check_header(dialect: Dialect, columns: Sequence[str], sample: _Sample, name: str) -> None:
+    """Raise DataError for a header that cannot be one."""
+    if "\0" in sample.lines[0]:
+        raise DataError(f"{name} starts with zero bytes, so it is not {dialect.encoding} text; give its encoding")
+    if len(columns) == 1 and not sample.lines[0].strip("\r\n"):
+        columns = ("",)  # in a file of one column a blank line is a row, and so the first one is the header
+    if dialect.header:
+        check_names(columns, name)
+
+
+def output_dialect(source: Dialect | None, suffix: str) -> Dialect:
+    """How a release is written: as the file it came from, and with tabs where its own name says so."""
+    dialect = source or Dialect()
+    return replace(dialect, separator="\t") if suffix == ".tsv" else dialect

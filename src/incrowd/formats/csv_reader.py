@@ -1,0 +1,259 @@
+"""Reads CSV files as text, record by record.
+
+Every value is text and stays what it was: no type is inferred, `007` stays `007`, and an empty value is an empty text.
+A message never shows what stands in a row.
+"""
+
+from __future__ import annotations
+
+import codecs
+import csv
+import gzip
+import io
+import zlib
+from collections.abc import Collection, Iterator, Sequence
+from pathlib import Path
+from typing import BinaryIO, NoReturn, cast
+
+import pyarrow as pa
+import pyarrow.csv
+
+from incrowd.errors import DataError
+from incrowd.formats.csv_dialect import SAMPLE_BYTES, Dialect, Given, detect, undecodable
+from incrowd.formats.sources import WatchedFile, choose_columns
+
+# Measured on 112 MB and 900 MB: blocks of 1 to 16 MB read equally fast, and a pass takes 60 MB with 1, 220 MB with 4.
+# What is done with a batch has a cost per batch and column, which is why it is not the smallest.
+BLOCK_BYTES = 1 << 22
+ENCODED_TEXT = pa.dictionary(pa.int32(), pa.string())
+_UNREADABLE = (OSError, EOFError, zlib.error)
+
+
+class CsvSource(WatchedFile):
+    """A CSV file, read as text.
+
+    Args:
+        path: The file; compressed if its name ends in .gz.
+        given: What the caller says of the dialect; the rest is found out.
+    """
+
+    missing_values: tuple[str, ...] = ("",)
+
+    def __init__(self, path: Path, given: Given | None = None) -> None:
+        given = given or Given()
+        given.check()
+        super().__init__(path)
+        try:
+            with _open_bytes(path) as file:
+                head = file.read(SAMPLE_BYTES)
+                whole = not file.read(1)
+        except _UNREADABLE as error:
+            raise _unreadable(self.name, error) from None
+        self.dialect, self.columns = detect(head, whole, self.name, given)
+        self.schema = pa.schema([(column, pa.string()) for column in self.columns])
+
+    def batches(self, columns: Sequence[str] | None = None, encoded: Collection[str] = ()) -> Iterator[pa.RecordBatch]:
+        """Stream the rows in order; see `Source.batches`."""
+        chosen = choose_columns(self, columns)
+        self.check_unchanged()
+        stream = _Utf8Stream(self.path, self.dialect, len(self.columns))
+        watch = _RowWatch(stream.sentinel)
+        failure, rows = "", 0
+        try:
+            with self._reader(stream, watch, chosen or list(self.columns[:1]), encoded) as reader:
+                for batch in reader:
+                    if batch.num_rows:
+                        rows += batch.num_rows
+                        yield batch if chosen else batch.select([])
+        except pa.ArrowException as error:
+            failure = str(error)
+        finally:
+            stream.close()
+        self.check_unchanged()
+        if failure or watch.ragged or not watch.ended:  # outside of except: Arrow's message holds the row's text
+            self._fail(failure, watch)
+        if rows == 0:
+            raise DataError(f"{self.name} has a header but no rows")
+
+    def _reader(
+        self, stream: _Utf8Stream, watch: _RowWatch, columns: list[str], encoded: Collection[str]
+    ) -> pyarrow.csv.CSVStreamingReader:
+        """Arrow's reader over the stream."""
+        return pyarrow.csv.open_csv(
+            pa.PythonFile(stream, mode="r"),
+            pyarrow.csv.ReadOptions(
+                block_size=BLOCK_BYTES,
+                column_names=list(self.columns),
+                skip_rows_after_names=int(self.dialect.header),
+            ),
+            pyarrow.csv.ParseOptions(
+                delimiter=self.dialect.separator,
+                quote_char=self.dialect.quote,
+                newlines_in_values=True,
+                ignore_empty_lines=len(self.columns) > 1,
+                invalid_row_handler=watch,
+            ),
+            pyarrow.csv.ConvertOptions(
+                strings_can_be_null=False,
+                include_columns=columns,
+                column_types={column: ENCODED_TEXT if column in encoded else pa.string() for column in columns},
+            ),
+        )
+
+    def _fail(self, failure: str, watch: _RowWatch) -> NoReturn:
+        """Raise the DataError that says what is wrong and where."""
+        if "UTF8" in failure:
+            self._fail_encoding()
+        line, width = self._locate()
+        if watch.ragged and not watch.swallowed:
+            got, expected = width or watch.ragged, len(self.columns)
+            raise DataError(f"line {line} of {self.name} has {got} columns instead of {expected}; correct that line")
+        raise DataError(
+            f"the record on line {line} of {self.name} does not end within {BLOCK_BYTES >> 20} MB or before the file "
+            f"does; is a quote ({self.dialect.quote}) left open?"
+        )
+
+    def _locate(self) -> tuple[int, int]:
+        """The line on which the first bad record starts and its columns, or that of the last record and 0."""
+        start, following = 1, 1
+        with _open_bytes(self.path) as file:
+            text = io.TextIOWrapper(file, self.dialect.encoding, errors="replace", newline="")
+            reader = csv.reader(text, delimiter=self.dialect.separator, quotechar=self.dialect.quote)
+            try:
+                for record in reader:
+                    start, following = following, reader.line_num + 1
+                    if record and len(record) != len(self.columns):
+                        return start, len(record)
+            except csv.Error:  # a value of more than 128 KiB: the open quote
+                return following, 0
+        return start, 0
+
+    def _fail_encoding(self) -> NoReturn:
+        """Raise the DataError that says where the first byte stands that is not UTF-8."""
+        decoder, offset = codecs.getincrementaldecoder("utf-8")(), 0
+        with _open_bytes(self.path) as file:
+            while True:
+                chunk = file.read(BLOCK_BYTES)
+                kept = len(decoder.getstate()[0])
+                try:
+                    decoder.decode(chunk, not chunk)
+                except UnicodeDecodeError as error:
+                    raise undecodable(
+                        self.name, "utf-8", error.object[error.start], offset - kept + error.start
+                    ) from None
+                if not chunk:
+                    raise DataError(f"{self.name} is not utf-8; give its encoding, such as cp1252")
+                offset += len(chunk)
+
+
+def _open_bytes(path: Path) -> BinaryIO:
+    """The file's bytes, decompressed."""
+    if path.name.lower().endswith(".gz"):
+        return cast("BinaryIO", gzip.open(path, "rb"))
+    return path.open("rb")
+
+
+def _unreadable(name: str, error: BaseException) -> DataError:
+    """The error for a file that the system or the decompression gave up on."""
+    reason = getattr(error, "strerror", None) or "it is damaged or not what its suffix says"
+    return DataError(f"cannot read {name}: {reason}")
+
+
+class _RowWatch:
+    """Hears of every row with the wrong number of columns, the sentinel at the end of the file among them."""
+
+    def __init__(self, sentinel: str) -> None:
+        self.sentinel = sentinel
+        self.ended = False  # the sentinel came as a row of its own: every quote before it was closed
+        self.swallowed = False  # the sentinel came as part of another row: a quote was left open
+        self.ragged = 0  # columns of the first bad row
+
+    def __call__(self, row: pyarrow.csv.InvalidRow) -> str:
+        try:
+            text = row.text
+        except UnicodeDecodeError:
+            text = ""
+        if text.strip("\r\n") == self.sentinel:
+            self.ended = True
+            return "skip"
+        self.swallowed = self.swallowed or self.sentinel in text
+        self.ragged = self.ragged or row.actual_columns
+        return "error"
+
+
+class _Utf8Stream(io.RawIOBase):
+    """A CSV file's bytes as UTF-8, without byte order mark and leading blank lines, and with a sentinel at the end.
+
+    Arrow takes a quote that is never closed as closed at the end of the file, and would put all that follows it into
+    one value. The sentinel is a record of one column too many: if it is not met as a row, a quote swallowed it.
+    """
+
+    def __init__(self, path: Path, dialect: Dialect, width: int) -> None:
+        self.sentinel = dialect.separator.join(["\0"] * (width + 1))
+        self._name = path.name
+        self._encoding = dialect.encoding
+        plain = dialect.encoding in ("utf-8", "utf-8-sig")
+        self._decoder = None if plain else codecs.getincrementaldecoder(dialect.encoding)()
+        self._skipped = b"\r\n" if width > 1 else b""
+        self._file = _open_bytes(path)
+        self._offset = 0
+        self._rest = b""
+        self._last = b""
+        self._ended = False
+
+    def readable(self) -> bool:
+        """Always."""
+        return True
+
+    def read(self, size: int = -1) -> bytes:
+        """The next bytes, about `size` of them.
+
+        Arrow drops a line feed at the start of a block if the block before it ends in a carriage return, even within a
+        value, and takes a block of nothing else for the end of the file. So a block never ends in a carriage return,
+        and is short only for that reason or at the end.
+        """
+        size = size if size >= 0 else BLOCK_BYTES
+        parts, have = [self._rest] if self._rest else [], len(self._rest)
+        while have < size and not self._ended:
+            part = self._next(size - have)
+            if part:
+                parts.append(part)
+                have += len(part)
+                self._last = part[-1:]
+        data = parts[0] if len(parts) == 1 else b"".join(parts)
+        end = len(data[:size].rstrip(b"\r")) if have > size or not self._ended else size
+        self._rest = data[end or size :]
+        return data[: end or size]
+
+    def _next(self, size: int) -> bytes:
+        """Some more bytes; at the end of the file the sentinel."""
+        try:
+            raw = self._file.read(size)
+        except _UNREADABLE as error:
+            raise _unreadable(self._name, error) from None
+        self._ended = not raw
+        data = self._decode(raw) if self._decoder else raw
+        self._offset += len(raw)
+        if not self._last:
+            data = data.removeprefix(codecs.BOM_UTF8).lstrip(self._skipped)
+        if self._ended:
+            whole_line = (data[-1:] or self._last) in (b"\n", b"\r")
+            data += (b"" if whole_line else b"\n") + self.sentinel.encode() + b"\n"
+        return data
+
+    def _decode(self, raw: bytes) -> bytes:
+        """The bytes as UTF-8."""
+        assert self._decoder is not None
+        kept = len(self._decoder.getstate()[0])
+        try:
+            return self._decoder.decode(raw, self._ended).encode()
+        except UnicodeDecodeError as error:
+            offset = self._offset - kept + error.start
+            raise undecodable(self._name, self._encoding, error.object[error.start], offset) from None
+        except UnicodeError:
+            raise DataError(f"{self._name} is not {self._encoding}; give its encoding, such as cp1252") from None
+
+    def close(self) -> None:
+        """Close the file."""
+        self._file.close()
+        super().close()

@@ -1,0 +1,159 @@
+"""Parquet files: reading them batch by batch, and writing batches with the types and metadata of their source."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from incrowd.errors import DataError, OutputError
+from incrowd.formats.csv_dialect import Given, refuse_dialect
+from incrowd.formats.sources import BATCH_ROWS, Source, WatchedFile, as_dictionary, check_names, choose_columns, is_text
+
+_PANDAS = b"pandas"
+
+
+class ParquetSource(WatchedFile):
+    """A Parquet file.
+
+    Args:
+        path: The file.
+        given: What the caller says of a CSV dialect; nothing, that is.
+    """
+
+    missing_values: tuple[str, ...] = ()
+
+    def __init__(self, path: Path, given: Given | None = None) -> None:
+        refuse_dialect(given)
+        super().__init__(path)
+        with self._open() as file:
+            self.schema = file.schema_arrow
+            rows = file.metadata.num_rows
+        self.columns = tuple(self.schema.names)
+        if not self.columns:
+            raise DataError(f"{self.name} has no columns")
+        check_names(self.columns, self.name)
+        if rows == 0:
+            raise DataError(f"{self.name} has no rows")
+
+    def batches(self, columns: Sequence[str] | None = None, encoded: Collection[str] = ()) -> Iterator[pa.RecordBatch]:
+        """Stream the rows in order; see `Source.batches`."""
+        chosen = choose_columns(self, columns)
+        self.check_unchanged()
+        texts = [name for name in chosen if name in encoded and is_text(self.schema.field(name).type)]
+        with self._open(texts) as file:
+            # Arrow reads a column with all those whose names go on after a dot, in the file's order: hence the select.
+            batches = file.iter_batches(batch_size=BATCH_ROWS, columns=chosen or list(self.columns[:1]))
+            while (batch := self._next(batches)) is not None:
+                yield _encode(batch.select(chosen), encoded)
+        self.check_unchanged()
+
+    def _open(self, texts: Sequence[str] = ()) -> pq.ParquetFile:
+        try:
+            return pq.ParquetFile(self.path, read_dictionary=list(texts))
+        except (pa.ArrowException, OSError):
+            raise DataError(f"{self.name} is not a Parquet file, or it is damaged") from None
+
+    def _next(self, batches: Iterator[pa.RecordBatch]) -> pa.RecordBatch | None:
+        try:
+            return next(batches, None)
+        except (pa.ArrowException, OSError):
+            raise DataError(f"{self.name} is damaged; its rows cannot be read") from None
+
+
+def _encode(batch: pa.RecordBatch, encoded: Collection[str]) -> pa.RecordBatch:
+    """The batch with every encoded column as a dictionary array, where it is one or holds text."""
+    for place, name in enumerate(batch.schema.names):
+        column = batch.column(place)
+        if name in encoded and (values := as_dictionary(column)) is not column:
+            batch = batch.set_column(place, name, values)
+    return batch
+
+
+class ParquetRows:
+    """Writes record batches as Parquet, in row groups of at least `BATCH_ROWS` rows.
+
+    Args:
+        file: An open binary file.
+        path: Where it is.
+        schema: The columns to write; batches are cast to it.
+        source: Where the rows came from; the metadata of its schema is kept where it is still true.
+    """
+
+    def __init__(self, file: Any, path: Path, schema: pa.Schema, source: Source) -> None:
+        self._schema = schema.with_metadata(amended_metadata(source.schema, schema))
+        sink = pa.PythonFile(file, mode="w")
+        self._writer = pq.ParquetWriter(sink, self._schema, use_compliant_nested_type=False)  # names stay as read
+        self._waiting: list[pa.RecordBatch] = []
+        self._rows = 0
+
+    def write(self, batch: pa.RecordBatch) -> None:
+        """Write the rows of a batch that has the columns of the schema, in any order."""
+        self._waiting.append(conform(batch, self._schema))
+        self._rows += batch.num_rows
+        if self._rows >= BATCH_ROWS:
+            self._flush()
+
+    def _flush(self) -> None:
+        self._writer.write_table(pa.Table.from_batches(self._waiting, self._schema), row_group_size=self._rows or None)
+        self._waiting, self._rows = [], 0
+
+    def close(self) -> None:
+        """Write what is left and the footer."""
+        if self._rows:
+            self._flush()
+        self._writer.close()
+
+
+def conform(batch: pa.RecordBatch, schema: pa.Schema) -> pa.RecordBatch:
+    """The columns of a batch in the order and the types of a schema."""
+    columns = []
+    for field in schema:
+        column = batch.column(field.name)
+        if column.type != field.type:
+            try:
+                column = column.cast(field.type)
+            except pa.ArrowException:
+                raise OutputError(
+                    f"column '{field.name}' of type {column.type} cannot be written as {field.type}"
+                ) from None
+        columns.append(column)
+    return pa.RecordBatch.from_arrays(columns, schema=schema)
+
+
+def amended_metadata(old: pa.Schema, new: pa.Schema) -> dict[bytes, bytes] | None:
+    """The metadata of a table whose columns were dropped or became text.
+
+    Pandas keeps the types of its columns in a JSON document of its own. Entries of columns that are gone are removed,
+    and those of columns with another type now say text; all else stays as it was.
+    """
+    metadata = dict(old.metadata or {})
+    if _PANDAS not in metadata:
+        return metadata or None
+    try:
+        notes = json.loads(metadata[_PANDAS])
+        notes["index_columns"] = [
+            index for index in notes["index_columns"] if not isinstance(index, str) or index in new.names
+        ]
+        notes["columns"] = [
+            _amended_note(note, old, new)
+            for note in notes["columns"]
+            if note.get("field_name", note["name"]) in new.names
+        ]
+    except (ValueError, TypeError, KeyError, AttributeError):  # not as pandas writes it: do not pass it on
+        del metadata[_PANDAS]
+        return metadata or None
+    metadata[_PANDAS] = json.dumps(notes).encode()
+    return metadata
+
+
+def _amended_note(note: dict[str, Any], old: pa.Schema, new: pa.Schema) -> dict[str, Any]:
+    """What pandas should know of one column."""
+    name = note.get("field_name", note["name"])
+    if name in old.names and old.field(name).type == new.field(name).type:
+        return note
+    return {**note, "pandas_type": "unicode", "numpy_type": "object", "metadata": None}

@@ -1,0 +1,154 @@
+"""Where rows come from: one small protocol over files of any format and dataframes.
+
+A source streams Arrow record batches, as often as it is asked, and knows what identifies its data. It knows nothing of
+policies or of what is done with the rows.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections import Counter
+from collections.abc import Callable, Collection, Iterator, Sequence
+from pathlib import Path
+from typing import Protocol
+
+import pyarrow as pa
+
+from incrowd.errors import DataError, UnknownNameError, shorten
+
+BATCH_ROWS = 131_072
+HASHED_BYTES = 1 << 20  # at a time
+
+Check = Callable[[], object]
+
+
+class Source(Protocol):
+    """A table that can be read any number of times.
+
+    Attributes:
+        name: What messages call it: the file's name, or "the table".
+        columns: The names of the columns, in order.
+        missing_values: Texts that stand for a missing value in this kind of table.
+    """
+
+    name: str
+    columns: tuple[str, ...]
+    missing_values: tuple[str, ...]
+
+    @property
+    def schema(self) -> pa.Schema:
+        """The fields as `batches()` gives them when nothing is encoded, with the metadata of the table."""
+
+    def batches(self, columns: Sequence[str] | None = None, encoded: Collection[str] = ()) -> Iterator[pa.RecordBatch]:
+        """Stream the rows in order.
+
+        Args:
+            columns: The columns to read, in this order; all of them if None.
+            encoded: The columns to give as dictionary arrays with int32 indices, where that is cheap: text always,
+                other types as they are.
+        """
+
+    def fingerprint(self, check: Check | None = None) -> str:
+        """The digest of the file's bytes, or of the frame as an Arrow stream, after "sha256:".
+
+        Args:
+            check: Called in between; what it raises ends the work.
+        """
+
+    def check_unchanged(self) -> None:
+        """Raise DataError if the data is not what it was when the source was opened."""
+
+
+def check_readable(path: Path) -> None:
+    """Raise DataError unless the path is a file that can be opened for reading."""
+    if path.is_dir():
+        raise DataError(f"{path} is a directory; give a file")
+    try:
+        path.open("rb").close()
+    except FileNotFoundError:
+        raise DataError(f"no file {path}; check the path") from None
+    except OSError as error:
+        raise DataError(f"cannot read {path}: {error.strerror}") from None
+
+
+def check_names(names: Sequence[str], name: str) -> None:
+    """Raise DataError unless every column has a name of its own."""
+    blank = [str(place) for place, column in enumerate(names, 1) if not column.strip()]
+    if blank:
+        raise DataError(f"{name} has columns without a name, at position {shorten(blank)}; give each column a name")
+    twice = [repr(column) for column, count in Counter(names).items() if count > 1]
+    if twice:
+        raise DataError(f"{name} has several columns of the same name: {shorten(twice)}; rename them")
+
+
+def choose_columns(source: Source, columns: Sequence[str] | None) -> list[str]:
+    """The names of the columns to read, each of them checked."""
+    chosen = list(source.columns if columns is None else columns)
+    for column in chosen:
+        if column not in source.columns:
+            raise UnknownNameError("column", column, source.columns, source.name)
+    return chosen
+
+
+def is_text(kind: pa.DataType) -> bool:
+    """Whether an Arrow type holds text, whatever its layout."""
+    return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind) or str(kind) == "string_view")
+
+
+def as_array(values: pa.Array | pa.ChunkedArray) -> pa.Array:
+    """The values in one piece."""
+    if not isinstance(values, pa.ChunkedArray):
+        return values
+    if pa.types.is_dictionary(values.type):
+        values = values.unify_dictionaries()
+    return values.chunk(0) if values.num_chunks == 1 else pa.concat_arrays(values.chunks)
+
+
+def as_dictionary(values: pa.Array) -> pa.Array:
+    """Text as a dictionary array with int32 indices; other types as they are."""
+    if is_text(values.type):
+        values = values.dictionary_encode()
+    if not pa.types.is_dictionary(values.type):
+        return values
+    kind = pa.string() if is_text(values.type.value_type) else values.type.value_type
+    if values.type.index_type == pa.int32() and values.type.value_type == kind:
+        return values
+    indices, dictionary = values.indices.cast(pa.int32()), values.dictionary.cast(kind)
+    return pa.DictionaryArray.from_arrays(indices, dictionary, ordered=values.type.ordered)
+
+
+class WatchedFile:
+    """A file that must not change while it is being read."""
+
+    def __init__(self, path: Path) -> None:
+        check_readable(path)
+        self.path = path
+        self.name = path.name
+        self._state = self._stat()
+        self._digest: str | None = None
+
+    def _stat(self) -> tuple[int, int]:
+        """The file's size and the time of its last change."""
+        try:
+            found = self.path.stat()
+        except OSError as error:
+            raise DataError(f"cannot read {self.path}: {error.strerror}") from None
+        return found.st_size, found.st_mtime_ns
+
+    def check_unchanged(self) -> None:
+        """Raise DataError if the file is no longer the one that was opened."""
+        if self._stat() != self._state:
+            raise DataError(f"{self.name} changed while it was being read; run again when nothing writes to it")
+
+    def fingerprint(self, check: Check | None = None) -> str:
+        """The SHA-256 of the file's bytes."""
+        if self._digest is None:
+            self.check_unchanged()
+            digest, block = hashlib.sha256(), bytearray(HASHED_BYTES)
+            with self.path.open("rb", buffering=0) as file:
+                while read := file.readinto(block):
+                    digest.update(memoryview(block)[:read])
+                    if check is not None:
+                        check()
+            self._digest = "sha256:" + digest.hexdigest()
+        return self._digest

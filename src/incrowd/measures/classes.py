@@ -1,0 +1,95 @@
+"""The classes of a release over some attributes: what class measures are worked out from."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from incrowd.recodings.recoding import Parts
+from incrowd.table.compressed import CompressedTable
+from incrowd.table.grouping import Codes, Counts, count, group
+
+
+@dataclass(frozen=True)
+class ReleasedClasses:
+    """The classes of a release over some attributes.
+
+    Args:
+        attributes: The attributes.
+        least_size: The smallest class that was asked for.
+        records: Records of the original table.
+        sizes: Records of each class.
+        labels: Records of each class and label of the target, classes x labels; None where they are not known.
+        losses: The generalized loss of each attribute, per cell of the original table.
+    """
+
+    attributes: tuple[str, ...]
+    least_size: int
+    records: int
+    sizes: Counts
+    labels: Counts | None
+    losses: Mapping[str, float]
+
+    @property
+    def released(self) -> int:
+        """Records that are released."""
+        return int(self.sizes.sum())
+
+    @property
+    def suppressed(self) -> int:
+        """Records that are left out."""
+        return self.records - self.released
+
+
+@dataclass(frozen=True)
+class FinestClasses:
+    """The released classes over all attributes; those over some attributes are unions of them."""
+
+    records: int
+    cells: dict[str, Codes]  # per class
+    sizes: Counts
+    labels: Counts | None  # classes x labels
+    losses: Mapping[str, float]
+
+    @classmethod
+    def of(cls, table: CompressedTable, parts: Parts, labels: Counts | None = None) -> FinestClasses:
+        """The classes of a table that is released in parts.
+
+        Args:
+            table: The table.
+            parts: How it is released.
+            labels: Records per part and label, where tuples are dealt to several parts.
+        """
+        widths = {name: len(losses) for name, losses in parts.losses.items()}
+        groups, firsts = group(list(parts.cells.values()), list(widths.values()))
+        if parts.kept is None:
+            sizes = count(groups, len(firsts), table.weights if parts.records is table.counts else parts.records)
+        else:
+            sizes = count(groups, len(firsts), parts.records * parts.kept)
+        if labels is not None:
+            labels = _summed(labels, groups, len(firsts))
+        elif table.has_target and not parts.dealt:
+            of_tuple = groups if parts.of_tuple is None else groups[parts.of_tuple]
+            labels = table.labels_in(of_tuple, len(firsts), parts.kept)
+        present = sizes > 0
+        cells = {name: column.take(firsts[present]) for name, column in parts.cells.items()}
+        sizes = sizes[present]
+        left_out = table.records - int(sizes.sum())
+        lost = {name: (float(sizes @ parts.losses[name][cells[name]]) + left_out) / table.records for name in cells}
+        return cls(table.records, cells, sizes, None if labels is None else labels[present], lost)
+
+    def over(self, attributes: tuple[str, ...], least_size: int) -> ReleasedClasses:
+        """The classes over some attributes."""
+        columns = [self.cells[name] for name in attributes]
+        groups, firsts = group(columns, [int(column.max(initial=0)) + 1 for column in columns])
+        sizes = count(groups, len(firsts), self.sizes)
+        labels = None if self.labels is None else _summed(self.labels, groups, len(firsts))
+        losses = {name: self.losses[name] for name in attributes}
+        return ReleasedClasses(attributes, least_size, self.records, sizes, labels, losses)
+
+
+def _summed(labels: Counts, groups: Codes, size: int) -> Counts:
+    """Rows of a matrix summed up by group."""
+    return np.stack([count(groups, size, column) for column in labels.T], axis=1)

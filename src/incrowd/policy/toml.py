@@ -1,0 +1,105 @@
+"""release.toml: a policy in a file, in the same words as in Python and on the command line."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Callable, Iterable, Mapping
+from inspect import Parameter, signature
+from pathlib import Path
+from typing import Any
+
+from incrowd.errors import PolicyError, UnknownNameError, closest
+from incrowd.search.registry import METHODS
+
+WORDS = (
+    "quasi_identifiers",
+    "k",
+    "target",
+    "identifiers",
+    "sensitive",
+    "insensitive",
+    "taxonomies",
+    "types",
+    "ranges",
+    "missing",
+    "missing_values",
+    "method",
+    "seed",
+    "time_limit",
+)
+DIALECT = ("separator", "quote", "encoding", "header")
+_LISTS = ("identifiers", "sensitive", "insensitive", "missing_values")
+_TABLES = ("types", "ranges", "csv")
+_TEXTS = ("target", "missing", "method")
+
+
+def check_spelling(options: Iterable[str], function: Callable[..., object]) -> None:
+    """Raise UnknownNameError if an option that no method has looks like a word of the function.
+
+    Args:
+        options: What was given to the function beside its own words.
+        function: One that takes the words of a policy, some by name.
+    """
+    own = [word.name for word in signature(function).parameters.values() if word.kind is Parameter.KEYWORD_ONLY]
+    known = dict.fromkeys([*own, *WORDS, *DIALECT])
+    of_methods = [option for method in METHODS.values() for option in method.options]
+    for name in options:
+        if name not in of_methods and closest(name, [*known, *of_methods]) in known:
+            raise UnknownNameError("parameter", name, known, function.__name__)
+
+
+def read_policy(path: str | Path) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Read a policy file.
+
+    Args:
+        path: The file. Paths of taxonomies in it are relative to its folder.
+
+    Returns:
+        The words of `make_policy`, and how to read CSV files (its table `csv`).
+
+    Raises:
+        PolicyError: The file cannot be read, is not TOML, or has an unknown or ill-typed key.
+    """
+    path = Path(path)
+    try:
+        with path.open("rb") as file:
+            data = tomllib.load(file)
+    except OSError as error:
+        raise PolicyError(f"cannot read the policy {path}: {error.strerror}") from None
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise PolicyError(f"{path} is not valid TOML: {error}") from None
+    options = sorted({option for method in METHODS.values() for option in method.options})
+    for key in data:
+        if key not in (*WORDS, *options, "csv"):
+            raise UnknownNameError("key", key, (*WORDS, *options, "csv"), str(path))
+    _check_kinds(data, path)
+    dialect = data.pop("csv", {})
+    for key in dialect:
+        if key not in DIALECT:
+            raise UnknownNameError("key", key, DIALECT, f"{path} [csv]")
+    words = {key: value for key, value in data.items() if key in WORDS}
+    words["options"] = {key: value for key, value in data.items() if key in options}
+    if "taxonomies" in words:
+        words["taxonomies"] = _taxonomies(words["taxonomies"], path)
+    return words, dialect
+
+
+def _check_kinds(data: Mapping[str, Any], path: Path) -> None:
+    for key, value in data.items():
+        kind: Any = list if key in _LISTS else dict if key in _TABLES else str if key in _TEXTS else object
+        if not isinstance(value, kind):
+            noun = {list: "a list", dict: "a table", str: "text"}[kind]
+            raise PolicyError(f"The '{key}' key of {path} must be {noun}. Got {type(value).__name__}.")
+
+
+def _taxonomies(given: Any, path: Path) -> Any:
+    """Taxonomies of a policy file: a folder, or per column a file or a rule such as {prefix = [3, 2]}."""
+    if isinstance(given, str):
+        return path.parent / given
+    if not isinstance(given, Mapping):
+        raise PolicyError(f"The 'taxonomies' key of {path} must be a folder or a table. Got {type(given).__name__}.")
+    from incrowd.taxonomies.rules import rule_of
+
+    return {
+        column: path.parent / item if isinstance(item, str) else rule_of(column, item) for column, item in given.items()
+    }

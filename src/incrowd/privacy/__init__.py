@@ -1,0 +1,1 @@
+"""Privacy models: what a release promises about every class of people, each as one object."""

@@ -1,0 +1,145 @@
+"""What a privacy model is, and what must hold for the classes of one quasi-identifier.
+
+A model gives every class of records a level of protection, the higher the better, and asks for a threshold. Searches
+know models by the questions below and by nothing else: k is not a special case in any of them.
+
+The one law that all searches rest on: **a union of classes is never less protected than its less protected part**,
+`level(A + B) >= min(level(A), level(B))`. So a refinement that is invalid once stays invalid, and merging good classes
+gives good ones. Whether a good class stays good whatever joins it is more than that; only some models promise it
+(`upward_closed`), and only those let a search leave out records of other classes without looking again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Protocol
+
+from incrowd.errors import PolicyError
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
+    from incrowd.privacy.compiled import Needs
+    from incrowd.table.class_counts import ClassCounts
+
+    Levels = npt.NDArray[Any]
+    Mask = npt.NDArray[np.bool_]
+
+
+class PrivacyModel(Protocol):
+    """A promise about every class.
+
+    A model is registered in `privacy.registry.MODELS`; being there is enough to be run through the conformance suite.
+    """
+
+    @property
+    def name(self) -> str:
+        """What people call it, such as "k-anonymity"."""
+
+    @property
+    def column(self) -> str | None:
+        """The protected column whose values must be counted in each class; None if its size is enough."""
+
+    @property
+    def threshold(self) -> int | float:
+        """A class is good if its level is at least that."""
+
+    @property
+    def whole(self) -> bool:
+        """Whether levels are whole numbers, so that they can be counted one by one."""
+
+    @property
+    def upward_closed(self) -> bool:
+        """Whether a good class stays good whatever records join it."""
+
+    @property
+    def least_size(self) -> int:
+        """No class of fewer records is good."""
+
+    def levels(self, classes: ClassCounts) -> Levels:
+        """How well each class is protected; the array may be that of the counts itself and must not be written to."""
+
+    def __str__(self) -> str:
+        """The promise in short, such as "k=10"."""
+
+
+@dataclass(frozen=True)
+class Requirement:
+    """What must hold for one quasi-identifier: every class satisfies every model.
+
+    Args:
+        attributes: The columns that make the classes.
+        models: The models; the first one measures anonymity in steps and scores.
+    """
+
+    attributes: tuple[str, ...]
+    models: tuple[PrivacyModel, ...]
+
+    @cached_property
+    def least_size(self) -> int:
+        """No class of fewer records is good."""
+        return max(model.least_size for model in self.models)
+
+    @cached_property
+    def upward_closed(self) -> bool:
+        """Whether a good class stays good whatever records join it."""
+        return all(model.upward_closed for model in self.models)
+
+    @cached_property
+    def columns(self) -> tuple[str, ...]:
+        """The protected columns whose values must be counted."""
+        return tuple(dict.fromkeys(model.column for model in self.models if model.column is not None))
+
+    def good(self, classes: ClassCounts) -> Mask:
+        """Which classes satisfy every model."""
+        first, *others = self.models
+        good: Mask = first.levels(classes) >= first.threshold
+        for model in others:
+            good &= model.levels(classes) >= model.threshold
+        return good
+
+    def anonymity(self, classes: ClassCounts) -> Any:
+        """The worst level of the first model over some classes."""
+        return self.models[0].levels(classes).min().item()
+
+    @cached_property
+    def needs(self) -> Needs:
+        """The same question for compiled code.
+
+        Raises:
+            PolicyError: A model needs more than the size of a class, which compiled searches do not count yet.
+        """
+        from incrowd.privacy.compiled import needs_of
+
+        return needs_of(self.models)
+
+    def __str__(self) -> str:
+        return f"{', '.join(map(str, self.models))} on {', '.join(self.attributes)}"
+
+
+Requirements = Sequence[Requirement]
+
+
+def counts_records_only(models: Iterable[PrivacyModel]) -> None:
+    """Called by a search that knows the size of a class and nothing else of it.
+
+    Raises:
+        PolicyError: A model needs the values of a protected column.
+    """
+    for model in models:
+        if model.column is not None:
+            raise PolicyError(f"this method cannot satisfy {model} yet; it only counts records")
+
+
+def lets_anyone_join(models: Iterable[PrivacyModel]) -> None:
+    """Called by a search in which records join good classes without anyone looking at those again.
+
+    Raises:
+        PolicyError: A model could be violated by that.
+    """
+    for model in models:
+        if not model.upward_closed:
+            raise PolicyError(f"this method cannot satisfy {model} yet; records that join a class could make it bad")

@@ -1,0 +1,165 @@
+"""Values replaced by nodes of a taxonomy, given or built by a rule: a cut."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from incrowd.errors import TaxonomyError, shorten
+from incrowd.recodings.attributes.cells import Cells
+from incrowd.table.attributes import Attribute, TaxonomyAttribute, unknown_values_error
+from incrowd.table.grouping import Floats
+from incrowd.table.scales import text_of
+from incrowd.taxonomies.labels import ANY
+from incrowd.taxonomies.rules import Rule, rule_of, words_of
+from incrowd.taxonomies.taxonomy import Taxonomy
+
+
+@dataclass(frozen=True)
+class Cut:
+    """Values replaced by nodes of a taxonomy, exactly one on every path from a leaf to the root."""
+
+    name: str
+    taxonomy: Taxonomy
+    nodes: tuple[int, ...]  # in the order of the leaves below them
+
+    @property
+    def labels(self) -> tuple[str | None, ...]:
+        """The released values; None stands for missing values."""
+        return tuple(self.taxonomy.labels[node] for node in self.nodes)
+
+    @cached_property
+    def cell_of_leaf(self) -> Cells:
+        """The cell of each leaf code."""
+        widths = [int(self.taxonomy.stop[node] - self.taxonomy.start[node]) for node in self.nodes]
+        return np.repeat(np.arange(len(self.nodes)), widths)
+
+    @property
+    def missing_cell(self) -> int:
+        """The cell of missing values, -1 where the recoding knows none."""
+        return -1 if self.taxonomy.missing is None else int(self.cell_of_leaf[self.taxonomy.missing])
+
+    def is_value(self, text: str) -> bool:
+        """Whether a text is a value of its own, even if it looks like a missing one."""
+        return text in self.taxonomy.leaf_codes
+
+    def of_codes(self, attribute: Attribute) -> Cells:
+        """The cell of each code of the attribute."""
+        return self.cell_of_leaf
+
+    def cells(self, values: pa.Array) -> Cells:
+        """The cell of each value, -1 for a value that the taxonomy does not know."""
+        texts = text_of(values)
+        leaves = pa.array([self.taxonomy.labels[node] for node in self.taxonomy.leaves], pa.string())
+        found = pc.fill_null(pc.index_in(texts, leaves), -1).to_numpy(zero_copy_only=False)
+        return np.where(found < 0, -1, self.cell_of_leaf[found])
+
+    def unknown(self, values: Sequence[Any]) -> Exception:
+        """The error for values that have no cell."""
+        return unknown_values_error(self.name, [str(value) for value in values], self.taxonomy)
+
+    def losses(self, attribute: Attribute) -> Floats:
+        """Generalized loss of each cell."""
+        assert isinstance(attribute, TaxonomyAttribute)
+        nodes = list(self.nodes)
+        return attribute.loss(self.taxonomy.start[nodes], self.taxonomy.stop[nodes])
+
+    def meanings(self) -> Iterable[str]:
+        """What each released value stands for."""
+        for node in self.nodes:
+            leaves = self.taxonomy.leaves[self.taxonomy.start[node] : self.taxonomy.stop[node]]
+            yield ", ".join(self.taxonomy.labels[leaf] or "missing" for leaf in leaves)
+
+    def to_json(self) -> dict[str, Any]:
+        """As JSON."""
+        return {"cut": list(self.labels), "taxonomy": self.taxonomy.to_json()}
+
+    @classmethod
+    def from_json(cls, name: str, data: Mapping[str, Any]) -> Cut:
+        """From JSON."""
+        taxonomy = Taxonomy.from_json(data["taxonomy"])
+        node_of = {label: node for node, label in enumerate(taxonomy.labels)}
+        return cls(name, taxonomy, tuple(node_of[label] for label in data["cut"]))
+
+
+@dataclass(frozen=True)
+class RuleCut:
+    """Values replaced by nodes of a taxonomy that a rule built out of them.
+
+    The rule finds the node of any value, seen or not, so the taxonomy itself, which lists the values that occur, is
+    not part of the recoding.
+    """
+
+    name: str
+    rule: Rule
+    labels: tuple[str | None, ...]
+    missing_cell: int = -1  # the cell of missing values, -1 where the recoding knows none
+    rest: bool = False  # whether the last label is not a node, but stands for all that lies under no other
+
+    def is_value(self, text: str) -> bool:
+        """A missing value is never a value of its own."""
+        return False
+
+    def of_codes(self, attribute: Attribute) -> Cells:
+        """The cell of each code of the attribute: that of the lowest released node at or above its leaf."""
+        assert isinstance(attribute, TaxonomyAttribute)
+        taxonomy = attribute.taxonomy
+        cell_of = {label: cell for cell, label in enumerate(self.labels) if label is not None}
+        of_node = np.full(len(taxonomy.labels), len(self.labels) - 1 if self.rest else -1)
+        for node, label in enumerate(taxonomy.labels):  # parents come first
+            of_node[node] = cell_of.get(label or "", of_node[taxonomy.parent[node]] if node else of_node[0])
+        if attribute.missing is not None:
+            of_node[taxonomy.leaves[attribute.missing]] = self.missing_cell
+        return of_node[list(taxonomy.leaves)]
+
+    def cells(self, values: pa.Array) -> Cells:
+        """The cell of each value, -1 for a value that lies under no released one."""
+        cell_of = {label: cell for cell, label in enumerate(self.labels)}
+        found = []
+        for text in text_of(values).to_pylist():
+            path = (text, *self.rule.ancestors(text))
+            found.append(next((cell_of[label] for label in path if label in cell_of), -1))
+        cells = np.array(found, np.int64)
+        return np.where(cells < 0, len(self.labels) - 1, cells) if self.rest else cells
+
+    def unknown(self, values: Sequence[Any]) -> Exception:
+        """The error for values that have no cell."""
+        return TaxonomyError(
+            f"{len(values)} value(s) of column '{self.name}' are not covered by any released value: "
+            f"{shorten(sorted(map(str, values)))}; leave those rows out"
+        )
+
+    def losses(self, attribute: Attribute) -> Floats:
+        """Generalized loss of each cell."""
+        assert isinstance(attribute, TaxonomyAttribute)
+        labels = self.labels[:-1] if self.rest else self.labels
+        nodes = [attribute.taxonomy.labels.index(label) for label in labels]
+        losses = attribute.loss(attribute.taxonomy.start[nodes], attribute.taxonomy.stop[nodes])
+        return np.append(losses, 1.0) if self.rest else losses
+
+    def meanings(self) -> Iterable[str]:
+        """What each released value stands for."""
+        for label in self.labels:
+            yield "missing" if label is None else "any value" if label == ANY else label
+
+    def to_json(self) -> dict[str, Any]:
+        """As JSON."""
+        rule = words_of(self.rule)
+        return {"cut": list(self.labels), "rule": rule, "missing_cell": self.missing_cell, "rest": self.rest}
+
+    @classmethod
+    def from_json(cls, name: str, data: Mapping[str, Any]) -> RuleCut:
+        """From JSON."""
+        return cls(name, rule_of(name, data["rule"]), tuple(data["cut"]), data["missing_cell"], data["rest"])
+
+
+def cut_of(attribute: TaxonomyAttribute, nodes: Sequence[int]) -> Cut | RuleCut:
+    """The recoding of an attribute to a cut of its taxonomy, given by its nodes in the order of their leaves."""
+    cut = Cut(attribute.name, attribute.taxonomy, tuple(nodes))
+    return cut if attribute.rule is None else RuleCut(attribute.name, attribute.rule, cut.labels, cut.missing_cell)

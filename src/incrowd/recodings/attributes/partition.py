@@ -1,0 +1,117 @@
+"""The recoding of one attribute to sets of its values: what the partitioning schemes of the optimal search release.
+
+Like the other kinds in `attribute` it numbers its released values as cells and finds the cell of any value.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from incrowd.errors import DataError, shorten
+from incrowd.table.attributes import Attribute, NumberAttribute
+from incrowd.table.grouping import Floats
+from incrowd.table.scales import Scale, text_of
+from incrowd.taxonomies.labels import ANY
+
+Cells = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Partition:
+    """Values replaced by the set that they belong to.
+
+    Args:
+        name: Column name.
+        blocks: The sets; None stands for missing values.
+        names: What each set is called; None for missing values alone.
+        rest: Whether there is one more cell, for values in none of the sets.
+        scale: How values are read, of numbers and dates.
+    """
+
+    name: str
+    blocks: tuple[tuple[str | None, ...], ...]
+    names: tuple[str | None, ...]
+    rest: bool = False
+    scale: Scale | None = None
+
+    @property
+    def labels(self) -> tuple[str | None, ...]:
+        """The released values; None stands for missing values."""
+        return (*self.names, ANY) if self.rest else self.names
+
+    @cached_property
+    def _cell_of(self) -> dict[str | None, int]:
+        return {value: cell for cell, block in enumerate(self.blocks) for value in block}
+
+    @property
+    def _other(self) -> int:
+        return len(self.blocks) if self.rest else -1
+
+    @property
+    def missing_cell(self) -> int:
+        """The cell of missing values, -1 where the recoding knows none."""
+        return self._cell_of.get(None, self._other)
+
+    def is_value(self, text: str) -> bool:
+        """Whether a text is a value of its own, even if it looks like a missing one."""
+        return text in self._cell_of
+
+    def of_codes(self, attribute: Attribute) -> Cells:
+        """The cell of each code of the attribute."""
+        return np.array([self._cell_of.get(text, self._other) for text in attribute.values().to_pylist()], np.int64)
+
+    def cells(self, values: pa.Array) -> Cells:
+        """The cell of each value; unseen ones are suppressed, or have none where a taxonomy knows all values."""
+        if self.scale is None:
+            texts = text_of(values).to_pylist()
+        else:
+            texts = [self.scale.text(number) for number in self.scale.numbers(values, self.name)]
+        return np.array([self._cell_of.get(text, self._other) for text in texts], np.int64)
+
+    def unknown(self, values: Sequence[Any]) -> Exception:
+        """The error for values that have no cell."""
+        return DataError(
+            f"column '{self.name}' holds values that its recoding does not know: {shorten(sorted(map(str, values)))}; "
+            "add them to its taxonomy and anonymize again, or correct them"
+        )
+
+    def losses(self, attribute: Attribute) -> Floats:
+        """Generalized loss of each cell: values in it, or the range of its numbers; 1 for the rest."""
+        if isinstance(attribute, NumberAttribute):
+            losses = [self._span(block, attribute) for block in self.blocks]
+        else:
+            losses = [(len(block) - 1) / max(1, attribute.size - 1) for block in self.blocks]
+        return np.array([*losses, 1.0] if self.rest else losses)
+
+    def _span(self, block: tuple[str | None, ...], attribute: NumberAttribute) -> float:
+        known = [value for value in block if value is not None]
+        lowest, highest = attribute.extent
+        if len(known) < len(block):
+            return 1.0 if known else 0.0
+        numbers = attribute.scale.numbers(pa.array(known, pa.string()), self.name)
+        return float(numbers.max() - numbers.min()) / float(highest - lowest) if highest > lowest else 0.0
+
+    def meanings(self) -> Iterable[str]:
+        """What each released value stands for."""
+        for block in self.blocks:
+            yield ", ".join("missing" if value is None else value for value in block)
+        if self.rest:
+            yield "any value not shown"
+
+    def to_json(self) -> dict[str, Any]:
+        """As JSON."""
+        data = {"blocks": [list(block) for block in self.blocks], "labels": list(self.names), "rest": self.rest}
+        return data if self.scale is None else {**data, "scale": asdict(self.scale)}
+
+    @classmethod
+    def from_json(cls, name: str, data: Mapping[str, Any]) -> Partition:
+        """From JSON."""
+        scale = Scale(**data["scale"]) if "scale" in data else None
+        return cls(name, tuple(map(tuple, data["blocks"])), tuple(data["labels"]), data["rest"], scale)

@@ -1,0 +1,247 @@
+"""A recoding by tuple: equal records may be released differently (local recoding).
+
+Its file holds the original tuples and is as confidential as the original table; the codebook shows only what the
+release shows.
+
+New rows: those of a known tuple take its parts in the same way, any surplus the largest part; those of an unseen tuple
+take the released class with the least loss that has all their values, else the most general tuple. A value that a given
+taxonomy does not know is an error. New rows are not k-anonymous by that alone.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from incrowd.recodings.hierarchies import Hierarchy, Nodes
+from incrowd.recodings.mapping import LocalMapping
+from incrowd.recodings.ranges import Ranges
+from incrowd.recodings.recoding import FORMAT, Mask, Parts, RecodingFace, codebook_lines
+from incrowd.recodings.tuple_lookup import TupleLookup
+from incrowd.table.attributes import Attribute
+from incrowd.table.compressed import CompressedTable
+from incrowd.table.grouping import Codes, Counts, Floats, count
+
+
+@dataclass(frozen=True)
+class ByTuple(RecodingFace):
+    """A mapping of tuples to parts.
+
+    Args:
+        mapping: Which records of which tuple take which generalized tuple.
+        key: Key of the hash that decides which records those are.
+        dropped: Columns that are left out of the release.
+        missing: What happens to missing values: "category", "drop" or "error".
+        missing_values: Texts that count as missing.
+        missing_label: What a missing value is released as where it is kept apart; None for an empty cell.
+    """
+
+    mapping: LocalMapping
+    key: bytes
+    dropped: tuple[str, ...] = ()
+    missing: str = "category"
+    missing_values: tuple[str, ...] = ()
+    missing_label: str | None = None
+
+    @classmethod
+    def of(cls, mapping: LocalMapping, seed: int) -> ByTuple:
+        """The recoding of a mapping; its key follows from the seed and the original tuples."""
+        return cls(mapping, secret_key(mapping, seed))
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The columns that it recodes."""
+        return tuple(hierarchy.name for hierarchy in self.mapping.hierarchies)
+
+    @property
+    def is_confidential(self) -> bool:
+        """It holds the original tuples."""
+        return True
+
+    @property
+    def by_row(self) -> bool:
+        """Which part a row goes to depends on the others."""
+        return False
+
+    @property
+    def constant(self) -> tuple[str, ...]:
+        """None: which part a row goes to may depend on all of it."""
+        return ()
+
+    def __getitem__(self, name: str) -> Hierarchy:
+        return self.mapping.hierarchies[self.names.index(name)]
+
+    # Values
+
+    def cells(self, name: str, values: pa.Array) -> Nodes:
+        """The node of each of some distinct values of a column; -1 for values that have none."""
+        hierarchy = self[name]
+        missing = self.missing_among(name, values)
+        nodes = np.full(len(values), hierarchy.missing_cell, np.int32)
+        nodes[~missing] = hierarchy.nodes(values.filter(pa.array(~missing)))
+        return nodes
+
+    def missing_cell(self, name: str) -> int:
+        """The node of missing values."""
+        return self[name].missing_cell
+
+    def is_value(self, name: str, text: str) -> bool:
+        """Whether a text is a value of its own, even if it looks like a missing one."""
+        return self[name].is_value(text)
+
+    def unknown(self, name: str, values: Sequence[Any]) -> Exception:
+        """The error for values that have no node."""
+        return self[name].unknown(values)
+
+    # Tuples
+
+    def split_tuples(self, cells: Sequence[Codes]) -> Codes:
+        """The tuples with several parts."""
+        tuples = self._lookup(np.stack(cells, axis=1))
+        return np.where((tuples >= 0) & self.mapping.split[np.maximum(tuples, 0)], tuples, -1)
+
+    def part_sizes(self) -> tuple[Codes, Counts]:
+        """Where the parts of each tuple begin, and the records of each part."""
+        return self.mapping.first_part, self.mapping.part_records
+
+    def class_numbers(self, cells: Sequence[Codes], dealt: Codes) -> Codes:
+        """The class of each tuple, -1 for the most general tuple where that is none of the classes."""
+        nodes = np.stack(cells, axis=1)
+        tuples, mapping = self._lookup(nodes), self.mapping
+        classes = mapping.part_classes[np.where(dealt >= 0, dealt, mapping.first_part[np.maximum(tuples, 0)])]
+        for row in np.flatnonzero(tuples < 0).tolist():
+            classes[row] = self._class_of_unseen(tuple(nodes[row].tolist()))
+        return classes
+
+    def release(self, cells: Sequence[Codes], dealt: Codes) -> tuple[Sequence[Codes], Mask | None]:
+        """What each tuple is released as, as places among the nodes that are released, and the root."""
+        classes = self.class_numbers(cells, dealt)
+        nodes = np.where(classes[:, None] < 0, 0, self.mapping.classes[classes])
+        return [np.searchsorted(used, nodes[:, place]) for place, used in enumerate(self._used)], None
+
+    @cached_property
+    def _used(self) -> list[Nodes]:
+        """The nodes that are released, and the root, per column."""
+        return [np.unique(np.append(column, np.int32(0))) for column in self.mapping.classes.T]
+
+    @cached_property
+    def _lookup(self) -> TupleLookup:
+        """Finds the number of a tuple."""
+        return TupleLookup(self.mapping.tuples, [h.size for h in self.mapping.hierarchies])
+
+    @cached_property
+    def _unseen(self) -> dict[tuple[int, ...], int]:
+        """The class of each unseen tuple that was met, filled as they come; -1 for the most general tuple."""
+        return {}
+
+    def _class_of_unseen(self, nodes: tuple[int, ...]) -> int:
+        """The class with the least loss that has all values of a tuple, -1 if there is none."""
+        if nodes not in self._unseen:
+            has = np.ones(len(self.mapping.classes), bool)
+            for place, (hierarchy, node) in enumerate(zip(self.mapping.hierarchies, nodes, strict=True)):
+                has &= hierarchy.contain(self.mapping.classes[:, place], node)
+            found = np.flatnonzero(has)
+            best = found[np.argmin(self._loss[found])] if len(found) else -1
+            self._unseen[nodes] = int(best)
+        return self._unseen[nodes]
+
+    @cached_property
+    def _loss(self) -> Floats:
+        """Share of leaves that a class leaves possible, summed over the attributes."""
+        total = np.zeros(len(self.mapping.classes))
+        for place, hierarchy in enumerate(self.mapping.hierarchies):
+            (start, stop), column = hierarchy.spans(), self.mapping.classes[:, place]
+            total += (stop[column] - start[column] - 1) / max(1, len(hierarchy.leaves) - 1)
+        return total
+
+    # What is shown
+
+    def labels(self, name: str) -> tuple[str | None, ...]:
+        """The released values of a column."""
+        hierarchy, column = self[name], self.mapping.classes[:, self.names.index(name)]
+        return tuple(self._label(hierarchy, node) for node in np.unique(column).tolist())
+
+    def all_labels(self, name: str) -> tuple[str | None, ...]:
+        """The released values of a column, and `*` for new rows that fit none of them."""
+        hierarchy, used = self[name], self._used[self.names.index(name)]
+        return tuple(self._label(hierarchy, node) for node in used.tolist())
+
+    def _label(self, hierarchy: Hierarchy, node: int) -> str | None:
+        label = hierarchy.label(node)
+        return self.missing_label if label is None else label
+
+    def codebook(self) -> str:
+        """The released values and what they stand for; says nothing that the release does not."""
+        lines: list[str] = []
+        for place, hierarchy in enumerate(self.mapping.hierarchies):
+            nodes = np.unique(self.mapping.classes[:, place]).tolist()
+            labels = [self._label(hierarchy, node) for node in nodes]
+            lines += codebook_lines(hierarchy.name, labels, [hierarchy.meaning(node) for node in nodes])
+        return "\n".join(lines)
+
+    def parts(self, table: CompressedTable) -> Parts:
+        """Every released class is one part."""
+        mapping, dealt = self.mapping, bool(self.mapping.split.any())
+        records = count(mapping.part_classes, len(mapping.classes), mapping.part_records)
+        cells, losses = {}, {}
+        for hierarchy, attribute, column in zip(mapping.hierarchies, table.attributes, mapping.classes.T, strict=True):
+            cells[hierarchy.name], losses[hierarchy.name] = column, hierarchy.losses(attribute)
+        return Parts(records, cells, losses, None if dealt else mapping.part_classes, dealt=dealt)
+
+    def in_hierarchy(self, attribute: Attribute) -> tuple[Hierarchy, Codes]:
+        """The hierarchy of an attribute; released values are its nodes."""
+        hierarchy = self[attribute.name]
+        return hierarchy, np.arange(hierarchy.size)
+
+    # JSON
+
+    def to_json(self) -> dict[str, Any]:
+        """As JSON-able data."""
+        return {
+            "incrowd": "recoding",
+            "format": FORMAT,
+            "kind": "by tuple",
+            "confidential": "holds the original tuples: keep it where the original table is kept",
+            "key": self.key.hex(),
+            "dropped": list(self.dropped),
+            "missing": self.missing,
+            "missing_values": list(self.missing_values),
+            "missing_label": self.missing_label,
+            "attributes": [hierarchy.to_json() for hierarchy in self.mapping.hierarchies],
+            "classes": [" ".join(map(str, nodes)) for nodes in self.mapping.classes.tolist()],
+            "tuples": list(self.mapping.lines()),
+        }
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any]) -> ByTuple:
+        """A recoding from what `to_json` gave."""
+        hierarchies = tuple(
+            Ranges.from_json(item) if item["kind"] == "ranges" else Hierarchy.from_json(item)
+            for item in data["attributes"]
+        )
+        nodes = [[int(node) for node in line.split()] for line in data["classes"]]
+        classes = np.array(nodes, np.int32).reshape(-1, len(hierarchies))
+        return cls(
+            LocalMapping.from_lines(hierarchies, classes, data["tuples"]),
+            bytes.fromhex(data["key"]),
+            tuple(data["dropped"]),
+            data["missing"],
+            tuple(data["missing_values"]),
+            data["missing_label"],
+        )
+
+
+def secret_key(mapping: LocalMapping, seed: int) -> bytes:
+    """A key that follows from the seed and the original tuples, so that only their owner can make it."""
+    digest = hashlib.blake2b(str(seed).encode(), digest_size=32)
+    digest.update(np.ascontiguousarray(mapping.tuples).tobytes())
+    digest.update(np.add.reduceat(mapping.part_records, mapping.first_part[:-1]).tobytes())
+    for hierarchy in mapping.hierarchies:
+        digest.update(repr(hierarchy.taxonomy.labels).encode())
+    return digest.digest()

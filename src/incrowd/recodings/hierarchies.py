@@ -1,0 +1,242 @@
+"""Hierarchies for local recoding: every attribute as one tree of values, given, or built where there is none.
+
+Numbers get nested intervals of round widths that start at zero, dates months, years and decades, text without a
+taxonomy a root above all values. The bounds of built intervals are round numbers, so that they do not reveal the lowest
+and the highest value.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from math import floor, log10
+from typing import Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from incrowd.errors import PolicyError
+from incrowd.table.attributes import Attribute, FlatAttribute, NumberAttribute, TaxonomyAttribute, unknown_values_error
+from incrowd.table.grouping import Floats
+from incrowd.table.scales import Scale, text_of
+from incrowd.taxonomies.labels import ANY, interval_label
+from incrowd.taxonomies.rules import Intervals
+from incrowd.taxonomies.taxonomy import Taxonomy
+
+Nodes = npt.NDArray[np.int32]
+Kind = Literal["taxonomy", "flat", "intervals", "calendar", "ranges"]
+
+FINEST = 16  # the narrowest intervals are at least this part of the range of the numbers
+
+
+@dataclass(frozen=True)
+class Hierarchy:
+    """The tree of values of one attribute; its leaf codes are the codes of the attribute.
+
+    Args:
+        name: Column name.
+        taxonomy: The tree.
+        kind: Whether it was given, or how it was built.
+        scale: How numbers and dates are read.
+        widths: The widths of built intervals.
+        built: Whether a rule built the taxonomy out of the values, so that its leaves show values of the table.
+    """
+
+    name: str
+    taxonomy: Taxonomy
+    kind: Kind = "taxonomy"
+    scale: Scale | None = None
+    widths: tuple[float, ...] = ()
+    built: bool = field(default=False, kw_only=True)
+
+    @cached_property
+    def end(self) -> Nodes:
+        """For each node one more than the last of its descendants: x is y or below y if y <= x < end[y]."""
+        end = np.arange(1, len(self.taxonomy.labels) + 1, dtype=np.int32)
+        for node in range(len(end) - 1, 0, -1):
+            parent = self.taxonomy.parent[node]
+            end[parent] = max(end[parent], end[node])
+        return end
+
+    @cached_property
+    def leaves(self) -> Nodes:
+        """The node of each code."""
+        return np.array(self.taxonomy.leaves, np.int32)
+
+    @property
+    def size(self) -> int:
+        """Number of nodes."""
+        return len(self.taxonomy.labels)
+
+    def label(self, node: int) -> str | None:
+        """The label of a node; None stands for missing values."""
+        return self.taxonomy.labels[node]
+
+    def nodes_labelled(self, labels: Iterable[str | None]) -> Nodes:
+        """The nodes with some labels.
+
+        Raises:
+            PolicyError: A label is that of no node.
+        """
+        node_of = {label: node for node, label in enumerate(self.taxonomy.labels)}
+        listed = list(labels)
+        if unknown := [label for label in listed if label not in node_of]:
+            raise PolicyError(
+                f"column '{self.name}' was released with values that are not in its hierarchy, such as "
+                f"'{unknown[0]}'; give the taxonomy that it was released with"
+            )
+        return np.array([node_of[label] for label in listed], np.int32)
+
+    def spans(self) -> tuple[Nodes, Nodes]:
+        """The codes that each node stands for: the first, and one more than the last."""
+        return self.taxonomy.start, self.taxonomy.stop
+
+    def contain(self, nodes: Nodes, node: int) -> npt.NDArray[np.bool_]:
+        """Which of some nodes are a node, or lie above it."""
+        return (nodes <= node) & (node < self.end[nodes])
+
+    def to_level(self, nodes: Nodes, level: int) -> Nodes:
+        """Nodes generalized to a level (1 is the root) where they lie below it."""
+        tree, out = self.taxonomy, nodes.copy()
+        while (below := tree.depth[out] + 1 > level).any():
+            out[below] = tree.parent[out[below]]
+        return out
+
+    @property
+    def missing_cell(self) -> int:
+        """The node of missing values, -1 where there is none."""
+        return -1 if self.taxonomy.missing is None else int(self.leaves[self.taxonomy.missing])
+
+    def is_value(self, text: str) -> bool:
+        """Whether a text is a value of its own, even if it looks like a missing one."""
+        return self.kind == "taxonomy" and text in self.taxonomy.leaf_codes
+
+    @cached_property
+    def _values(self) -> tuple[Any, Nodes]:
+        """The values of the leaves as they are looked up, in order, and their nodes."""
+        codes = [code for code in range(len(self.leaves)) if code != self.taxonomy.missing]
+        texts = pa.array([self.taxonomy.labels[self.leaves[code]] for code in codes], pa.string())
+        return (texts if self.scale is None else self.scale.numbers(texts, self.name)), self.leaves[codes]
+
+    def nodes(self, values: pa.Array) -> Nodes:
+        """The node of each value (none of them missing); -1 for one that a given taxonomy does not know.
+
+        An unseen number or date stands at the narrowest interval that has it, an unseen text at the root.
+        """
+        known, nodes = self._values
+        if self.scale is None:
+            found = pc.fill_null(pc.index_in(text_of(values), known), -1).to_numpy(zero_copy_only=False)
+            return np.where(found < 0, -1 if self.kind == "taxonomy" else 0, np.append(nodes, 0)[found])
+        numbers = self.scale.numbers(values, self.name)
+        place = np.minimum(np.searchsorted(known, numbers), max(0, len(known) - 1))
+        out = nodes[place] if len(known) else np.zeros(len(numbers), np.int32)
+        for row in np.flatnonzero(known[place] != numbers if len(known) else np.ones(len(numbers), bool)):
+            above = ancestors(self.kind, self.scale.text(numbers[row]), self.widths)
+            out[row] = next(node for node in map(self._inner.get, above) if node is not None)
+        return out
+
+    @cached_property
+    def _inner(self) -> dict[str | None, int]:
+        return {self.taxonomy.labels[node]: node for node, below in enumerate(self.taxonomy.children) if below}
+
+    def unknown(self, values: Sequence[Any]) -> Exception:
+        """The error for values that have no node."""
+        return unknown_values_error(self.name, [str(value) for value in values], self.taxonomy)
+
+    def losses(self, attribute: Attribute) -> Floats:
+        """Generalized loss of each node: 0 for a value, 1 for the root."""
+        start, stop = self.taxonomy.start, self.taxonomy.stop
+        if isinstance(attribute, FlatAttribute):
+            lost: Floats = np.ones(len(start))
+        else:
+            lost = attribute.loss(start, stop)
+        lost[self.leaves] = 0
+        if attribute.size > 1:
+            lost[0] = 1
+        return lost
+
+    def meaning(self, node: int) -> str:
+        """What a node stands for, in words that reveal nothing that the release does not."""
+        leaves = self.leaves[self.taxonomy.start[node] : self.taxonomy.stop[node]]
+        if len(leaves) == 1 and leaves[0] == node:
+            return "missing" if self.taxonomy.labels[node] is None else "itself"
+        if self.kind != "taxonomy" or self.built:
+            return "any value" if node == 0 else "a value in it"
+        return ", ".join(self.taxonomy.labels[leaf] or "missing" for leaf in leaves)
+
+    def to_json(self) -> dict[str, Any]:
+        """As JSON-able data."""
+        data: dict[str, Any] = {"name": self.name, "kind": self.kind}
+        if self.kind == "taxonomy":
+            return {**data, "taxonomy": self.taxonomy.to_json(), "built": self.built}
+        data["values"] = [self.taxonomy.labels[leaf] for leaf in self.leaves]
+        if self.scale is not None:
+            data["scale"] = {"kind": self.scale.kind, "unit": self.scale.unit, "timezone": self.scale.timezone}
+            data["widths"] = list(self.widths)
+        return data
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any]) -> Hierarchy:
+        """From what `to_json` gave."""
+        if data["kind"] == "taxonomy":
+            return cls(data["name"], Taxonomy.from_json(data["taxonomy"]), built=data.get("built", False))
+        scale = Scale(**data["scale"]) if "scale" in data else None
+        widths = tuple(data.get("widths", ()))
+        texts = [text for text in data["values"] if text is not None]
+        tree = _tree(data["kind"], texts, widths, None in data["values"])
+        return cls(data["name"], tree, data["kind"], scale, widths)
+
+
+def hierarchy_of(attribute: Attribute) -> Hierarchy:
+    """The hierarchy of an attribute: its taxonomy, or one that is built."""
+    if isinstance(attribute, TaxonomyAttribute):
+        return Hierarchy(attribute.name, attribute.taxonomy, built=attribute.rule is not None)
+    texts = [text for text in attribute.values().to_pylist() if text is not None]
+    missing = attribute.missing is not None
+    if isinstance(attribute, FlatAttribute):
+        return Hierarchy(attribute.name, _tree("flat", texts, (), missing), "flat")
+    kind: Kind = "calendar" if attribute.scale.kind in ("date", "timestamp") else "intervals"
+    widths = _widths(attribute) if kind == "intervals" else ()
+    return Hierarchy(attribute.name, _tree(kind, texts, widths, missing), kind, attribute.scale, widths)
+
+
+def ancestors(kind: Kind, text: str, widths: tuple[float, ...]) -> tuple[str, ...]:
+    """The labels above a number or date in a built hierarchy, up to the root."""
+    if kind == "calendar":
+        day, _, time = text.partition(" ")
+        year, month = day.split("-")[:2]
+        decade = int(year) // 10 * 10
+        return (*[day] * bool(time), f"{year}-{month}", year, interval_label(str(decade), str(decade + 10)), ANY)
+    return Intervals(widths).ancestors(text) if widths else (ANY,)
+
+
+def _tree(kind: Kind, texts: Sequence[str], widths: tuple[float, ...], missing: bool) -> Taxonomy:
+    if kind == "flat" or not texts:
+        root = ANY if ANY not in texts else "(any)"
+        tree = Taxonomy((root, *texts), np.array([-1, *[0] * len(texts)], np.int32))
+        if not texts:
+            return Taxonomy((root, None), np.array([-1, 0], np.int32))
+    else:
+        tree = Taxonomy.from_paths(((text, *ancestors(kind, text, widths)) for text in texts), f"{kind} taxonomy")
+    return tree.with_missing() if missing else tree
+
+
+def _widths(attribute: NumberAttribute) -> tuple[float, ...]:
+    """Widths from the first of 1, 2, 5, 10, 20, ... that is at least a part of the range, doubled up to the range."""
+    low, high = attribute.extent
+    span = float(high) - float(low)
+    finest = span / FINEST
+    if finest <= 0:
+        return ()
+    power = floor(log10(finest))
+    digit, power = next((d, p) for p in (power, power + 1) for d in (1, 2, 5) if d * 10.0**p >= finest * (1 - 1e-9))
+    if attribute.scale.kind == "integer" and (power < 0 or (digit, power) == (1, 0)):
+        digit, power = 2, 0  # an interval of one whole number is that number
+    widths = []
+    while float(f"{digit}e{power}") < span:
+        widths.append(digit * 10**power if power >= 0 else float(f"{digit}e{power}"))
+        digit *= 2
+    return tuple(widths)

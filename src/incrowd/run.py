@@ -1,0 +1,278 @@
+"""One run, one voice: what happens in it, whether it should go on, until when, and its seed.
+
+A `Run` goes through everything that may take long. Whoever watches it gets its events: the progress line, the notebook,
+a test. Whoever works asks it in between: an anytime search whether to go on (`goes_on`), everything else just checks
+(`check`), which raises where the run is to end without a result. Searches work in a thread of their own (`beside`), and
+compiled code in slices (`in_slices`), so that an interrupt is answered within a second, whatever is going on.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from incrowd.errors import CancelledError, PolicyError, TimeLimitError
+
+if TYPE_CHECKING:
+    from incrowd.recodings.steps import Step
+
+SLICE = 0.1  # seconds that compiled code may work before it is asked whether it should go on
+BESIDE = "incrowd, beside"  # the name of threads that work beside the one that answers interrupts
+_FIRST_WORK = 1_000
+_OFTEN = 0.05  # seconds between two questions whether to go on
+_GRACE = 0.3  # seconds that a cancelled thread has to end by itself
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class Stage:
+    """Another part of the job begins, such as "reading"."""
+
+    name: str
+
+
+@dataclass(frozen=True)
+class Rows:
+    """So many rows more."""
+
+    number: int
+
+
+@dataclass(frozen=True)
+class StepTaken:
+    """A greedy search took a step."""
+
+    step: Step
+
+    def __str__(self) -> str:
+        anonymity = f", smallest class {min(self.step.anonymity):,}" if self.step.anonymity else ""
+        return f"step {self.step.number}{anonymity}"
+
+
+@dataclass(frozen=True)
+class Best:
+    """How far a search for the lowest cost is.
+
+    Args:
+        cost: The lowest cost so far, infinite if there is none.
+        bound: No release costs less.
+        seen: Nodes that were looked at.
+        waiting: Nodes that may still be better.
+    """
+
+    cost: float
+    bound: float
+    seen: int
+    waiting: int
+
+    def __str__(self) -> str:
+        return f"best {self.cost:,.6g}, bound {self.bound:,.6g}, {self.seen:,} nodes seen, {self.waiting:,} waiting"
+
+
+@dataclass(frozen=True)
+class Amount:
+    """How much of a known amount of work is done.
+
+    Args:
+        done: So much.
+        total: Of so much, None where that is not known.
+        unit: What is counted.
+    """
+
+    done: int
+    total: int | None
+    unit: str
+
+    def __str__(self) -> str:
+        return f"{self.done:,} {self.unit}" if self.total is None else f"{self.done:,} of {self.total:,} {self.unit}"
+
+
+@dataclass(frozen=True)
+class Note:
+    """Something that people should read."""
+
+    text: str
+
+
+Event = Stage | Rows | StepTaken | Best | Amount | Note
+Watch = Callable[[Event], object]
+
+
+class Run:
+    """Events, cancellation, deadline and seed of one job.
+
+    Args:
+        watch: Called with every event; must be quick.
+        seed: Seed of whatever is drawn at random.
+        time_limit: Seconds after which an anytime search gives the best that it has, and everything else ends.
+    """
+
+    def __init__(self, watch: Watch | None = None, *, seed: int = 0, time_limit: float | None = None) -> None:
+        if time_limit is not None and (
+            isinstance(time_limit, bool) or not isinstance(time_limit, int | float) or not 0 < time_limit < float("inf")
+        ):
+            raise PolicyError(f"The 'time_limit' parameter must be a number of seconds above 0. Got {time_limit!r}.")
+        self.seed = seed
+        self.time_limit = time_limit
+        self.anytime = False  # whether what is running now could stop and release what it has
+        self.searching = False  # whether a search is running
+        self.ended_early = ""  # why an anytime search did not go on
+        self._watch = watch
+        self._until = None if time_limit is None else time.monotonic() + time_limit
+        self._asked = ""
+        self._cancelled = threading.Event()
+        self._whole: Run | None = None  # of which this run is a part
+
+    # Reporting
+
+    def tell(self, event: Event) -> None:
+        """Report an event to the watcher."""
+        if self._watch is not None:
+            self._watch(event)
+
+    def stage(self, name: str) -> None:
+        """Begin another part of the job."""
+        self.check()
+        self.tell(Stage(name))
+
+    def rows(self, number: int) -> None:
+        """So many rows more were read, recoded or counted."""
+        self.check()
+        self.tell(Rows(number))
+
+    def step(self, step: Step) -> None:
+        """A greedy search took a step."""
+        self.tell(StepTaken(step))
+
+    def amount(self, done: int, total: int | None, unit: str) -> None:
+        """So much work is done."""
+        self.tell(Amount(done, total, unit))
+
+    def note(self, text: str) -> None:
+        """Something that people should read."""
+        self.tell(Note(text))
+
+    # Asking
+
+    @property
+    def over(self) -> str:
+        """Why an anytime search should stop now: "time limit", what was asked for, or nothing."""
+        if self._asked:
+            return self._asked
+        if self._whole is not None and (over := self._whole.over):
+            return over
+        return "time limit" if self._until is not None and time.monotonic() > self._until else ""
+
+    def goes_on(self) -> bool:
+        """Whether an anytime search should go on; it gives the best that it has if not.
+
+        Raises:
+            CancelledError: The run is to end without a result.
+        """
+        if self._cancelled.is_set():
+            raise CancelledError
+        over = self.over
+        if over and self.anytime:
+            self.ended_early = over
+        return not over
+
+    def check(self) -> None:
+        """Return if the work should go on.
+
+        Raises:
+            CancelledError: The run is to end without a result.
+            TimeLimitError: The time is over, and what is running has nothing to give.
+        """
+        if not self.goes_on() and not self.anytime:
+            raise TimeLimitError(self.over, self._limit)
+
+    def in_slices(self, work: Callable[[int], bool]) -> None:
+        """Call compiled code again and again with an amount of work, until it says that all is done.
+
+        How the work is cut must not change what comes out: only the clock decides how large slices are.
+        """
+        amount = _FIRST_WORK
+        while True:
+            began = time.monotonic()
+            done = work(amount)
+            self.check()
+            if done:
+                return
+            took = time.monotonic() - began
+            amount = max(1, int(amount * min(4.0, max(0.25, SLICE / max(took, 1e-6)))))
+
+    @property
+    def _limit(self) -> float | None:
+        """The time limit that was set, here or for the whole."""
+        return self.time_limit if self.time_limit is not None or self._whole is None else self._whole._limit
+
+    def beside(self, work: Callable[[], T]) -> T:
+        """Do work in a thread of its own, while this one keeps answering interrupts and asking whether to go on.
+
+        Compiled code cannot be interrupted, nor can the compiler. If this thread has to end first, the run is cancelled
+        and the other one ends as soon as it asks.
+        """
+        outcome: list[tuple[bool, Any]] = []
+
+        def do() -> None:
+            try:
+                outcome.append((True, work()))
+            except BaseException as error:  # raised again by whoever waits
+                outcome.append((False, error))
+
+        thread = threading.Thread(target=do, name=BESIDE, daemon=True)
+        thread.start()
+        try:
+            while thread.is_alive():
+                thread.join(_OFTEN)
+                if thread.is_alive():
+                    self.check()
+        except BaseException:
+            self.cancel()
+            thread.join(_GRACE)
+            raise
+        well, found = outcome[0]
+        if well:
+            return found  # type: ignore[no-any-return]
+        raise found
+
+    # Ending
+
+    def stop(self, reason: str = "stopped") -> None:
+        """Ask an anytime search to stop and to give the best that it has; anything else ends."""
+        self._asked = self._asked or reason
+
+    def cancel(self) -> None:
+        """End the run without a result as soon as possible; may be called from any thread."""
+        self._cancelled.set()
+
+    @contextmanager
+    def cancelling(self) -> Iterator[None]:
+        """Cancel the run if anything ends what is inside, so that other threads of it end as well."""
+        try:
+            yield
+        except BaseException:
+            self.cancel()
+            raise
+
+    # Parts of a run
+
+    def part(self, *, seed: int | None = None, time_limit: float | None = None) -> Run:
+        """A run for a part of the work, reported to nobody, with a seed and a time limit of its own if need be.
+
+        It ends no later than this one, and is cancelled with it.
+        """
+        part = Run(seed=self.seed if seed is None else seed, time_limit=time_limit)
+        part._cancelled, part._whole = self._cancelled, self
+        return part
+
+    def quietly(self, seconds: float | None = None) -> Run:
+        """A part that can stop at any moment, after so many seconds at the latest."""
+        part = self.part(time_limit=seconds)
+        part.anytime = True
+        return part

@@ -1,0 +1,186 @@
+"""Local suppression: cells that are no longer shown, so that every record that is released stands in a crowd.
+
+Works on tuples of cells, tuples x attributes; 0 is a cell that says nothing. A suppressed cell is a value like others
+to whoever counts: a record with one has a crowd only among records with the same cells shown and the same ones not.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import combinations
+from math import comb
+
+import numpy as np
+import numpy.typing as npt
+
+from incrowd.privacy.model import Requirement
+from incrowd.run import Run
+from incrowd.search.domains import Mask
+from incrowd.search.loss_scale import Whole
+from incrowd.table.class_counts import ClassCounts
+from incrowd.table.grouping import count, group
+
+BLOCK = 1 << 14  # tuples whose cells are chosen at a time
+MOST_PATTERNS = 1023  # all sets of cells to suppress in ten attributes
+Ints = npt.NDArray[np.int64]
+Needed = Sequence[tuple[Ints, Requirement]]  # what the classes over which attributes must satisfy
+
+
+def cover(unsafe: Mask, members: Mask, costs: Whole, most: int) -> Mask:
+    """The cells to suppress so that no unsafe combination is shown: greedily, few of them.
+
+    For each tuple the cell that is part of most unsafe combinations is suppressed, until none of them is whole; of
+    several the one with the least cost, then the first attribute.
+
+    Args:
+        unsafe: Which combinations are unsafe in which tuple: tuples x combinations.
+        members: Which attributes each has: combinations x attributes.
+        costs: What suppressing a cell costs, in whole numbers: tuples x attributes.
+        most: What it costs at most.
+    """
+    whole, suppressed = unsafe.copy(), np.zeros(costs.shape, bool)
+    in_floats = members.astype(np.float64)  # whole numbers all the same, and multiplied many times faster
+    while len(waiting := np.flatnonzero(whole.any(axis=1))):
+        hits = (whole[waiting] @ in_floats).astype(costs.dtype)
+        chosen = np.where(hits > 0, hits * (2 * most) - costs[waiting], -1).argmax(axis=1)
+        suppressed[waiting, chosen] = True
+        whole[waiting] &= ~members[:, chosen].T
+    return suppressed
+
+
+class Suppression:
+    """Tuples of which more and more cells are suppressed; a tuple may fall into parts, which differ in that.
+
+    Args:
+        cells: The cells: tuples x attributes.
+        records: Records of each tuple.
+        weights: What a suppressed cell of each attribute costs, to choose between as many cells.
+    """
+
+    def __init__(self, cells: Ints, records: Ints, weights: Sequence[float]) -> None:
+        self._told = cells
+        self._weights = weights
+        self.tuples: Ints = np.arange(len(cells))  # the tuple of each part
+        self.records = records
+        self.cells = cells.copy()
+
+    @property
+    def suppressed(self) -> Mask:
+        """The suppressed cells: parts x attributes."""
+        return np.asarray(self.cells != self._told[self.tuples])
+
+    def bad(self, places: Ints, requirement: Requirement) -> Mask:
+        """The parts that lie in classes over some attributes that are not good."""
+        groups, firsts = _classes(self.cells[:, places])
+        return np.asarray(~_good(requirement, count(groups, len(firsts), self.records))[groups])
+
+    def complete(self, needed: Needed, run: Run) -> None:
+        """Suppress until every requirement holds.
+
+        It ends, since each turn suppresses a cell at least (a bad class does not grow otherwise), and where all are
+        suppressed all records are equal. With one requirement one turn is enough.
+
+        Args:
+            needed: The attributes and the requirement of each quasi-identifier; all records together satisfy each.
+            run: Asked in between whether to go on.
+        """
+        holding = 0
+        while holding < len(needed):
+            holding = 0
+            for places, requirement in needed:
+                if (bad := self.bad(places, requirement)).any():
+                    self._join(places, requirement, bad, run)
+                else:
+                    holding += 1
+        if len(needed) == 1:
+            self._restore()
+
+    def _join(self, places: Ints, requirement: Requirement, bad: Mask, run: Run) -> None:
+        """Suppress cells of the parts in bad classes, few at first, until they have crowds; the rest draws others."""
+        groups, firsts = _classes(self.cells[~bad][:, places])
+        classes, sizes = self.cells[~bad][:, places][firsts], count(groups, len(firsts), self.records[~bad])
+        left = np.flatnonzero(bad)
+        total = int(self.records[left].sum())
+        for pattern in patterns([self._weights[place] for place in places]):
+            run.check()
+            trial = self.cells[left][:, places]
+            trial[:, pattern] = 0
+            every = np.concatenate([classes, trial])
+            groups, firsts = _classes(every)
+            crowds = count(groups, len(firsts), np.concatenate([sizes, self.records[left]]))
+            good = _good(requirement, crowds)
+            leaving = good[groups[len(classes) :]]
+            self.cells[np.ix_(left[leaving], places)] = trial[leaving]
+            classes, sizes = every[firsts[good]], crowds[good]
+            left = left[~leaving]
+            if not len(left):
+                return
+            run.amount(total - int(self.records[left].sum()), total, "records given a crowd")
+        self._draw(places, requirement, left, classes, sizes)
+
+    def _draw(self, places: Ints, requirement: Requirement, left: Ints, classes: Ints, sizes: Ints) -> None:
+        """The last few become one class together with as many records of another as they lack, or with all of them.
+
+        That class is taken with which fewest cells are suppressed; then that of which fewest records are taken.
+        """
+        own = self.cells[left][:, places]
+        shared = np.where((own == own[0]).all(axis=0), own[0], 0)
+        lacking = requirement.least_size - int(self.records[left].sum())
+        common = np.where(classes == shared, shared, 0)  # classes x attributes
+        taken = np.where(_good(requirement, sizes - lacking), lacking, sizes)
+        lost = (common == 0) @ (self.records[left] @ (own != 0)) + taken * ((classes != 0) & (common == 0)).sum(axis=1)
+        best = np.lexsort((taken, lost))[0]
+        members = np.flatnonzero((self.cells[:, places] == classes[best]).all(axis=1))
+        members = members[~np.isin(members, left)]
+        before = np.cumsum(self.records[members]) - self.records[members]
+        drawn = np.minimum(self.records[members], taken[best] - before)
+        members, drawn = members[drawn > 0], drawn[drawn > 0]
+        self._split(members[-1], int(drawn[-1]))
+        self.cells[np.ix_(np.append(left, members), places)] = common[best]
+
+    def _split(self, part: int, records: int) -> None:
+        """Leave a part that many records; the others are a part of their own."""
+        if others := int(self.records[part]) - records:
+            self.tuples = np.append(self.tuples, self.tuples[part])
+            self.cells = np.concatenate([self.cells, self.cells[part : part + 1]])
+            self.records = np.append(self.records, others)
+            self.records[part] = records
+
+    def _restore(self) -> None:
+        """Show again what all records of a class have in common: it is the same class then, or part of a larger one."""
+        groups, firsts = _classes(self.cells)
+        told = self._told[self.tuples]
+        low, high = np.full((2, len(firsts), told.shape[1]), told.max() + 1)
+        high[:] = -1
+        np.minimum.at(low, groups, told)
+        np.maximum.at(high, groups, told)
+        self.cells = np.where(low == high, low, self.cells[firsts])[groups]
+
+
+def _good(requirement: Requirement, sizes: Ints) -> Mask:
+    """Which classes of so many records are good."""
+    return requirement.good(ClassCounts(sizes))
+
+
+def patterns(weights: Sequence[float]) -> Iterator[list[int]]:
+    """Sets of attributes, from small ones to all: every one, or of many attributes the small ones, then ever larger.
+
+    Args:
+        weights: What suppressing each attribute costs; of equally many the set with the least sum comes first.
+    """
+    size, listed = 1, 0
+    while size <= len(weights) and (listed := listed + comb(len(weights), size)) <= MOST_PATTERNS:
+        sets = combinations(range(len(weights)), size)
+        yield from map(list, sorted(sets, key=lambda chosen: (sum(weights[i] for i in chosen), chosen)))
+        size += 1
+    cheapest = sorted(range(len(weights)), key=lambda index: (weights[index], index))
+    for more in range(size, len(weights) + 1):
+        yield cheapest[:more]
+
+
+def _classes(cells: Ints) -> tuple[Ints, Ints]:
+    """The class of each row of cells, and a row of each class, in the order of their cells."""
+    if not len(cells):
+        return np.empty(0, np.int64), np.empty(0, np.int64)
+    columns = list(cells.T)
+    return group(columns, [int(column.max()) + 1 for column in columns])

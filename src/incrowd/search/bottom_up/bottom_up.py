@@ -1,0 +1,355 @@
+"""Bottom-up generalization (BUG): from the values themselves up, the cheapest generalization first.
+
+The search starts with every value as itself. As long as a quasi-identifier does not hold, it performs the valid
+generalization {c} -> p that loses least information per anonymity gained, IP(G) = I(G) / P(G); where none gains
+anonymity, the one that loses least, I(G). A generalization is valid if everything below each c has been generalized
+to c. P(G) is by how much it raises the worst level of a privacy model, counted up to its threshold, so that more
+anonymity than asked for is worth nothing; with k-anonymity that is the size of the smallest class, counted up to k.
+With several models, or several quasi-identifiers, P(G) is the sum over them; attributes of which every quasi-identifier
+holds are left alone.
+
+I(G) depends on the histogram of one attribute only and is known for all generalizations beforehand. P(G) depends on the
+classes, and is worked out for critical generalizations only: by Theorem 1 of the paper at most one per attribute (and
+model) can raise the worst level, since it must touch every class of that level. Without `pruning` P(G) is worked out
+for every valid generalization; the steps are the same. A step reads the classes that it touches.
+
+Invariant: after every step each attribute is a cut of its ladder, and no level is worse than before. The search ends,
+since each step shrinks a cut, and ends with the policy satisfied, since at the top all records are one class. States
+on the way do not satisfy it; they can be looked at, not written.
+
+With `tighten`, generalizations that later ones made needless are taken back at the end, so that none of what is left
+could be; the paper leaves them as they are.
+
+A budget (`suppress`) ends the search as soon as leaving out the records of bad classes stays within that share.
+
+Ties are broken by the name of the attribute, then by the order of its values. What is compared is exact: I(G) of cells
+is a fraction, and `search.exact` says when two values with logarithms are equal.
+"""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from itertools import chain
+from math import fsum
+from typing import Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from incrowd.errors import PolicyError
+from incrowd.privacy.model import Requirement, Requirements
+from incrowd.recodings.replay import describe, replayed
+from incrowd.recodings.steps import Change, Step, TakeBack
+from incrowd.run import Run
+from incrowd.search.bottom_up.crowds import Crowds, Merge
+from incrowd.search.bottom_up.ladders import Ladder, ladder_of
+from incrowd.search.bottom_up.losses import Ints, Losses, ranks
+from incrowd.search.bottom_up.tighten import Grouping, Tightening
+from incrowd.search.exact import RELATIVE, choose, comparable, contenders
+from incrowd.search.method import SearchResult
+from incrowd.search.record_suppression import budget_of, suppressed, withhold
+from incrowd.table.compressed import CompressedTable
+from incrowd.table.grouping import Codes, Floats, sort_tuples
+
+Information = Literal["entropy", "weighted", "ncp"]
+SPREAD = 0.7  # of the random factors of a restart, as the standard deviation of their logarithm
+
+
+def bottom_up(
+    table: CompressedTable,
+    requirements: Requirements,
+    run: Run,
+    *,
+    information: Information | None = None,
+    pruning: bool = True,
+    suppress: float = 0.0,
+    tighten: bool = False,
+    restarts: int = 0,
+) -> SearchResult:
+    """Search from the bottom.
+
+    Args:
+        table: The compressed table.
+        requirements: What must hold; every attribute of the table belongs to at least one.
+        run: Gets every step, with restarts when the best search is known; its seed makes the random factors.
+        information: I(G): "entropy" of the class, as in the paper; "weighted" for that weighted by the records that G
+            touches; "ncp" for the loss of that name, which needs no target. By default "entropy" with a target.
+        pruning: Whether to work out P(G) for critical generalizations only.
+        suppress: Share of the records that may be left out.
+        tighten: Whether to take back, at the end, generalizations that turned out not to be needed.
+        restarts: How many more searches to make, with every I(G) multiplied by a random factor; the result that loses
+            least in all is taken, the plain search if none is better. A greedy search can be led astray by one step.
+
+    Returns:
+        The recoding, the steps that led there, and the classes that are released where records are left out.
+
+    Raises:
+        PolicyError: The information about a class is asked for, and there is no target.
+    """
+    if information is None:
+        information = "entropy" if table.has_target else "ncp"
+    if information != "ncp" and not table.has_target:
+        raise PolicyError(f"The 'information' parameter must be ncp when there is no target. Got {information!r}.")
+    budget = min(budget_of(table, suppress), table.records - 1)
+    problem = _Problem.of(table, requirements, information, budget)
+    best = _Search(problem, run).search(pruning, tighten, tell=not restarts)
+    tried = best.tried
+    for restart in range(1, restarts + 1):
+        run.amount(restart, restarts, "restarts")
+        random = np.random.default_rng([run.seed, restart])
+        another = _Search(problem, run, random).search(pruning, tighten, tell=False)
+        tried += another.tried
+        best = another if another.loses_less_than(best) else best
+    for step in best.steps if restarts else ():
+        run.step(step)
+    facts = {"information": information, "information_lost": best.lost, "generalizations_tried": tried}
+    return _found(table, tuple(best.steps), best.suppressed, facts)
+
+
+def _found(
+    table: CompressedTable, steps: tuple[Step, ...], left_out: npt.NDArray[np.bool_], facts: dict[str, Any]
+) -> SearchResult:
+    recoding, records = withhold(table, replayed(table.attributes, steps, "specific"), left_out)
+    return SearchResult(recoding, steps, "specific", {**facts, "suppressed_records": records})
+
+
+@dataclass(frozen=True)
+class _Problem:
+    """What all searches on a table share."""
+
+    table: CompressedTable
+    requirements: tuple[Requirement, ...]
+    budget: int  # records that may be left out
+    ladders: tuple[Ladder, ...]
+    losses: tuple[Losses, ...]
+
+    @classmethod
+    def of(cls, table: CompressedTable, requirements: Requirements, information: str, budget: int) -> _Problem:
+        indices = range(len(table.attributes))
+        ladders = tuple(ladder_of(table, index, information) for index in indices)
+        lost = tuple(Losses(table, index, ladders[index], information) for index in indices)
+        return cls(table, tuple(requirements), budget, ladders, lost)
+
+    def crowds(self) -> list[Crowds]:
+        """The classes of each quasi-identifier at the bottom."""
+        return [Crowds(requirement, self.ladders, self.table) for requirement in self.requirements]
+
+    def factors(self, random: np.random.Generator | None) -> list[Floats]:
+        """What every I(G) is multiplied by, by attribute: random factors where they are wanted, else 1."""
+        factors = [np.ones(len(ladder.parent)) for ladder in self.ladders]
+        if random is not None:
+            for index in sorted(range(len(factors)), key=lambda index: self.table.attributes[index].name):
+                factors[index] = np.exp(SPREAD * random.standard_normal(len(factors[index])))
+        return factors
+
+    @cached_property
+    def share_ranks(self) -> list[Ints]:
+        """The rank of each node by what it loses of the whole table, by attribute."""
+        shares = [loss.share for loss in self.losses]
+        errors = [np.full(len(share), loss.error) for loss, share in zip(self.losses, shares, strict=True)]
+        return ranks(self.losses, shares, errors, lambda attribute, node: self.losses[attribute].exact_share(node))
+
+
+@dataclass(frozen=True)
+class _Best:
+    """The generalization to perform next, tried out where that was needed."""
+
+    attribute: int
+    node: int
+    gain: float
+    score: float
+    merges: dict[int, Merge]
+
+
+class _Search:
+    """One greedy search."""
+
+    def __init__(self, problem: _Problem, run: Run, random: np.random.Generator | None = None) -> None:
+        self._problem = problem
+        self._run = run
+        self._factors = problem.factors(random)
+        lost = zip(problem.losses, self._factors, strict=True)
+        self._information = [loss.information * factors for loss, factors in lost]
+        self._errors = [loss.error * factors for loss, factors in zip(problem.losses, self._factors, strict=True)]
+        self._ranks = ranks(problem.losses, self._information, self._errors, self._exact_information)
+        self._crowds = problem.crowds()
+        self._names = [attribute.name for attribute in problem.table.attributes]
+        self._done = [np.zeros(len(ladder.parent), bool) for ladder in problem.ladders]
+        self._waiting_for = [np.array([len(below) for below in ladder.children]) for ladder in problem.ladders]
+        self._valid: list[set[int]] = [set() for _ in problem.ladders]
+        self._queue: list[tuple[int, str, int, int, int]] = []
+        for index, ladder in enumerate(problem.ladders):
+            for leaf in ladder.leaves.tolist():
+                self._reached(index, leaf)
+        self.steps: list[Step] = []
+        self.tried = 0
+        self.suppressed = np.zeros(len(problem.table.counts), bool)
+
+    def _exact_information(self, attribute: int, node: int) -> Fraction:
+        information, factor = self._problem.losses[attribute].exact_information(node), self._factors[attribute][node]
+        return information if factor == 1 else information * Fraction(float(factor))
+
+    @property
+    def lost(self) -> float:
+        """What was lost in all, for people to read."""
+        shares = zip(self._problem.losses, self._done, strict=True)
+        return round(fsum(chain.from_iterable(loss.share[done].tolist() for loss, done in shares)), 12)
+
+    def loses_less_than(self, other: _Search) -> bool:
+        """Whether the result lost less; a record that is left out has lost everything that there was to lose."""
+        losses = self._problem.losses
+        weights = [(index, node, Fraction(sign)) for index, node, sign in self._differences(other)]
+        if left_out := Fraction(self._left_out - other._left_out, self._problem.table.records):
+            weights += [(index, node, left_out) for index, loss in enumerate(losses) for node in loss.nodes.tolist()]
+        difference = fsum(float(weight) * float(losses[index].share[node]) for index, node, weight in weights)
+        if abs(difference) > RELATIVE:
+            return difference < 0
+        exact = sum((losses[index].exact_share(node) * weight for index, node, weight in weights), Fraction(0))
+        return comparable(exact, losses[0].decimals) < 0
+
+    def _differences(self, other: _Search) -> Iterator[tuple[int, int, int]]:
+        """The generalizations that only one of two searches has performed: 1 for this one, -1 for the other one."""
+        for index, (mine, theirs) in enumerate(zip(self._done, other._done, strict=True)):
+            for node in np.flatnonzero(mine != theirs).tolist():
+                yield index, node, 1 if mine[node] else -1
+
+    @property
+    def _left_out(self) -> int:
+        return int(self._problem.table.counts[self.suppressed].sum())
+
+    def search(self, pruning: bool, tighten: bool, *, tell: bool) -> _Search:
+        """Generalize until the policy is satisfied, and tighten what was found."""
+        for step in chain(self._generalize(pruning), self._tighten() if tighten else ()):
+            self.steps.append(step)
+            self._run.check()
+            if tell:
+                self._run.step(step)
+        return self
+
+    def _generalize(self, pruning: bool) -> Iterator[Step]:
+        while not self._satisfied() and (best := self._best(pruning)) is not None:
+            yield self._perform(best)
+
+    def _tighten(self) -> Iterator[Step]:
+        kept = np.flatnonzero(~self.suppressed)
+        table, ladders, lost = self._problem.table, self._problem.ladders, self._problem.losses
+        groupings = [
+            Grouping(crowd.attributes, crowd.requirement, self._groups(crowd)[kept], table.counts[kept])
+            for crowd in self._crowds
+        ]
+        tightening = Tightening(table, ladders, self._problem.share_ranks, self._done, kept, groupings)
+        for attribute, node in tightening.taken_back(self._run):
+            cost = -round(float(lost[attribute].information[node]), 12)
+            change = TakeBack(ladders[attribute].changes[node])
+            yield self._step(attribute, change, 0, cost, cost, tuple(grouping.anonymity for grouping in groupings))
+
+    def _satisfied(self) -> bool:
+        """Whether every quasi-identifier holds, or does so without records that may be left out."""
+        if all(crowd.holds for crowd in self._crowds):
+            return True
+        if not self._problem.budget or max(crowd.bad for crowd in self._crowds) > self._problem.budget:
+            return False
+        table = self._problem.table
+        out = suppressed([self._groups(crowd) for crowd in self._crowds], self._problem.requirements, table)
+        if int(table.counts[out].sum()) > self._problem.budget:
+            return False
+        self.suppressed = out
+        return True
+
+    def _groups(self, crowd: Crowds) -> Codes:
+        """The class of each tuple."""
+        columns = []
+        for index in crowd.attributes:
+            nodes = self._problem.ladders[index].cut(self._done[index])
+            columns.append(nodes[self._problem.table.codes[index]])
+        order, starts = sort_tuples(columns, [len(self._done[index]) for index in crowd.attributes])
+        groups = np.empty(len(order), np.int64)
+        groups[order] = np.repeat(np.arange(len(starts)), np.diff(np.append(starts, len(order))))
+        return groups
+
+    def _best(self, pruning: bool) -> _Best | None:
+        """The valid generalization with the least IP(G), or the least I(G) where that is infinite for all."""
+        found = []
+        for attribute, node, crowds in self._critical() if pruning else self._all_valid():
+            self._run.check()
+            self.tried += 1
+            merges = {crowd: self._crowds[crowd].attempt(attribute, node) for crowd in crowds}
+            if gain := sum(merge.gain for merge in merges.values()):
+                score = float(self._information[attribute][node]) / gain
+                found.append(_Best(attribute, node, gain, score, merges))
+        return self._best_of(found) if found else self._cheapest()
+
+    def _best_of(self, found: Sequence[_Best]) -> _Best:
+        """The one with the least IP(G): floats decide where they are far apart, exact values among the others."""
+        scores = np.array([one.score for one in found])
+        errors = np.array([self._errors[one.attribute][one.node] / one.gain for one in found])
+        close = [found[place] for place in contenders(-scores, errors)]
+        if len(close) > 1:
+            exact = [self._exact_information(one.attribute, one.node) / Fraction(one.gain) for one in close]
+            least = choose(exact, decimals=self._problem.losses[0].decimals, lowest=True)
+            close = [close[place] for place in least]
+        firsts = [ladder.first for ladder in self._problem.ladders]
+        best: _Best = min(close, key=lambda one: (self._names[one.attribute], firsts[one.attribute][one.node]))
+        return best
+
+    def _critical(self) -> Iterator[tuple[int, int, list[int]]]:
+        """Generalizations that may gain anonymity, and in which quasi-identifiers."""
+        found: dict[tuple[int, int], list[int]] = {}
+        for number, crowd in enumerate(self._crowds):
+            for attribute in () if crowd.holds else crowd.attributes:
+                for node in set(crowd.critical(attribute, self._valid[attribute])):
+                    found.setdefault((attribute, node), []).append(number)
+        return ((attribute, node, crowds) for (attribute, node), crowds in found.items())
+
+    def _all_valid(self) -> Iterator[tuple[int, int, list[int]]]:
+        """Every valid generalization, with the quasi-identifiers that do not hold."""
+        for attribute, valid in enumerate(self._valid):
+            crowds = [
+                number for number, crowd in enumerate(self._crowds) if attribute in crowd.attributes and not crowd.holds
+            ]
+            for node in valid if crowds else ():
+                yield attribute, node, crowds
+
+    def _cheapest(self) -> _Best | None:
+        """The valid generalization that loses least, of attributes that still matter."""
+        needed = {index for crowd in self._crowds if not crowd.holds for index in crowd.attributes}
+        while self._queue:
+            *_, attribute, node = self._queue[0]
+            if attribute in needed and node in self._valid[attribute]:
+                return _Best(attribute, node, 0, float(self._information[attribute][node]), {})
+            heapq.heappop(self._queue)  # performed, or never needed again: a quasi-identifier that holds does for good
+        return None
+
+    def _perform(self, best: _Best) -> Step:
+        attribute, node = best.attribute, best.node
+        for number, crowd in enumerate(self._crowds):
+            if attribute in crowd.attributes:
+                crowd.perform(best.merges.get(number) or crowd.attempt(attribute, node))
+        self._done[attribute][node] = True
+        self._valid[attribute].remove(node)
+        self._reached(attribute, node)
+        loss = round(float(self._problem.losses[attribute].information[node]), 12)
+        change = self._problem.ladders[attribute].changes[node]
+        anonymity = tuple(crowd.anonymity for crowd in self._crowds)
+        return self._step(attribute, change, best.gain, loss, round(best.score, 12), anonymity)
+
+    def _step(
+        self, attribute: int, change: Change, gain: float, loss: float, score: float, anonymity: tuple[int, ...]
+    ) -> Step:
+        value, children = describe(self._problem.table.attributes[attribute], change)
+        number, name = len(self.steps) + 1, self._names[attribute]
+        return Step(number, name, value, children, gain, loss, score, anonymity, change)
+
+    def _reached(self, attribute: int, node: int) -> None:
+        """A node is on the cut: its parent becomes valid if all its siblings are, too."""
+        ladder, waiting_for = self._problem.ladders[attribute], self._waiting_for[attribute]
+        if (parent := int(ladder.parent[node])) >= 0:
+            waiting_for[parent] -= 1
+            if not waiting_for[parent]:
+                self._valid[attribute].add(parent)
+                rank, first = int(self._ranks[attribute][parent]), int(ladder.first[parent])
+                heapq.heappush(self._queue, (rank, self._names[attribute], first, attribute, parent))

@@ -1,0 +1,44 @@
+"""Local recoding: clustering in hierarchies (KACA) and our own cover."""
+
+from __future__ import annotations
+
+from incrowd.search.method import Method
+from incrowd.search.options import ByColumn, Choice, Number, Option, Whole
+
+_KACA = "incrowd.search.clustering.kaca:kaca"
+_DISTANCE = {
+    "distance": Option("how far a value is from a more general one", Choice(("height", "uniform", "ncp"))),
+    "beta": Option("how much more steps near the root weigh, with the distance height", Number(0, 100)),
+    "priorities": Option(
+        "weight of each attribute, 1 if not named; those with low weights are generalized first",
+        ByColumn(Number(0, 1000, above=True), "zip=5,age=2"),
+    ),
+}
+
+METHODS = {
+    "kaca": Method(
+        "local recoding by clustering: a small class joins the nearest class, or a part of it",
+        _KACA,
+        _DISTANCE,
+        several=False,
+        local=True,
+    ),
+    "kaca2": Method(
+        "local recoding by clustering that keeps each attribute mostly at one level of its hierarchy",
+        _KACA,
+        {**_DISTANCE, "max_inconsistency": Option("share of values that may be off the main level", Number(0, 1))},
+        {"max_inconsistency": 0.1},
+        several=False,
+        local=True,
+    ),
+    "cover": Method(
+        "local recoding with the least loss: many small rounds from specific to general, clustering, exchange",
+        "incrowd.search.clustering.cover:cover",
+        {
+            "objective": Option("what the exchange of records improves", Choice(("ncp", "dm", "mix"))),
+            "rounds": Option("largest number of rounds", Whole(1)),
+        },
+        several=False,
+        local=True,
+    ),
+}

@@ -1,0 +1,156 @@
+"""KACA1 and KACA2: local recoding by agglomerative clustering in attribute hierarchies (Li, Wong, Fu, Pei, TKDE 2008).
+
+KACA1 picks a class that is not good (of less than k records) at random and generalizes it with its nearest class. If
+the two could be two good ones (2k records or more), only as many records of the nearest take part as the small class
+lacks (the stub), the others (the trunk) stay as they are. The random choices come from the seed; of equally near
+classes the one with the smallest random key is taken. A stub takes its records from the members that a class has had
+longest.
+
+Invariant: every record is in exactly one class, and a good class is never split into one that is not. It ends, since
+each round either merges two classes or makes a small class good. In the end every class is good; each is released as
+the closest common generalization of its members, which is never more general than what the rounds made.
+
+KACA2 bounds inconsistency, the share of an attribute's values that are not on its most frequent level. It first
+generalizes attributes as a whole, level by level, until their values that occur too seldom (less than k times) are a
+share below the bound (a lower bound of what will be generalized), then runs KACA1, then generalizes attributes whose
+inconsistency is not below the bound as a whole again, from the most specific level up. Classes stay good: generalizing
+a whole attribute never splits one. It ends at the latest with one value in every attribute, which is consistent. Shares
+are compared as fractions, the bound as the decimal number that it was written as: 4 of 40 values are not below 0.1.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from fractions import Fraction
+from functools import partial
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from incrowd.measures.hierarchical_distance import inconsistency
+from incrowd.privacy.model import Requirement, Requirements, lets_anyone_join
+from incrowd.recodings.by_tuple import ByTuple
+from incrowd.recodings.hierarchies import Hierarchy, Nodes, hierarchy_of
+from incrowd.recodings.mapping import LocalMapping, common, distinct, mapping_of, nodes_of, trace
+from incrowd.run import Run
+from incrowd.search.clustering.distances import details, weights_of
+from incrowd.search.method import SearchResult
+from incrowd.table.compressed import CompressedTable
+from incrowd.table.grouping import count
+
+BUCKET = 16  # classes per bucket of the index; without limit the search is the plain quadratic loop
+Numbers = npt.NDArray[np.int64]
+
+
+def kaca(
+    table: CompressedTable,
+    requirements: Requirements,
+    run: Run,
+    *,
+    max_inconsistency: float | None = None,
+    distance: str = "height",
+    beta: float = 1,
+    priorities: Mapping[str, float] | None = None,
+    bucket: int = BUCKET,
+) -> SearchResult:
+    """KACA1; with a bound on inconsistency KACA2.
+
+    Args:
+        table: The compressed table.
+        requirements: One, over all attributes of the table.
+        run: Asked in between whether to go on.
+        max_inconsistency: The inconsistency of every attribute is below it (or nothing, where it is 0).
+        distance: "height" or "uniform" for the weighted hierarchical distance, "ncp" for the loss of the same name.
+        beta: Exponent of the height weights.
+        priorities: Weights of attributes by name; those with low ones are generalized first.
+        bucket: Classes per bucket of the index; the result does not depend on it.
+    """
+    from incrowd.search.clustering.agglomeration import agglomerated
+
+    (requirement,) = requirements
+    lets_anyone_join(requirement.models)
+    hierarchies = [hierarchy_of(attribute) for attribute in table.attributes]
+    weights = weights_of(distance, beta, priorities, hierarchies)
+    forest, roots = forest_of(hierarchies, details(table.attributes, hierarchies, distance, weights)[0])
+    cluster = partial(agglomerated, forest, roots, needs=requirement.needs, run=run, bucket=bucket)
+    tuples, facts = nodes_of(table, hierarchies), {"distance": distance}
+    if max_inconsistency is None:
+        mapping = mapping_of(table, hierarchies, *cluster(tuples + roots, table.counts))
+        return SearchResult(ByTuple.of(mapping, run.seed), facts=facts)
+    most = Fraction(str(max_inconsistency))
+    start = _generalize_rare(table, hierarchies, requirement, most, run)
+    merged, number = distinct(start)
+    clustered = cluster(merged + roots, count(number, len(merged), table.counts))
+    parts = trace(number, table.counts, *clustered)
+    mapping, reached = _make_consistent(hierarchies, tuples, start, parts, most, run)
+    return SearchResult(ByTuple.of(mapping, run.seed), facts={**facts, "inconsistency": reached})
+
+
+def _generalize_rare(
+    table: CompressedTable, hierarchies: Sequence[Hierarchy], requirement: Requirement, most: Fraction, run: Run
+) -> Nodes:
+    """Generalize attributes as a whole until the records with rare values are few enough (Lemma 4); tuples of nodes."""
+    columns = nodes_of(table, hierarchies)
+    for a, hierarchy in enumerate(hierarchies):
+        for level in range(hierarchy.taxonomy.height, 0, -1):
+            run.check()
+            values = table.class_counts(columns[:, a], hierarchy.size)
+            rare = int(values.records[~requirement.good(values)].sum())
+            if is_below(Fraction(rare, table.records), most):
+                break
+            columns[:, a] = hierarchy.to_level(columns[:, a], level)
+    return columns
+
+
+def _make_consistent(
+    hierarchies: Sequence[Hierarchy],
+    tuples: Nodes,
+    start: Nodes,
+    parts: tuple[Numbers, Numbers, Numbers],
+    most: Fraction,
+    run: Run,
+) -> tuple[LocalMapping, dict[str, float]]:
+    """Generalize attributes as a whole until each is consistent enough; the mapping, and their inconsistency.
+
+    Args:
+        hierarchies: The hierarchy of each attribute.
+        tuples: The original tuples, as nodes.
+        start: What they were before clustering, as nodes.
+        parts: Tuple, class and records of each part.
+        most: The bound.
+        run: Asked in between whether to go on.
+    """
+    numbers, groups, records = parts
+    _, groups = np.unique(groups, return_inverse=True)
+    reached = {}
+    nodes = np.empty((len(numbers), len(hierarchies)), np.int32)
+    for a, hierarchy in enumerate(hierarchies):
+        column, level = common(hierarchy, start[numbers, a], groups)[groups], hierarchy.taxonomy.height + 1
+        while not is_below(found := inconsistency(hierarchy.taxonomy, column, records), most):
+            run.check()
+            level -= 1
+            column = hierarchy.to_level(column, level)
+        nodes[:, a], reached[hierarchy.name] = column, float(found)
+    return LocalMapping.build(hierarchies, tuples, numbers, nodes, records), reached
+
+
+def is_below(share: Fraction, most: Fraction) -> bool:
+    """Whether a share is below the bound, or nothing."""
+    return share < most or share == 0
+
+
+def forest_of(hierarchies: Sequence[Hierarchy], detail: Sequence[npt.NDArray[np.int64]]) -> tuple[Any, Nodes]:
+    """All hierarchies behind each other, for compiled code, and where each begins."""
+    from incrowd.search.clustering.class_index import Forest
+
+    sizes = [len(hierarchy.taxonomy.labels) for hierarchy in hierarchies]
+    roots = np.concatenate([[0], np.cumsum(sizes)[:-1]]).astype(np.int32)
+    parents = [
+        np.where(h.taxonomy.parent < 0, -1, h.taxonomy.parent + r) for h, r in zip(hierarchies, roots, strict=True)
+    ]
+    ends = [hierarchy.end + root for hierarchy, root in zip(hierarchies, roots, strict=True)]
+    forest = Forest(
+        np.concatenate(parents).astype(np.int32), np.concatenate(ends).astype(np.int32), np.concatenate(detail)
+    )
+    return forest, roots

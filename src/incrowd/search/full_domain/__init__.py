@@ -1,0 +1,29 @@
+"""Full-domain generalization: every attribute at one level of its hierarchy."""
+
+from __future__ import annotations
+
+from incrowd.search.method import Method
+from incrowd.search.options import SHARE, SUPPRESS, Choice, Option
+
+_OPTIONS = {
+    "cost": Option("measure by which the release is chosen", Choice(("dm", "ncp", "cm"))),
+    "suppress": SUPPRESS,
+}
+
+METHODS = {
+    "incognito": Method(
+        "all minimal full-domain generalizations, and the cheapest of them",
+        "incrowd.search.full_domain.incognito:incognito",
+        _OPTIONS,
+    ),
+    "samarati": Method(
+        "Samarati's binary search: full-domain generalization of minimal height",
+        "incrowd.search.full_domain.samarati:samarati",
+        _OPTIONS,
+    ),
+    "datafly": Method(
+        "Sweeney's Datafly: generalize the attribute with the most distinct values, leave out the last few records",
+        "incrowd.search.full_domain.datafly:datafly",
+        {"suppress": Option("share of the records that may be left out; by default k records", SHARE)},
+    ),
+}

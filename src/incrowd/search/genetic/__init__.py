@@ -1,0 +1,20 @@
+"""Iyengar's genetic algorithm."""
+
+from __future__ import annotations
+
+from incrowd.search.method import Method
+from incrowd.search.options import Choice, Option, Whole
+
+METHODS = {
+    "genetic": Method(
+        "Iyengar's genetic algorithm: cuts and intervals bred for low loss or good labels",
+        "incrowd.search.genetic.genetic:genetic",
+        {
+            "fitness": Option("loss of cells (ncp) or of labels (cm)", Choice(("ncp", "cm"))),
+            "population": Option("number of chromosomes kept alive", Whole(2)),
+            "patience": Option("stop after this many children without an improvement", Whole(1)),
+            "evaluations": Option("stop after this many chromosomes", Whole(1)),
+        },
+        anytime=True,
+    ),
+}

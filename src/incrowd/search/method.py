@@ -1,0 +1,83 @@
+"""What a search is: a method with options, run on a compressed table, that gives a recoding.
+
+A search is a function `(table, requirements, run, **options) -> SearchResult`. It sees codes and counts, never rows;
+asks requirements what a good class is, and nothing about k; reports to the run, and asks it whether to go on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, Literal
+
+from incrowd.search.options import Option
+
+if TYPE_CHECKING:
+    from incrowd.privacy.model import Requirements
+    from incrowd.recodings.recoding import Recoding
+    from incrowd.recodings.steps import Step
+    from incrowd.run import Run
+    from incrowd.table.compressed import CompressedTable
+
+Begins = Literal["general", "specific"]
+
+
+@dataclass(frozen=True)
+class SearchResult:
+    """What a search gives back; all of it is data.
+
+    Args:
+        recoding: What every value, or every tuple, became.
+        steps: The steps that led there, of a greedy search.
+        begins: Where the steps begin: at the most "general" values, or at the most "specific" ones; None where the
+            release at a step cannot be made from steps.
+        facts: What the method says of its result, such as its cost and how that is proven; JSON-able.
+    """
+
+    recoding: Recoding
+    steps: tuple[Step, ...] = ()
+    begins: Begins | None = None
+    facts: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Method:
+    """A search that anonymize can run.
+
+    Args:
+        about: One line for people.
+        function: Where it lives, as "module:function".
+        options: The options it takes.
+        fixed: Options that make it this method.
+        several: Whether it can satisfy several quasi-identifiers.
+        anytime: Whether it can stop at any moment and give the best that it has.
+        local: Whether equal records may be released differently.
+    """
+
+    about: str
+    function: str
+    options: Mapping[str, Option] = field(default_factory=dict)
+    fixed: Mapping[str, Any] = field(default_factory=dict)
+    several: bool = True
+    anytime: bool = False
+    local: bool = False
+
+    def __call__(
+        self, table: CompressedTable, requirements: Requirements, options: Mapping[str, Any], run: Run
+    ) -> SearchResult:
+        """Search.
+
+        Raises:
+            CancelledError: The run was cancelled.
+            TimeLimitError: The time limit was reached before there was anything to release.
+        """
+        module, name = self.function.split(":")
+        search = getattr(import_module(module), name)
+        run.anytime, run.searching = self.anytime, True
+        words = {**self.fixed, **options}
+        result: SearchResult = run.beside(lambda: search(table, requirements, run, **words))
+        run.anytime, run.searching = True, False  # what was found can be released, whatever the clock says
+        if run.ended_early:
+            result = replace(result, facts={**result.facts, "stopped": run.ended_early})
+        return result

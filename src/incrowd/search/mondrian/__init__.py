@@ -1,0 +1,17 @@
+"""Mondrian: the table cut into boxes."""
+
+from __future__ import annotations
+
+from incrowd.search.method import Method
+from incrowd.search.options import Flag, Option
+
+METHODS = {
+    "mondrian": Method(
+        "multidimensional recoding: cut the table into boxes at medians and taxonomy nodes",
+        "incrowd.search.mondrian.mondrian:mondrian",
+        {"relaxed": Option("allow records with equal numbers to be separated", Flag())},
+        several=False,
+        anytime=True,
+        local=True,
+    ),
+}

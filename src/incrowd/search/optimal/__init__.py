@@ -1,0 +1,33 @@
+"""Optimal k-anonymization in six generalization schemes, with proof."""
+
+from __future__ import annotations
+
+from incrowd.search.method import Method
+from incrowd.search.options import ByColumn, Choice, Number, Option, Texts, Words
+
+SCHEMES = ("bhs", "ghs", "ops", "sps", "gsps", "gops")
+PRUNINGS = ("bound", "applicators", "useful", "seeding", "requeue", "node-order", "applicator-order", "innermost")
+
+METHODS = {
+    "optimal": Method(
+        "branch and bound: the lowest cost that a generalization scheme allows, with proof",
+        "incrowd.search.optimal.optimal:optimal",
+        {
+            "scheme": Option(
+                "generalization scheme for all columns or per column; default gops, or ops without a taxonomy",
+                ByColumn(Choice(SCHEMES), "zip=ghs,age=ops", for_all=True),
+            ),
+            "cost": Option("measure to minimize", Choice(("dm", "hdm", "ncp", "cm"))),
+            "suppress": Option("share of the records that may be left out", Number(0, 1)),
+            "direction": Option("where the search starts", Choice(("auto", "bottom-up", "top-down"))),
+            "prunings": Option("the prunings to use", Words(PRUNINGS)),
+            "order": Option(
+                "the order of a column's values, for ops and gops", ByColumn(Texts(), "education=low,middle,high")
+            ),
+            "gap": Option("stop when the cost is within this share of the optimum", Number(0, 1)),
+            "memory": Option("megabytes that waiting nodes may use", Number(1)),
+        },
+        several=False,
+        anytime=True,
+    ),
+}

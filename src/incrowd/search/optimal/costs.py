@@ -1,0 +1,311 @@
+"""What an anonymization costs: DM, HDM, NCP and CM, each with a lower bound for pruning.
+
+A cost is a sum over the classes of a recoded table: r(E) for a class that is good, s(E) for one that is not, whose
+records are suppressed. Pruning is right if
+
+1. suppressing is never cheaper than releasing: s(E) is a sum over the records of E, and s(E) >= r(E);
+2. generalizing never makes released records cheaper: if E is the union of E1, E2, ... of a finer partition, then
+   r(E) >= r(E1) + r(E2) + ...
+
+Then for every partition between a finest one F and a coarsest one C, a class E of F costs at least r+(E), and s(E) if
+the class around it in C is not good, since then all its records are suppressed. r+ is r, but DM may count every record
+as the least size of a good class at least: it ends up in such a class, or suppressed.
+
+Which classes are good is up to the privacy model (`incrowd.privacy.model`). This is what is asked of it:
+
+- *A union of good classes is good*, as in every model. So where a class of C is not good, every partition between F
+  and C cuts it into classes of which at least one is not good. Without suppression no such partition is allowed; that
+  is all that the prunings need then: "useful" and "innermost", which drop a node for a bad class of C, the lattice,
+  which drops all nodes below one with a bad class, and "applicators", which charges a class of F for merging values of
+  two attributes where it is not good with all values of one merged.
+- *A good class stays good whatever joins it* (`upward_closed`). With suppression a bad class of C may otherwise hold a
+  good one beside the bad, so that not all of its records are surely suppressed, and what suppression adds may rise on
+  the way up. All the prunings above need it then, and so does leaving out values that only suppressed records have,
+  which lets records join classes that are released. `optimal` refuses other models where records may be suppressed.
+- *No good class has fewer records than the least size.* So DM may count every record as much at least.
+
+"bound", "requeue", the orders and seeding ask nothing more of a model.
+
+| cost | r(E) | s(E) |
+| --- | --- | --- |
+| dm | E squared | E times all records |
+| hdm | per record the mean over its cells of (N_e - N_v) / (N - N_v) | 1 per record |
+| ncp | per record the mean loss of its cells, 0 for a value, 1 for the whole domain | 1 per record |
+| cm | records that do not have the most frequent label of E | 1 per record |
+
+DM and HDM are reported as these sums, NCP and CM per record.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from incrowd.errors import PolicyError
+from incrowd.privacy.model import Requirement
+from incrowd.run import Run
+from incrowd.search.optimal import kernels
+from incrowd.search.optimal.blocks import Labels, blocks_of
+from incrowd.search.optimal.schemes import Domain
+from incrowd.search.optimal.slices import in_slices
+from incrowd.table.class_counts import ClassCounts, Mask
+from incrowd.table.compressed import CompressedTable
+from incrowd.table.grouping import Counts, Floats
+
+COSTS = ("dm", "hdm", "ncp", "cm")
+TOLERANCE = 1e-9  # relative; sums of fractions differ by less, whichever way they are summed
+
+Partitions = Sequence[Labels]  # one per attribute
+
+
+@dataclass(frozen=True)
+class Classes:
+    """The classes of a recoded table."""
+
+    of_row: npt.NDArray[np.int64]
+    firsts: npt.NDArray[np.int64]
+    sizes: Counts
+
+
+@dataclass(frozen=True)
+class Bound:
+    """What is known of everything between two partitions.
+
+    Args:
+        bound: No cost is lower.
+        sure: Records that are suppressed in all of it.
+        classes: The classes of the finest partition.
+        is_sure: Which of these are surely suppressed.
+    """
+
+    bound: float
+    sure: int
+    classes: Classes
+    is_sure: Mask
+
+
+class Costs:
+    """Costs of the partitions of one table.
+
+    Args:
+        table: The table.
+        domains: Its attributes under their schemes.
+        cost: One of `COSTS`.
+        requirement: What a class needs to be released.
+    """
+
+    def __init__(self, table: CompressedTable, domains: Sequence[Domain], cost: str, requirement: Requirement) -> None:
+        if cost not in COSTS:
+            raise PolicyError(f"The 'cost' parameter must be one of {', '.join(COSTS)}. Got {cost!r}.")
+        if cost == "cm" and not table.has_target:
+            raise PolicyError("The cost 'cm' counts lost labels and needs a target; name one, or use 'ncp'.")
+        self.cost, self.records = cost, table.records
+        self.requirement, self.least = requirement, requirement.least_size
+        self.exact = cost in ("dm", "cm")
+        self.domains = tuple(domains)
+        self._table = table
+        columns = []
+        for codes, domain in zip(table.codes, domains, strict=True):
+            position_of = np.zeros(domain.attribute.size, np.int64)
+            position_of[list(domain.codes)] = np.arange(len(domain.codes))
+            columns.append(position_of[codes])
+        self.rows = np.ascontiguousarray(np.stack(columns, axis=1))
+        self.weights = table.counts.astype(np.int64)
+        self.value_counts = [
+            np.bincount(column, self.weights, len(domain.codes))
+            for column, domain in zip(columns, domains, strict=True)
+        ]
+        self._offsets = np.cumsum([0, *(len(domain.codes) for domain in domains[:-1])])  # of attributes among labels
+        self.width = max(len(domain.codes) for domain in domains)
+        self._all_slots = np.full(1 << (2 * len(self.rows)).bit_length(), -1, np.int64)
+        self._penalties: dict[tuple[int, bytes], Floats] = {}
+        self.everything = [np.zeros(len(domain.codes), np.int64) for domain in domains]
+
+    def _slots(self, rows: int) -> npt.NDArray[np.int64]:
+        return self._all_slots[: 1 << (2 * rows).bit_length()]
+
+    def good(self, sizes: Counts) -> Mask:
+        """Which classes of so many records are good, that is, released."""
+        return self.requirement.good(ClassCounts(sizes))
+
+    def better(self, cost: float, best: float) -> bool:
+        """Whether a cost is truly lower than another."""
+        return cost < self.below(best)
+
+    def below(self, best: float) -> float:
+        """What a cost must be lower than to be truly lower than another."""
+        return best if self.exact or np.isinf(best) else best - TOLERANCE * max(1.0, abs(best))
+
+    def reported(self, cost: float) -> float | int:
+        """A cost in the unit that people know."""
+        if self.cost == "dm" and np.isfinite(cost):
+            return int(cost)
+        return cost if self.cost == "hdm" else cost / self.records
+
+    def classes(self, partitions: Partitions, finer: Classes | None = None) -> Classes:
+        """The classes that partitions make, from those of finer ones if they are known."""
+        rows = self.rows if finer is None else self.rows[finer.firsts]
+        weights = self.weights if finer is None else finer.sizes
+        labels, slots = np.concatenate(partitions), self._slots(len(rows))
+        of_row, firsts, sizes = kernels.group(rows, weights, labels, self._offsets, slots)
+        return Classes(of_row, firsts if finer is None else finer.firsts[firsts], sizes)
+
+    def of(self, partitions: Partitions, classes: Classes | None = None) -> tuple[float, int]:
+        """The cost of partitions, and the records that they suppress."""
+        classes = classes or self.classes(partitions)
+        good = self.good(classes.sizes)
+        if self.cost == "dm":
+            return kernels.cost_classes(classes.sizes, good, self.records)
+        if self.cost == "cm":
+            return self._misfits(classes, good), int(classes.sizes[~good].sum())
+        penalties = self._all_penalties(partitions)
+        return kernels.cost_cells(self.rows, self.weights, classes.of_row, good, penalties)
+
+    def between(self, fine: Partitions, coarse: Partitions | None) -> Bound:
+        """What is known of everything between two partitions; with None for the coarsest, of all coarser ones."""
+        classes = self.classes(fine)
+        around = self.classes(self.everything if coarse is None else coarse, classes)
+        is_sure = ~self.good(around.sizes)[around.of_row]
+        if self.cost == "dm":
+            bound, sure = kernels.bound_classes(classes.sizes, is_sure, self.least, self.records)
+            return Bound(bound, sure, classes, is_sure)
+        if self.cost == "cm":
+            return Bound(self._misfits(classes, ~is_sure), int(classes.sizes[is_sure].sum()), classes, is_sure)
+        penalties = self._all_penalties(fine)
+        bound, sure = kernels.cost_cells(self.rows, self.weights, classes.of_row, ~is_sure, penalties)
+        return Bound(bound, sure, classes, is_sure)
+
+    @property
+    def penalty(self) -> float:
+        """What a suppressed record costs."""
+        return float(self.records) if self.cost == "dm" else 1.0
+
+    def _misfits(self, classes: Classes, released: Mask) -> float:
+        table = self._table
+        target = table.target
+        assert target is not None
+        entries = classes.of_row[target.tuples]
+        return kernels.cost_labels(entries, target.codes, target.counts, released, classes.sizes, target.width)
+
+    def _all_penalties(self, partitions: Partitions) -> Floats:
+        penalties = np.zeros((len(partitions), self.width))
+        for index, labels in enumerate(partitions):
+            penalties[index, : len(labels)] = self.penalties(index, labels)
+        return penalties
+
+    def penalties(self, index: int, labels: Labels) -> Floats:
+        """HDM and NCP: what a record pays for each value of an attribute, over the number of attributes."""
+        key = (index, labels.tobytes())
+        if key not in self._penalties:
+            if len(self._penalties) > 100_000:
+                self._penalties.clear()
+            self._penalties[key] = self._penalties_of(index, labels) / len(self.domains)
+        return self._penalties[key]
+
+    def _penalties_of(self, index: int, labels: Labels) -> Floats:
+        if self.cost == "ncp":
+            blocks = blocks_of(labels.tolist())
+            of_label = dict(zip(dict.fromkeys(labels.tolist()), self.domains[index].losses(blocks), strict=True))
+            return np.array([of_label[label] for label in labels.tolist()])
+        counts = self.value_counts[index]
+        together = np.bincount(labels, counts, len(labels))[labels]
+        return (together - counts) / np.maximum(1, self.records - counts)
+
+    def shares(self, fine: Partitions, bound: Bound, index: int) -> Floats | None:
+        """What a value pays for being joined with another, at least: values x values, by label; None if unknown.
+
+        Joining a and b adds at least the shares of both to the bound, and several joins add at least their sum.
+        """
+        size = len(fine[index])
+        if self.cost == "dm":
+            return self._shares_of_classes(fine, bound, index)
+        if self.cost == "cm":
+            return None
+        kept = np.where(bound.is_sure[bound.classes.of_row], 0, self.weights)
+        paying = np.bincount(self.rows[:, index], kept, size).astype(np.float64)
+        labels = fine[index]
+        if self.cost == "hdm":
+            rate = paying / np.maximum(1, self.records - self.value_counts[index]) / len(self.domains)
+            rates = np.bincount(labels, rate, size)
+            counts = np.bincount(labels, self.value_counts[index], size)
+            return np.asarray(rates[:, None] * counts)
+        return self._shares_of_loss(labels, np.bincount(labels, paying, size).astype(np.float64), index)
+
+    def charges(
+        self, fine: Partitions, coarse: Partitions, bound: Bound, joint: Floats, limit: int, run: Run
+    ) -> tuple[float, Floats]:
+        """What must be paid on top of a bound because bad classes are suppressed or values of theirs are merged.
+
+        A class that is not good is suppressed, or one of its values is merged; two of them, unless merging values of
+        one attribute is enough to make it good. This is a covering problem; a packing of charges that stays below
+        the costs of merging and suppressing is a lower bound of it.
+
+        Args:
+            fine: The finest partitions.
+            coarse: The coarsest partitions.
+            bound: What is known of all between them.
+            joint: Attributes x labels x labels, what merging two values costs at least, infinite if they stay apart.
+            limit: Records that may be suppressed.
+            run: Asked now and then whether to go on.
+
+        Returns:
+            What must be paid, and what of it was charged to each value: merging a and b costs what their shares are
+            more than that.
+
+        Raises:
+            RunOver: The run is over.
+        """
+        classes = bound.classes
+        labels = np.concatenate(fine)[self._offsets + self.rows[classes.firsts]]  # classes x attributes
+        enough = np.ones(labels.shape, bool)
+        if self.cost == "dm":  # else a suppressed record with a merged value would be charged twice
+            for index in range(len(fine)):
+                enough[:, index] = self._grown(fine, coarse, classes, index)
+        used, total, place = np.zeros(joint.shape[:2]), np.zeros(1), np.zeros(2, np.int64)
+        penalties = self._suppression(fine, bound, limit)
+        in_slices(run, kernels.pack, labels, penalties, joint, enough, self.cost != "ncp", used, total, place)
+        return float(total[0]), used
+
+    def _grown(self, fine: Partitions, coarse: Partitions, classes: Classes, index: int) -> Mask:
+        """Whether each class can become good by merging values of one attribute."""
+        partitions = [*fine[:index], coarse[index], *fine[index + 1 :]]
+        grown = self.classes(partitions, classes)
+        return self.good(grown.sizes)[grown.of_row]
+
+    def _suppression(self, fine: Partitions, bound: Bound, limit: int) -> Floats:
+        """What suppressing each class adds to a bound; 0 for classes that are good, or surely suppressed."""
+        classes = bound.classes
+        bad = ~self.good(classes.sizes) & ~bound.is_sure
+        if limit == 0:
+            return np.where(bad, np.inf, 0.0)
+        if self.cost == "dm":
+            return np.where(bad, classes.sizes * (float(self.records) - np.maximum(classes.sizes, self.least)), 0.0)
+        lost = self._all_penalties(fine)[np.arange(len(fine)), self.rows].sum(axis=1)
+        kept = np.bincount(classes.of_row, self.weights * (1 - lost), len(classes.sizes))
+        return np.where(bad, kept, 0.0)
+
+    def _shares_of_loss(self, labels: Labels, paying: Floats, index: int) -> Floats | None:
+        domain = self.domains[index]
+        if domain.cuts:
+            return None
+        shares = np.zeros((len(labels), len(labels)))
+        blocks = {(block & -block).bit_length() - 1: block for block in blocks_of(labels.tolist())}
+        for left, block in blocks.items():
+            for right, other in blocks.items():
+                if left != right:
+                    more = domain.loss(block | other) - domain.loss(block)
+                    shares[left, right] = paying[left] * more / len(self.domains)
+        return shares
+
+    def _shares_of_classes(self, fine: Partitions, bound: Bound, index: int) -> Floats:
+        classes = bound.classes
+        rows = self.rows[classes.firsts]
+        of_class = fine[index][rows[:, index]]
+        labels = np.concatenate([*fine[:index], np.zeros_like(fine[index]), *fine[index + 1 :]])
+        others, firsts, _ = kernels.group(rows, classes.sizes, labels, self._offsets, self._slots(len(rows)))
+        shares = np.zeros((len(fine[index]), len(fine[index])))
+        kernels.merge_costs(of_class, others, len(firsts), classes.sizes, bound.is_sure, self.least, shares)
+        return shares

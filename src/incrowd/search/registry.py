@@ -1,0 +1,71 @@
+"""All searches by name.
+
+A family declares its methods in its own folder; being listed here is enough to be known to help, options, comparison
+and the conformance suite.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from incrowd.errors import PolicyError, UnknownNameError
+from incrowd.search import argus, bottom_up, clustering, full_domain, genetic, mondrian, optimal, top_down
+from incrowd.search.method import Method
+
+METHODS: Mapping[str, Method] = {
+    **top_down.METHODS,
+    **bottom_up.METHODS,
+    **clustering.METHODS,
+    **optimal.METHODS,
+    **mondrian.METHODS,
+    **full_domain.METHODS,
+    **argus.METHODS,
+    **genetic.METHODS,
+}
+
+
+def methods() -> dict[str, str]:
+    """The methods by name, each with what it is in one line.
+
+    Example:
+        >>> import incrowd
+        >>> incrowd.methods()["tds"]
+        'top-down specialization: best information gain per anonymity lost'
+    """
+    return {name: method.about for name, method in METHODS.items()}
+
+
+def method_of(name: str, options: Mapping[str, Any], quasi_identifiers: int = 1) -> Method:
+    """The method of that name.
+
+    Args:
+        name: Its name.
+        options: Its options, which are checked.
+        quasi_identifiers: How many of them it must satisfy.
+
+    Raises:
+        PolicyError: There is no such method or option, an option is wrong, or it takes only one quasi-identifier.
+    """
+    if not isinstance(name, str) or name not in METHODS:
+        raise UnknownNameError("method", str(name), METHODS)
+    method = METHODS[name]
+    for option, value in options.items():
+        if option not in method.options:
+            raise _unknown(option, name)
+        method.options[option].check(option, value)
+    if quasi_identifiers > 1 and not method.several:
+        able = ", ".join(word for word, other in METHODS.items() if other.several)
+        raise PolicyError(
+            f"The method '{name}' takes only one quasi-identifier. Got {quasi_identifiers}; methods that take several: "
+            f"{able}."
+        )
+    return method
+
+
+def _unknown(option: str, name: str) -> PolicyError:
+    """The error for an option that a method does not have; says which methods have it."""
+    takers = [word for word, method in METHODS.items() if option in method.options]
+    if not takers:
+        return UnknownNameError("option", option, METHODS[name].options, f"method '{name}'")
+    return PolicyError(f"The method '{name}' has no option '{option}'; it is an option of {', '.join(takers)}.")

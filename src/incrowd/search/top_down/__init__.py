@@ -1,0 +1,29 @@
+"""Top-down specialization and refinement: from the most general table down, best refinement first."""
+
+from __future__ import annotations
+
+from incrowd.search.method import Method
+from incrowd.search.options import Choice, Option, Whole
+
+_OPTIONS = {
+    "criterion": Option("how the next refinement is chosen", Choice(("tds", "tdr", "gain"))),
+    "max_steps": Option("stop after this many steps", Whole(0)),
+}
+_FUNCTION = "incrowd.search.top_down.top_down:top_down"
+
+METHODS = {
+    "tdr": Method(
+        "top-down refinement: best information gain per anonymity lost, plus one",
+        _FUNCTION,
+        _OPTIONS,
+        {"criterion": "tdr"},
+        anytime=True,
+    ),
+    "tds": Method(
+        "top-down specialization: best information gain per anonymity lost",
+        _FUNCTION,
+        _OPTIONS,
+        {"criterion": "tds"},
+        anytime=True,
+    ),
+}

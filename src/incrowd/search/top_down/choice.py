@@ -1,0 +1,140 @@
+"""Which refinement is next: the highest score, compared exactly, then the documented tie rule.
+
+Scores are computed in floats for all candidates in one pass. Those that floats cannot distinguish from the highest
+are compared exactly (see `incrowd.search.exact`); candidates with the same gain and the same loss only once. Of equal
+scores the first wins: by name of the attribute, then by the order of its values.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, Literal
+
+import numpy as np
+
+from incrowd.search.exact import ABSOLUTE, DECIMALS, choose, comparable, contenders
+from incrowd.search.top_down.candidates import Candidates
+from incrowd.search.top_down.refiners import Refiner
+from incrowd.table.attributes import Attribute
+from incrowd.table.grouping import Codes, Floats
+
+Criterion = Literal["tds", "tdr", "gain"]
+# What a gain is divided by, given the anonymity lost: floats for all candidates, or the fraction of one.
+CRITERIA: dict[str, Callable[[Any], Any]] = {
+    "tds": lambda loss: loss + (loss == 0),
+    "tdr": lambda loss: loss + 1,
+    "gain": lambda loss: loss * 0 + 1,
+}
+
+
+@dataclass(frozen=True)
+class Best:
+    """The refinement to perform, with exact figures.
+
+    Args:
+        place: Where it is among the candidates.
+        gain: What it gains.
+        loss: Anonymity it loses, averaged over the quasi-identifiers with its attribute.
+        score: What was compared.
+    """
+
+    place: int
+    gain: Fraction
+    loss: Fraction
+    score: Fraction
+
+
+class Choice:
+    """Chooses among the candidates.
+
+    Args:
+        attributes: The attributes, whose names break ties.
+        shared: For each attribute, how many quasi-identifiers it belongs to.
+        candidates: The candidates.
+        refiners: Who knows exact gains, one per attribute.
+        criterion: What the score is.
+        logarithms: Whether gains are information.
+    """
+
+    def __init__(
+        self,
+        attributes: Sequence[Attribute],
+        shared: Sequence[int],
+        candidates: Candidates,
+        refiners: Sequence[Refiner],
+        criterion: Criterion,
+        *,
+        logarithms: bool,
+    ) -> None:
+        self._shared = np.array(shared, np.int64)
+        self._candidates = candidates
+        self._refiners = refiners
+        self._divisor = CRITERIA[criterion]
+        self._decimals = DECIMALS if logarithms else None
+        names = [attribute.name for attribute in attributes]
+        self._rank = np.array([sorted(names).index(name) for name in names])
+        self._error = np.array([ABSOLUTE + refiner.error for refiner in refiners])
+        self._gains: list[Fraction] = []  # exact gains that occurred, by number
+        self._number_of: dict[Fraction, int] = {}
+
+    def best(self, anonymity: Floats, first: Codes) -> Best | None:
+        """The best candidate, None if there is none.
+
+        Args:
+            anonymity: The anonymity of each quasi-identifier now.
+            first: The promise that measures it.
+        """
+        places = self._candidates.open()
+        if not len(places):
+            return None
+        after = np.minimum(self._candidates.minimum[np.ix_(first, places)], anonymity[:, None])  # qids x candidates
+        attributes = self._candidates.attribute[places]
+        loss = (anonymity[:, None] - after).sum(axis=0) / self._shared[attributes]
+        divisor = self._divisor(loss)
+        near = contenders(self._candidates.gain[places] / divisor, self._error[attributes] / divisor)
+        places, attributes, after = places[near], attributes[near], after[:, near]
+        gains = self._exact_gains(places)
+        # What decides the score of each contender: its gain, how the loss is averaged, and the anonymity after it.
+        inputs = np.vstack([gains, self._shared[attributes], after])
+        leading = self._leading(inputs, anonymity)
+        ranks, orders = self._rank[attributes[leading]], self._candidates.order[places[leading]]
+        chosen = leading[np.lexsort((orders, ranks))[0]]
+        gain, loss = self._exact(inputs[:, chosen], anonymity)
+        score = comparable(gain / self._divisor(loss), self._decimals)
+        return Best(int(places[chosen]), comparable(gain, self._decimals), loss, score)
+
+    def _leading(self, inputs: Floats, anonymity: Floats) -> Codes:
+        """Which contenders have the highest score, exactly."""
+        if (inputs == inputs[:, :1]).all():
+            return np.arange(inputs.shape[1])
+        distinct, of = np.unique(inputs, axis=1, return_inverse=True)
+        scores = []
+        for column in distinct.T:
+            gain, loss = self._exact(column, anonymity)
+            scores.append(gain / self._divisor(loss))
+        return np.flatnonzero(np.isin(of, choose(scores, decimals=self._decimals)))
+
+    def _exact(self, inputs: Floats, anonymity: Floats) -> tuple[Fraction, Fraction]:
+        """The gain and the loss of a contender."""
+        gain, shared, *after = inputs.tolist()
+        lost = sum(Fraction(a) - Fraction(b) for a, b in zip(anonymity.tolist(), after, strict=True) if a != b)
+        return self._gains[int(gain)], Fraction(lost) / int(shared)
+
+    def _exact_gains(self, places: Codes) -> Codes:
+        """The number of the exact gain of each of some candidates; equal gains have the same."""
+        exact, attribute = self._candidates.exact, self._candidates.attribute
+        unknown = places[exact[places] < 0]
+        for index in set(attribute[unknown].tolist()):
+            mine = unknown[attribute[unknown] == index]
+            for group, gain in self._refiners[index].exact_gains(mine):
+                exact[group] = self._numbered(gain)
+        return exact[places]
+
+    def _numbered(self, gain: Fraction) -> int:
+        key = comparable(gain, self._decimals)
+        if key not in self._number_of:
+            self._number_of[key] = len(self._gains)
+            self._gains.append(gain)
+        return self._number_of[key]

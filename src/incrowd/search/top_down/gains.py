@@ -1,0 +1,197 @@
+"""What a refinement gains, from the histogram of its attribute alone: no search reads records for it.
+
+With a target the gain is information about the label, as in the papers. Without one it is the part of the table's
+loss (NCP, the generalized loss per cell of this attribute) that the refinement removes; summed over the steps it is how
+far the loss of the attribute has fallen: from 1, or from 0 where it had only one value.
+
+Gains are floats, and for refinements that floats cannot distinguish fractions (see `incrowd.search.exact`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from fractions import Fraction
+from typing import Any, Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from incrowd.search.exact import DECIMALS, cell_loss, cell_loss_error, choose, contenders, information_lost
+from incrowd.search.information import entropy
+from incrowd.table.attributes import Attribute, FlatAttribute, TaxonomyAttribute
+from incrowd.table.compressed import CompressedTable
+from incrowd.table.grouping import Codes, Counts, Floats
+
+Ints = npt.NDArray[Any]
+Mask = npt.NDArray[np.bool_]
+
+
+class Gain(Protocol):
+    """The gain of refinements of one attribute."""
+
+    error: float  # by how much floats may be wrong, beside ordinary rounding
+
+    def beneficial(self, start: int, stop: int) -> bool:
+        """Whether refining the values [start, stop) can gain anything."""
+
+    def split(self, edges: Ints) -> float:
+        """Gain of splitting the values between the first and the last edge at those in between."""
+
+    def exact_split(self, edges: Ints) -> Fraction:
+        """The same exactly."""
+
+    def best_cut(self, start: int, stop: int) -> int:
+        """The cut of [start, stop) in two that gains most, exactly; the lowest of equals."""
+
+    def disclosures(self, suppressed: Mask) -> Floats:
+        """Gain of disclosing each value out of the suppressed ones."""
+
+    def exact_disclosures(self, suppressed: Mask, codes: Codes) -> Iterator[tuple[Codes, Fraction]]:
+        """The same exactly for some values: places of values that gain the same for the same reason, and the gain."""
+
+    def suppression_beneficial(self, suppressed: Mask) -> bool:
+        """Whether disclosing one of the suppressed values can gain anything."""
+
+
+class InformationGain:
+    """InfoGain(v) = I(R_v) - sum over children c of |R_c|/|R_v| I(R_c), with I the entropy over the label."""
+
+    error = 0.0
+
+    def __init__(self, histogram: Counts) -> None:
+        self._histogram = histogram  # codes x labels
+        self._below = np.concatenate([np.zeros((1, histogram.shape[1]), np.int64), histogram.cumsum(axis=0)])
+
+    def beneficial(self, start: int, stop: int) -> bool:
+        """More than one label among the records."""
+        return int(np.count_nonzero(self._below[stop] - self._below[start])) > 1
+
+    def split(self, edges: Ints) -> float:
+        """Information gained over the children."""
+        children = np.diff(self._below[edges], axis=0)
+        return float(self._gain(children.sum(axis=0), children))
+
+    def exact_split(self, edges: Ints) -> Fraction:
+        """Information gained over the children."""
+        return self._exact(np.diff(self._below[edges], axis=0))
+
+    def best_cut(self, start: int, stop: int) -> int:
+        """The cut with the most information."""
+        left = self._below[start + 1 : stop] - self._below[start]  # cuts x labels
+        whole = self._below[stop] - self._below[start]
+        near = contenders(self._gain(whole, np.stack([left, whole - left], axis=1)))
+        if len(near) > 1:
+            left = left[near]
+            # Labels divided as in the whole say nothing, however many cuts do so.
+            tells = (left * whole.sum() != left.sum(axis=1, keepdims=True) * whole).any(axis=1)
+            gains = [
+                self._exact(np.stack([one, whole - one])) if t else Fraction()
+                for one, t in zip(left, tells, strict=True)
+            ]
+            near = near[choose(gains, decimals=DECIMALS)]
+        return start + 1 + int(near[0])
+
+    def disclosures(self, suppressed: Mask) -> Floats:
+        """Information gained by distinguishing one value from the other suppressed ones."""
+        shown = self._histogram * suppressed[:, None]
+        whole = shown.sum(axis=0)
+        return np.asarray(self._gain(whole, np.stack([shown, whole - shown], axis=1)))
+
+    def exact_disclosures(self, suppressed: Mask, codes: Codes) -> Iterator[tuple[Codes, Fraction]]:
+        """Information gained by distinguishing one value from the other suppressed ones."""
+        whole = self._histogram[suppressed].sum(axis=0)
+        distinct, of = np.unique(self._histogram[codes], axis=0, return_inverse=True)
+        for number, shown in enumerate(distinct):
+            yield np.flatnonzero(of == number), self._exact(np.stack([shown, whole - shown]))
+
+    def suppression_beneficial(self, suppressed: Mask) -> bool:
+        """More than one label among the suppressed records."""
+        return int(np.count_nonzero(self._histogram[suppressed].sum(axis=0))) > 1
+
+    @staticmethod
+    def _gain(whole: Ints, children: Ints) -> Any:
+        """Gain of splitting `whole` (labels) into `children` (... x children x labels)."""
+        sizes = children.sum(axis=-1)
+        rest = (sizes * entropy(children)).sum(axis=-1) / max(1, int(whole.sum()))
+        return np.maximum(entropy(whole) - rest, 0.0)
+
+    @staticmethod
+    def _exact(children: Ints) -> Fraction:
+        """The same for one split; children: children x labels."""
+        return information_lost(children.tolist()) / max(1, int(children.sum()))
+
+
+class LossReduction:
+    """Share of the attribute's loss that a refinement removes; needs no target."""
+
+    def __init__(self, attribute: Attribute, counts: Counts) -> None:
+        self._attribute = attribute
+        self._counts = counts
+        self._below = np.concatenate([[0], counts.cumsum()])
+        self.error = 0.0 if isinstance(attribute, FlatAttribute) else cell_loss_error(attribute)
+
+    def beneficial(self, start: int, stop: int) -> bool:
+        """Wherever there are records: a finer value never loses more."""
+        return bool(self._below[stop] > self._below[start])
+
+    def split(self, edges: Ints) -> float:
+        """Loss removed over the children."""
+        records = np.diff(self._below[edges])
+        lost = self._lost(edges[:-1], edges[1:])
+        before = self._lost(edges[:1], edges[-1:])[0]
+        return max(0.0, float((records * (before - lost)).sum() / self._below[-1]))
+
+    def exact_split(self, edges: Ints) -> Fraction:
+        """Loss removed over the children."""
+        start, stop = int(edges[0]), int(edges[-1])
+        records = np.diff(self._below[edges])
+        if isinstance(self._attribute, TaxonomyAttribute):  # whole numbers of leaves, however many children there are
+            fewer = int((records * (stop - start - np.diff(edges))).sum())
+            return Fraction(fewer, max(1, self._attribute.size - 1) * int(self._below[-1]))
+        before = self._exact(start, stop)
+        children = zip(records.tolist(), edges[:-1].tolist(), edges[1:].tolist(), strict=True)
+        return sum((n * (before - self._exact(*child)) for n, *child in children), Fraction()) / int(self._below[-1])
+
+    def best_cut(self, start: int, stop: int) -> int:
+        """The cut that removes most loss, that is, leaves least."""
+        cuts = np.arange(start + 1, stop)
+        left, right = self._below[cuts] - self._below[start], self._below[stop] - self._below[cuts]
+        left_lost, right_lost = self._lost(np.full_like(cuts, start), cuts), self._lost(cuts, np.full_like(cuts, stop))
+        records = left[0] + right[0]
+        near = contenders(-(left * left_lost + right * right_lost) / records, 1e-12 + self.error)
+        if len(near) > 1:
+            kept = [
+                int(left[place]) * self._exact(start, cut) + int(right[place]) * self._exact(cut, stop)
+                for place, cut in zip(near.tolist(), cuts[near].tolist(), strict=True)
+            ]
+            near = near[choose(kept, lowest=True)]
+        return start + 1 + int(near[0])
+
+    def _lost(self, start: Ints, stop: Ints) -> Floats:
+        assert not isinstance(self._attribute, FlatAttribute)  # it has no ranges, only disclosures
+        return self._attribute.loss(start, stop)
+
+    def _exact(self, start: int, stop: int) -> Fraction:
+        assert not isinstance(self._attribute, FlatAttribute)
+        return cell_loss(self._attribute, start, stop)
+
+    def disclosures(self, suppressed: Mask) -> Floats:
+        """A suppressed cell loses everything, a shown one nothing."""
+        return np.asarray(self._counts * suppressed / self._below[-1])
+
+    def exact_disclosures(self, suppressed: Mask, codes: Codes) -> Iterator[tuple[Codes, Fraction]]:
+        """A suppressed cell loses everything, a shown one nothing."""
+        counts = self._counts[codes]
+        for records in np.unique(counts).tolist():
+            yield np.flatnonzero(counts == records), Fraction(records, int(self._below[-1]))
+
+    def suppression_beneficial(self, suppressed: Mask) -> bool:
+        """Wherever a value is suppressed."""
+        return bool(suppressed.any())
+
+
+def gain_of(table: CompressedTable, attribute: int) -> Gain:
+    """The gain that serves the purpose of the table: its target, or no purpose in particular."""
+    if table.has_target:
+        return InformationGain(table.label_counts(attribute))
+    return LossReduction(table.attributes[attribute], table.value_counts(attribute))

@@ -1,0 +1,136 @@
+"""The current classes of one quasi-identifier, as groups of records that fall apart step by step.
+
+A step splits the groups of the records that it touches, and looks at no other: its time does not depend on how many
+groups there are by then.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from incrowd.table.grouping import Codes
+
+Rows = npt.NDArray[np.intp] | slice
+Weights = npt.NDArray[np.float64] | None
+
+SPARE = 1024  # cells of a table that cost hardly more than none
+WORTHWHILE = 0.7  # share of the records in changed groups above which it does not pay to leave the others out
+
+
+@dataclass(frozen=True)
+class Groups:
+    """Groups that a step made.
+
+    Args:
+        rows: The records in them.
+        numbers: The group of each of these records, below `size`.
+        size: How many groups there are.
+        weights: The weight of each of these records, None if all are 1.
+    """
+
+    rows: Rows
+    numbers: Codes
+    size: int
+    weights: Weights
+
+
+class Grouping:
+    """The group of each record, and how groups are split.
+
+    Args:
+        records: How many records there are; at first they are all in one group.
+        weights: The weight of each, None if all are 1.
+    """
+
+    def __init__(self, records: int, weights: Weights) -> None:
+        self._groups = np.zeros(records, np.int32)
+        self._size = 1
+        self._weights = weights
+        self._scratch = np.empty(records, np.int32)  # by group; only what a step wrote there itself is read
+
+    def everyone(self) -> Groups:
+        """All records, before the first step."""
+        return Groups(slice(None), self._groups, self._size, self._weights)
+
+    def split(self, rows: Rows, children: Codes, width: int) -> tuple[Groups, Groups]:
+        """Split the groups of some records, which must be all records of these groups.
+
+        Args:
+            rows: The records.
+            children: The child, below `width`, that each of them belongs to from now on.
+            width: Number of children.
+
+        Returns:
+            The groups that the records are in now, and those of them that were really split off: the other attributes
+            have seen the rest before.
+        """
+        old, local, number = self._present(take(self._groups, rows), width)
+        numbers, keys = numbered(local * np.int64(width) + children, number * width)
+        parent = keys // width  # ascending, so the parts of a group lie side by side
+        first = np.diff(parent, prepend=-1) > 0
+        # The first part of a group keeps its number, the others get new ones.
+        renamed = old.take(parent)
+        others = np.flatnonzero(~first)
+        renamed[others] = np.arange(self._size, self._size + len(others))
+        self._groups[rows] = renamed.take(numbers)
+        self._size += len(others)
+        touched = Groups(rows, numbers, len(keys), None if self._weights is None else take(self._weights, rows))
+        whole = first & np.append(first[1:], True)  # groups that stayed as they were
+        return touched, _without(touched, whole) if whole.any() else touched
+
+    def _present(self, groups: Codes, width: int) -> tuple[Codes, Codes, int]:
+        """The groups that occur, the place of each record's group among them, and how many there are.
+
+        Where nearly all groups may occur, they are all taken.
+        """
+        if self._size * width <= 2 * len(groups):
+            return np.arange(self._size), groups, self._size
+        records = np.arange(len(groups), dtype=np.int32)
+        self._scratch[groups] = records  # the last record of a group stands for it
+        old = groups[self._scratch.take(groups) == records]
+        self._scratch[old] = np.arange(len(old), dtype=np.int32)
+        return old, self._scratch.take(groups), len(old)
+
+
+def _without(groups: Groups, left_out: npt.NDArray[np.bool_]) -> Groups:
+    """Some groups without others; all of them where it would not pay."""
+    inside = ~left_out.take(groups.numbers)
+    if np.count_nonzero(inside) > WORTHWHILE * len(inside):
+        return groups
+    rows = np.flatnonzero(inside)
+    renumbered = np.cumsum(~left_out) - 1
+    return Groups(
+        rows if isinstance(groups.rows, slice) else groups.rows.take(rows),
+        renumbered.take(groups.numbers.take(rows)),
+        int(renumbered[-1]) + 1,
+        None if groups.weights is None else groups.weights.take(rows),
+    )
+
+
+def take(values: npt.NDArray[Any], rows: Rows) -> npt.NDArray[Any]:
+    """The values of some records; np.take needs half the time of values[rows], and this is what a step mostly does."""
+    return values[rows] if isinstance(rows, slice) else values.take(rows)
+
+
+def is_small(cells: int, records: int) -> bool:
+    """Whether a table of so many cells is worth filling for so many records; sorting them is the other way."""
+    return cells <= 4 * records + SPARE
+
+
+def numbered(keys: Codes, room: int) -> tuple[Codes, Codes]:
+    """The place of each key among the distinct ones, and those, ascending.
+
+    Args:
+        keys: Whole numbers.
+        room: All keys are below it.
+    """
+    if not is_small(room, len(keys)):
+        distinct, places = np.unique(keys, return_inverse=True)
+        return places, distinct
+    present = np.zeros(room, bool)
+    present[keys] = True
+    return (np.cumsum(present) - 1).take(keys), np.flatnonzero(present)

@@ -1,0 +1,171 @@
+"""What must hold after every step: each model of each requirement is a promise, kept or broken by the worst class.
+
+Searches never compare with k. They count the classes that a refinement would make, ask the models how well those are
+protected, and keep the worst level per promise. Models that need only sizes get tables of counts; those that protect a
+column also get its values in each class, from the sparse histogram of the table.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from incrowd.privacy.model import PrivacyModel, Requirements
+from incrowd.search.top_down.groups import Groups, Rows, Weights, is_small, numbered
+from incrowd.table.class_counts import ClassCounts, Histogram
+from incrowd.table.compressed import CompressedTable
+from incrowd.table.grouping import Codes, Counts, Floats, count
+
+Levels = npt.NDArray[Any]
+
+
+@dataclass(frozen=True)
+class Promises:
+    """All promises of a policy; promise p is one model of one requirement.
+
+    Args:
+        table: The table, for its protected columns.
+        requirements: The requirements.
+    """
+
+    table: CompressedTable
+    requirements: Requirements
+    _columns: dict[str, _Column] = field(default_factory=dict, init=False)
+
+    def __post_init__(self) -> None:
+        for name in {name for requirement in self.requirements for name in requirement.columns}:
+            self._columns[name] = _Column(self.table.protected[name])
+
+    @cached_property
+    def models(self) -> tuple[tuple[tuple[int, PrivacyModel], ...], ...]:
+        """The promises of each requirement, numbered through all of them."""
+        numbers = iter(range(sum(len(requirement.models) for requirement in self.requirements)))
+        return tuple(tuple((next(numbers), model) for model in r.models) for r in self.requirements)
+
+    @cached_property
+    def thresholds(self) -> Floats:
+        """A class is good if its levels reach them; one per promise."""
+        return np.array([model.threshold for models in self.models for _, model in models], np.float64)
+
+    @cached_property
+    def first(self) -> Codes:
+        """The promise of each requirement that measures its anonymity."""
+        return np.array([models[0][0] for models in self.models])
+
+    @property
+    def need_values(self) -> bool:
+        """Whether a model needs more than the sizes of classes."""
+        return bool(self._columns)
+
+    def anonymity(self) -> Floats:
+        """The anonymity of each requirement while all records are one class."""
+        everyone = ClassCounts(np.array([self.table.records]))
+        if self.need_values:
+            everyone = self.table.class_counts(np.zeros(len(self.table.counts), np.int64), 1)
+        return np.array([requirement.anonymity(everyone) for requirement in self.requirements], np.float64)
+
+    def levels(self, requirement: int, classes: ClassCounts) -> Iterator[tuple[int, Levels]]:
+        """For each promise of a requirement, how well each of some classes is protected."""
+        for promise, model in self.models[requirement]:
+            yield promise, model.levels(classes)
+
+    def lowest(self, requirement: int, counts: Counts) -> Iterator[tuple[int, Codes, Levels]]:
+        """For each promise, the columns that have a class, and the lowest level of each; counts: groups x columns.
+
+        Args:
+            requirement: One whose models need only sizes.
+            counts: Records of each class; 0 where there is none.
+        """
+        absent = counts == 0
+        for promise, levels in self.levels(requirement, ClassCounts(counts.ravel())):
+            # A maximum of the type of the levels stands for classes that do not exist.
+            far = np.iinfo(levels.dtype).max if levels.dtype.kind in "iu" else np.inf
+            lowest = np.where(absent, far, levels.reshape(counts.shape)).min(axis=0)
+            columns = np.flatnonzero(lowest < far)
+            yield promise, columns, lowest.take(columns)
+
+    def sizes_do(self, requirement: int) -> bool:
+        """Whether the models of a requirement need only the sizes of classes."""
+        return not self.requirements[requirement].columns
+
+    def classes(self, requirement: int, keys: Codes, room: int, records: Groups) -> tuple[Codes, ClassCounts]:
+        """Count classes of some records.
+
+        Args:
+            requirement: Whose models will be asked.
+            keys: The class of each record.
+            room: All keys are below it.
+            records: The records.
+
+        Returns:
+            The keys that occur, ascending, and what is known of their classes.
+        """
+        columns = self.requirements[requirement].columns
+        if not columns:
+            distinct, sizes = present_counts(keys, room, records.weights)
+            return distinct, ClassCounts(sizes)
+        places, distinct = numbered(keys, room)
+        sizes = count(places, len(distinct), records.weights)
+        values = {c: self._columns[c].of(records.rows).grouped(places, len(distinct)) for c in columns}
+        return distinct, ClassCounts(sizes, values)
+
+
+def rest(whole: ClassCounts, part: ClassCounts, of: Codes) -> tuple[Codes, ClassCounts]:
+    """What is left of classes without parts of them.
+
+    Args:
+        whole: The classes.
+        part: The parts.
+        of: The class that each part belongs to.
+
+    Returns:
+        The parts beside which something is left, and what that is.
+    """
+    records = whole.records[of] - part.records
+    beside = np.flatnonzero(records)
+    values = {}
+    for name, histogram in part.values.items():
+        left = (_dense(whole.values[name])[of] - _dense(histogram))[beside]  # parts x values
+        parts, codes = np.nonzero(left)
+        values[name] = Histogram(histogram.values, parts, codes, left[parts, codes], len(beside))
+    return beside, ClassCounts(records[beside], values)
+
+
+def _dense(histogram: Histogram) -> Counts:
+    return histogram.table(np.arange(histogram.size), histogram.size)
+
+
+def present_counts(keys: Codes, room: int, weights: Weights) -> tuple[Codes, Counts]:
+    """The keys that occur, ascending, and their counts; sorts instead of tabulating where the table would be sparse."""
+    if is_small(room, len(keys)):
+        counts = count(keys, room, weights)
+        present = np.flatnonzero(counts)
+        return present, counts[present]
+    order = np.argsort(keys)
+    keys = keys[order]
+    starts = np.flatnonzero(np.diff(keys, prepend=-1))
+    if weights is None:
+        return keys[starts], np.diff(np.append(starts, len(keys)))
+    return keys[starts], np.add.reduceat(weights[order], starts).astype(np.int64)
+
+
+class _Column:
+    """A protected column, whose entries can be found by tuple."""
+
+    def __init__(self, histogram: Histogram) -> None:
+        self._histogram = histogram
+        self._starts = np.searchsorted(histogram.tuples, np.arange(histogram.size + 1))
+
+    def of(self, rows: Rows) -> Histogram:
+        """The histogram of some tuples, which are numbered anew in their order."""
+        every = self._histogram
+        tuples = np.arange(every.size)[rows]
+        first, number = self._starts[tuples], self._starts[tuples + 1] - self._starts[tuples]
+        place = np.repeat(np.arange(len(tuples)), number)
+        entries = np.arange(len(place)) + np.repeat(first - np.cumsum(number) + number, number)
+        return Histogram(every.values, place, every.codes[entries], every.counts[entries], len(tuples))

@@ -1,0 +1,299 @@
+"""The refinements that are open to one attribute during a top-down search, one class per way of refining.
+
+A refiner opens and closes the candidates of its attribute, knows what each would gain, and how well the classes would
+be protected that it would make. It sees the records as groups (current classes of one quasi-identifier) and learns of
+every change through `observe`, with the records of the changed groups only.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from itertools import pairwise
+from typing import Protocol
+
+import numpy as np
+
+from incrowd.recodings.steps import Change, Disclose, RefineNode, SplitInterval
+from incrowd.search.top_down.candidates import NOBODY, Candidates
+from incrowd.search.top_down.gains import Gain
+from incrowd.search.top_down.groups import Groups, Rows, is_small, take
+from incrowd.search.top_down.promises import Levels, Promises, rest
+from incrowd.table.attributes import FlatAttribute, NumberAttribute, TaxonomyAttribute
+from incrowd.table.grouping import Codes, Counts, count
+
+
+class Refiner(Protocol):
+    """What the search asks of an attribute."""
+
+    error: float  # of the gains in floats
+
+    def exact_gains(self, places: Codes) -> Iterator[tuple[Codes, Fraction]]:
+        """Exact gains of some candidates: places that gain the same, and what they gain."""
+
+    def refine(self, place: int) -> tuple[Rows, Codes, int]:
+        """Perform a candidate: the records it touches, the child of each, and the number of children."""
+
+    def observe(self, requirement: int, changed: Groups) -> None:
+        """Lower the minima by the new groups of one quasi-identifier, and close candidates that break a promise."""
+
+    def idle(self) -> bool:
+        """Whether no candidate is left."""
+
+
+@dataclass
+class Shared:
+    """What all refiners of a search share."""
+
+    candidates: Candidates
+    promises: Promises
+
+
+@dataclass
+class _Records:
+    """The records as one attribute sees them: their codes, and which records have a code."""
+
+    codes: Codes
+    size: int
+    _order: Codes | None = field(default=None, init=False)
+    _starts: Codes | None = field(default=None, init=False)
+
+    def of(self, rows: Rows) -> Codes:
+        """The codes of some records."""
+        return take(self.codes, rows)
+
+    def under(self, start: int, stop: int) -> Rows:
+        """The records with a code in [start, stop)."""
+        if start == 0 and stop == self.size:
+            return slice(None)
+        if self._order is None or self._starts is None:
+            self._order = np.argsort(self.codes, kind="stable").astype(np.int32)
+            self._starts = np.concatenate([[0], np.bincount(self.codes, minlength=self.size).cumsum()])
+        return self._order[self._starts[start] : self._starts[stop]]
+
+
+@dataclass(frozen=True)
+class _Range:
+    """A candidate of a range: where its children begin and last where they end, and the slot of each child."""
+
+    edges: Codes
+    slots: list[int]
+
+
+class RangeRefiner:
+    """Refines ranges of codes: nodes of a taxonomy into their children, intervals into two.
+
+    Every child of every candidate has a slot, so that records are counted for all candidates at once: a code lies under
+    at most one of them. Opening and closing a candidate rewrites the slots of its own codes only.
+    """
+
+    def __init__(
+        self,
+        index: int,
+        attribute: TaxonomyAttribute | NumberAttribute,
+        codes: Codes,
+        gain: Gain,
+        shared: Shared,
+    ) -> None:
+        self._index = index
+        self._attribute = attribute
+        self._records = _Records(codes, attribute.size)
+        self._gain = gain
+        self.error = gain.error
+        self._candidates, self._promises = shared.candidates, shared.promises
+        self._ranges: dict[int, _Range] = {}  # by place
+        self._slot_of_code = np.zeros(attribute.size, np.int64)  # slot 0 is that of codes under no candidate
+        self._owner = np.full(1, NOBODY)  # the place of the candidate of each slot
+        self._used = 1  # all slots are below it
+        self._free: list[int] = []
+        if isinstance(attribute, TaxonomyAttribute):
+            self._open_node(0)
+        elif attribute.missing is not None and attribute.missing > 0:
+            missing = attribute.missing
+            self._open(SplitInterval(0, attribute.size, missing), np.array([0, missing, attribute.size]))
+        else:
+            self._open_interval(0, attribute.size)
+
+    def idle(self) -> bool:
+        """Whether no candidate is left."""
+        return not self._ranges
+
+    def exact_gains(self, places: Codes) -> Iterator[tuple[Codes, Fraction]]:
+        """One by one; each is asked for once."""
+        for place in places.tolist():
+            yield np.array([place]), self._gain.exact_split(self._ranges[place].edges)
+
+    def refine(self, place: int) -> tuple[Rows, Codes, int]:
+        """Replace a candidate by its children."""
+        change, edges = self._candidates.changes[place], self._ranges[place].edges
+        start, width = int(edges[0]), len(edges) - 1
+        rows = self._records.under(start, int(edges[-1]))
+        child_of_code = np.repeat(np.arange(width), np.diff(edges))
+        children = child_of_code.take(self._records.of(rows) - self._records.codes.dtype.type(start))
+        self._close(place)
+        if isinstance(change, RefineNode):
+            assert isinstance(self._attribute, TaxonomyAttribute)
+            for node in self._attribute.taxonomy.children[change.node]:
+                self._open_node(node)
+        else:
+            for left, right in pairwise(edges.tolist()):
+                self._open_interval(left, right)
+        return rows, children, width
+
+    def observe(self, requirement: int, changed: Groups) -> None:
+        """Count the children of all candidates at once."""
+        if self.idle():
+            return
+        keys = self._slot_of_code.take(self._records.of(changed.rows))
+        if changed.size > 1:
+            keys += changed.numbers * np.int64(self._used)
+        room = changed.size * self._used
+        if self._promises.sizes_do(requirement) and is_small(room, len(keys)):
+            counts = count(keys, room, changed.weights).reshape(changed.size, self._used)
+            self._lower(self._promises.lowest(requirement, counts))
+            return
+        distinct, classes = self._promises.classes(requirement, keys, room, changed)
+        slots = distinct % self._used
+        self._lower((promise, slots, levels) for promise, levels in self._promises.levels(requirement, classes))
+
+    def observe_counts(self, requirement: int, counts: Counts, slots: Codes) -> None:
+        """The same where the records are counted already: groups x slots."""
+        found = self._promises.lowest(requirement, counts)
+        self._lower((promise, slots.take(columns), levels) for promise, columns, levels in found)
+
+    def slots_in_use(self) -> tuple[Codes, Codes]:
+        """The slots that are taken, and the place among them of the slot of each code."""
+        taken = self._owner[: self._used] != NOBODY
+        taken[0] = True
+        return np.flatnonzero(taken), (np.cumsum(taken) - 1).take(self._slot_of_code)
+
+    def _lower(self, found: Iterator[tuple[int, Codes, Levels]]) -> None:
+        """Lower minima by the levels of classes, given by promise and slot; close what breaks a promise."""
+        places = self._owner[:0]
+        for promise, slots, levels in found:
+            places = self._owner.take(slots)
+            self._candidates.lower(promise, places, levels)
+        for place in self._candidates.broken(places, self._promises.thresholds):
+            self._close(place)
+
+    def _open_node(self, node: int) -> None:
+        assert isinstance(self._attribute, TaxonomyAttribute)
+        taxonomy = self._attribute.taxonomy
+        if children := taxonomy.children[node]:
+            edges = np.append(taxonomy.start[list(children)], taxonomy.stop[node]).astype(np.int64)
+            self._open(RefineNode(node), edges)
+
+    def _open_interval(self, start: int, stop: int) -> None:
+        if stop - start > 1 and self._gain.beneficial(start, stop):
+            cut = self._gain.best_cut(start, stop)
+            self._open(SplitInterval(start, stop, cut), np.array([start, cut, stop]))
+
+    def _open(self, change: Change, edges: Codes) -> None:
+        start, stop = int(edges[0]), int(edges[-1])
+        if not self._gain.beneficial(start, stop):
+            return
+        order = change.node if isinstance(change, RefineNode) else start
+        place = self._candidates.add(self._index, order, self._gain.split(edges), change)
+        slots = self._take_slots(len(edges) - 1)
+        self._ranges[place] = _Range(edges, slots)
+        self._owner[slots] = place
+        self._slot_of_code[start:stop] = np.repeat(slots, np.diff(edges))
+
+    def _close(self, place: int) -> None:
+        closed = self._ranges.pop(place)
+        self._candidates.remove(place)
+        self._slot_of_code[closed.edges[0] : closed.edges[-1]] = 0
+        self._owner[closed.slots] = NOBODY
+        self._free.extend(closed.slots)
+
+    def _take_slots(self, number: int) -> list[int]:
+        """Slots that no candidate has; those that were given back first."""
+        given_back = max(0, len(self._free) - number)
+        slots, self._free = self._free[given_back:], self._free[:given_back]
+        new = number - len(slots)
+        slots += range(self._used, self._used + new)
+        self._used += new
+        if self._used > len(self._owner):
+            self._owner = np.concatenate([self._owner, np.full(self._used, NOBODY)])
+        return slots
+
+
+class DisclosureRefiner:
+    """Shows values one by one out of a suppressed set."""
+
+    def __init__(self, index: int, attribute: FlatAttribute, codes: Codes, gain: Gain, shared: Shared) -> None:
+        self._records = _Records(codes, attribute.size)
+        self._gain = gain
+        self.error = gain.error
+        self._candidates, self._promises = shared.candidates, shared.promises
+        self._suppressed = np.ones(attribute.size, bool)
+        self._rows: Rows = slice(None)
+        # The candidate of each code; a place that was given back is nobody's.
+        self._place = np.array([self._candidates.add(index, c, 0.0, Disclose(c)) for c in range(attribute.size)], int)
+        self._left = attribute.size
+        self._update_gains()
+
+    def idle(self) -> bool:
+        """Whether no candidate is left."""
+        return not self._left
+
+    def exact_gains(self, places: Codes) -> Iterator[tuple[Codes, Fraction]]:
+        """Values with equal counts at once."""
+        codes = self._candidates.order[places]
+        for same, gain in self._gain.exact_disclosures(self._suppressed, codes):
+            yield places[same], gain
+
+    def refine(self, place: int) -> tuple[Rows, Codes, int]:
+        """Show one value; it is child 0, what stays suppressed is child 1."""
+        rows, code = self._rows, int(self._candidates.order[place])
+        stays = self._records.of(rows) != code
+        self._suppressed[code] = False
+        self._close([code])
+        self._rows = np.flatnonzero(stays) if isinstance(rows, slice) else rows[stays]
+        self._update_gains()
+        return rows, stays.astype(np.int64), 2
+
+    def observe(self, requirement: int, changed: Groups) -> None:
+        """A group falls apart into the records with the value and the other suppressed ones."""
+        if self.idle():
+            return
+        codes, inside = self._records.of(changed.rows), changed
+        suppressed = self._suppressed[codes]
+        if not suppressed.all():
+            chosen = np.flatnonzero(suppressed)
+            codes = codes[chosen]
+            inside = Groups(
+                chosen if isinstance(changed.rows, slice) else changed.rows[chosen],
+                changed.numbers[chosen],
+                changed.size,
+                None if changed.weights is None else changed.weights[chosen],
+            )
+        width = len(self._suppressed)
+        keys, shown = self._promises.classes(
+            requirement, inside.numbers * np.int64(width) + codes, changed.size * width, inside
+        )
+        groups, together = self._promises.classes(requirement, inside.numbers, changed.size, inside)
+        beside, others = rest(together, shown, np.searchsorted(groups, keys // width))
+        places = self._place[keys % width]
+        for promise, levels in self._promises.levels(requirement, shown):
+            self._candidates.lower(promise, places, levels)
+        for promise, levels in self._promises.levels(requirement, others):
+            self._candidates.lower(promise, places[beside], levels)
+        broken = self._candidates.broken(places, self._promises.thresholds)
+        self._close(self._candidates.order[broken].tolist())
+
+    def _update_gains(self) -> None:
+        codes = np.flatnonzero(self._place != NOBODY)
+        if self._gain.suppression_beneficial(self._suppressed):
+            places = self._place[codes]
+            self._candidates.gain[places] = self._gain.disclosures(self._suppressed)[codes]
+            self._candidates.exact[places] = -1
+        else:
+            self._close(codes.tolist())
+
+    def _close(self, codes: Sequence[int]) -> None:
+        for code in codes:
+            self._candidates.remove(int(self._place[code]))
+        self._place[list(codes)] = NOBODY
+        self._left -= len(codes)

@@ -1,0 +1,203 @@
+"""Attributes: what the codes of a column mean.
+
+Attributes are encoded once, from the distinct values of a column. A categorical value is the number of its leaf, a
+number or a date is the rank of its value, a missing value is a code of its own, always the last one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from incrowd.errors import DataError, TaxonomyError, did_you_mean, shorten
+from incrowd.table.grouping import Codes, Floats
+from incrowd.table.scales import Numbers, Scale, scale_of, text_of
+from incrowd.taxonomies.rules import Rule
+from incrowd.taxonomies.taxonomy import Taxonomy
+
+
+@dataclass(frozen=True)
+class TaxonomyAttribute:
+    """A categorical attribute with a taxonomy; code = leaf of the taxonomy."""
+
+    name: str
+    taxonomy: Taxonomy
+    rule: Rule | None = None  # what built the taxonomy out of the values, if a rule did
+
+    @property
+    def size(self) -> int:
+        """Number of codes, that of missing values included."""
+        return len(self.taxonomy.leaves)
+
+    @property
+    def missing(self) -> int | None:
+        """Code of missing values, None where there are none."""
+        return self.taxonomy.missing
+
+    def values(self) -> pa.Array:
+        """The value of each code."""
+        return pa.array([self.taxonomy.labels[node] for node in self.taxonomy.leaves], pa.string())
+
+    def loss(self, start: Codes, stop: Codes) -> Floats:
+        """Loss of a cell that stands for the codes [start, stop): 0 for one leaf, 1 for all."""
+        return np.asarray((np.asarray(stop) - np.asarray(start) - 1) / max(1, self.size - 1))
+
+
+@dataclass(frozen=True)
+class NumberAttribute:
+    """A number, date or timestamp; code = rank of the value among those that occur.
+
+    Args:
+        name: Column name.
+        scale: What the numbers mean.
+        numbers: The distinct values, ascending.
+        missing: Code of missing values, None where there are none.
+        domain: Lowest and highest possible value, where the user made them public.
+    """
+
+    name: str
+    scale: Scale
+    numbers: Numbers
+    missing: int | None = None
+    domain: tuple[Any, Any] | None = None
+
+    @property
+    def size(self) -> int:
+        """Number of codes, that of missing values included."""
+        return len(self.numbers) + (self.missing is not None)
+
+    @property
+    def extent(self) -> tuple[Any, Any]:
+        """Lowest and highest value: the public domain, else what occurs."""
+        if self.domain is not None:
+            return self.domain
+        return (self.numbers[0].item(), self.numbers[-1].item()) if len(self.numbers) else (0, 0)
+
+    def values(self) -> pa.Array:
+        """The value of each code, as text that the scale reads back."""
+        nothing: list[str | None] = [None] * (self.missing is not None)
+        if self.numbers.dtype.kind in "iu" and self.scale.kind == "integer":  # the same texts, many times faster
+            return pa.concat_arrays([pa.array(self.numbers).cast(pa.string()), pa.array(nothing, pa.string())])
+        return pa.array([*map(self.scale.text, self.numbers), *nothing], pa.string())
+
+    def loss(self, start: Codes, stop: Codes) -> Floats:
+        """Loss of a cell that stands for the codes [start, stop): width of the published interval over the range.
+
+        An interval reaches up to the next one; on scales with whole steps its last value lies one step below. The
+        missing code alone loses nothing, together with numbers everything.
+        """
+        start, stop, ranks = np.asarray(start), np.asarray(stop), len(self.numbers)
+        lowest, highest = self.extent
+        edges = self._edges
+        low = np.where(start == 0, lowest, edges[start])
+        step = 0.0 if self.scale.kind == "number" else 1.0
+        high = np.where(stop >= ranks, highest, edges[np.minimum(stop, ranks)] - step)
+        lost = (high - low) / (highest - lowest) if highest > lowest else np.zeros(len(low))
+        return np.where(stop > ranks, np.where(start == ranks, 0.0, 1.0), lost)
+
+    @cached_property
+    def _edges(self) -> Floats:
+        """The numbers and the highest one, as losses are computed from them."""
+        return np.append(self.numbers, self.extent[1]).astype(np.float64)
+
+
+@dataclass(frozen=True)
+class FlatAttribute:
+    """A categorical attribute without a taxonomy: a value is either shown or suppressed."""
+
+    name: str
+    texts: tuple[str, ...]
+    missing: int | None = None
+
+    @property
+    def size(self) -> int:
+        """Number of codes, that of missing values included."""
+        return len(self.texts) + (self.missing is not None)
+
+    def values(self) -> pa.Array:
+        """The value of each code."""
+        return pa.array([*self.texts, *[None] * (self.missing is not None)], pa.string())
+
+
+Attribute = TaxonomyAttribute | NumberAttribute | FlatAttribute
+
+
+def encode(
+    name: str,
+    values: pa.Array,
+    *,
+    has_missing: bool,
+    taxonomy: Taxonomy | Rule | None = None,
+    declared: str | None = None,
+    domain: tuple[Any, Any] | None = None,
+) -> tuple[Attribute, Codes]:
+    """Make an attribute out of the distinct values of a column.
+
+    Args:
+        name: Column name.
+        values: Its distinct values in any order, without nulls.
+        has_missing: Whether missing values occur.
+        taxonomy: Its taxonomy, or a rule that builds one out of the values, if it has one.
+        declared: The declared type, if there is one.
+        domain: The public range of a number or date, if there is one.
+
+    Returns:
+        The attribute, and the code of each of the values, followed by the code of missing values if they occur.
+    """
+    if taxonomy is not None:
+        return _encode_taxonomy(name, values, taxonomy, has_missing)
+    scale = scale_of(values, name, declared)
+    if scale is None:
+        if domain is not None:
+            raise DataError(f"column '{name}' has a public range but holds text; leave out the range")
+        texts, codes = _factorize(text_of(values))
+        if "*" in texts:
+            raise DataError(
+                f"column '{name}' holds the value '*', which stands for suppressed values; name it as a missing value"
+            )
+        attribute: Attribute = FlatAttribute(name, tuple(texts.tolist()), len(texts) if has_missing else None)
+    else:
+        numbers, codes = np.unique(scale.numbers(values, name), return_inverse=True)
+        if domain is not None:
+            domain = (scale.number(domain[0], name), scale.number(domain[1], name))
+            if len(numbers) and not domain[0] <= numbers[0] <= numbers[-1] <= domain[1]:
+                raise DataError(
+                    f"column '{name}' holds values outside its public range, {scale.text(domain[0])} to "
+                    f"{scale.text(domain[1])}; widen the range, or correct the values"
+                )
+        attribute = NumberAttribute(name, scale, numbers, len(numbers) if has_missing else None, domain)
+    return attribute, np.append(codes, attribute.size - 1) if has_missing else codes
+
+
+def _encode_taxonomy(name: str, values: pa.Array, given: Taxonomy | Rule, has_missing: bool) -> tuple[Attribute, Codes]:
+    rule = None if isinstance(given, Taxonomy) else given
+    taxonomy = given if isinstance(given, Taxonomy) else given.build(text_of(values).to_pylist())
+    taxonomy = taxonomy.with_missing() if has_missing else taxonomy
+    attribute = TaxonomyAttribute(name, taxonomy, rule)
+    codes = pc.index_in(text_of(values), attribute.values()).to_numpy(zero_copy_only=False)
+    if len(unknown := text_of(values).filter(pa.array(np.isnan(codes)))):
+        raise unknown_values_error(name, unknown.to_pylist(), taxonomy)
+    return attribute, np.append(codes, taxonomy.missing).astype(np.int64) if taxonomy.missing is not None else codes
+
+
+def unknown_values_error(name: str, unknown: Sequence[str], taxonomy: Taxonomy) -> TaxonomyError:
+    """The error for values that a taxonomy does not know; lists at most five of them."""
+    leaves = [label for label in (taxonomy.labels[node] for node in taxonomy.leaves) if label is not None]
+    hint = did_you_mean(unknown[0], leaves)
+    advice = f"{hint} Add" if hint else "; add"  # a hint ends in a question mark
+    return TaxonomyError(
+        f"{len(unknown)} value(s) of column '{name}' are not leaves of its taxonomy: {shorten(sorted(unknown))}"
+        f"{advice} them to the taxonomy, or name them as missing values"
+    )
+
+
+def _factorize(texts: pa.Array) -> tuple[npt.NDArray[Any], Codes]:
+    """Distinct texts in order, and the rank of each text."""
+    return np.unique(np.array(texts.to_pylist(), dtype=object), return_inverse=True)

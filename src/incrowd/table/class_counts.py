@@ -1,0 +1,98 @@
+"""Counting values within tuples and classes: sparse histograms of one column, and what is known of some classes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
+import numpy.typing as npt
+
+from incrowd.table.grouping import Codes, Counts, count
+
+Mask = npt.NDArray[np.bool_]
+
+
+@dataclass(frozen=True)
+class Histogram:
+    """How many records of each tuple (or class) have each value of a column, kept sparsely.
+
+    Entry e says that `counts[e]` records of `tuples[e]` have the value `codes[e]`; entries are sorted by tuple, then by
+    value, and none is empty.
+
+    Args:
+        values: The value of each code; None stands for missing values, and comes last.
+        tuples: The tuple of each entry.
+        codes: The value of each entry.
+        counts: Records of each entry.
+        size: How many tuples there are, those without an entry included.
+    """
+
+    values: tuple[str | None, ...]
+    tuples: Codes
+    codes: Codes
+    counts: Counts
+    size: int
+
+    @property
+    def width(self) -> int:
+        """Number of values."""
+        return len(self.values)
+
+    def table(self, groups: Codes, size: int, kept: Mask | None = None) -> Counts:
+        """Records per group and value, dense: size x values.
+
+        Args:
+            groups: The group of each tuple.
+            size: Number of groups.
+            kept: The tuples that count; all if None.
+        """
+        one_each = self._one_each
+        keys = (groups if one_each else groups[self.tuples]) * np.int64(self.width) + self.codes
+        weights = self.counts
+        if kept is not None:
+            weights = weights * (kept if one_each else kept[self.tuples])
+        elif len(self.counts) == self.records:
+            return count(keys, size * self.width, None).reshape(size, self.width)
+        return count(keys, size * self.width, weights).reshape(size, self.width)
+
+    @cached_property
+    def _one_each(self) -> bool:
+        """Whether entry e belongs to tuple e; as many entries as tuples are not enough, since a tuple may have none."""
+        return len(self.tuples) == self.size and bool((np.diff(self.tuples, prepend=-1) == 1).all())
+
+    @property
+    def records(self) -> int:
+        """Records in all."""
+        return int(self.counts.sum())
+
+    def grouped(self, groups: Codes, size: int, kept: Mask | None = None) -> Histogram:
+        """The histogram of groups of tuples; sparse, however many values there are.
+
+        Args:
+            groups: The group of each tuple.
+            size: Number of groups.
+            kept: The tuples that count; all if None.
+        """
+        chosen = slice(None) if kept is None else kept[self.tuples]
+        keys = groups[self.tuples[chosen]].astype(np.int64) * self.width + self.codes[chosen]
+        order = np.argsort(keys, kind="stable")
+        keys = keys[order]
+        starts = np.flatnonzero(np.diff(keys, prepend=-1))
+        counts = np.add.reduceat(self.counts[chosen][order], starts) if len(starts) else self.counts[:0]
+        keys = keys[starts]
+        return Histogram(self.values, keys // self.width, keys % self.width, counts, size)
+
+
+@dataclass(frozen=True)
+class ClassCounts:
+    """What is known of some classes.
+
+    Args:
+        records: Records of each class.
+        values: For each protected column, how many records of each class have each value.
+    """
+
+    records: Counts
+    values: Mapping[str, Histogram] = field(default_factory=dict)

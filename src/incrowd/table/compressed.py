@@ -1,0 +1,132 @@
+"""The compressed table: codes of the distinct tuples, how many records each has, and the attributes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
+import numpy.typing as npt
+
+from incrowd.table.attributes import Attribute
+from incrowd.table.class_counts import ClassCounts, Histogram, Mask
+from incrowd.table.grouping import Codes, Counts, changes, count, sort_tuples
+
+
+@dataclass(frozen=True)
+class CompressedTable:
+    """Distinct tuples over all quasi-identifiers in lexicographic order of their codes.
+
+    Args:
+        attributes: The attributes.
+        codes: One array per attribute, one code per tuple, of the smallest unsigned type.
+        counts: Records per tuple.
+        target: How often each label of the target occurs in each tuple; None without a target.
+        protected: The same of each protected column, by name.
+    """
+
+    attributes: tuple[Attribute, ...]
+    codes: tuple[Codes, ...]
+    counts: Counts
+    target: Histogram | None = None
+    protected: Mapping[str, Histogram] = field(default_factory=dict)
+
+    @property
+    def has_target(self) -> bool:
+        """Whether the labels of a target are known."""
+        return self.target is not None
+
+    @property
+    def labels(self) -> tuple[str | None, ...]:
+        """The labels of the target; none without one."""
+        return () if self.target is None else self.target.values
+
+    @cached_property
+    def records(self) -> int:
+        """Number of records."""
+        return int(self.counts.sum())
+
+    def index(self, name: str) -> int:
+        """Position of an attribute."""
+        return next(i for i, attribute in enumerate(self.attributes) if attribute.name == name)
+
+    @cached_property
+    def weights(self) -> npt.NDArray[np.float64] | None:
+        """Counts as weights of np.bincount, None where every count is 1."""
+        return None if len(self.counts) == self.records else self.counts.astype(np.float64)
+
+    def value_counts(self, attribute: int) -> Counts:
+        """Records per code of one attribute."""
+        return count(self.codes[attribute], self.attributes[attribute].size, self.weights)
+
+    def label_counts(self, attribute: int) -> Counts:
+        """Records per code of one attribute and label of the target: codes x labels."""
+        return self.labels_in(self.codes[attribute], self.attributes[attribute].size)
+
+    def labels_in(self, groups: Codes, size: int, kept: Mask | None = None) -> Counts:
+        """Records per group of tuples and label of the target: size x labels.
+
+        Args:
+            groups: The group of each tuple.
+            size: Number of groups.
+            kept: The tuples that count; all if None.
+        """
+        assert self.target is not None
+        return self.target.table(groups, size, kept)
+
+    def class_counts(self, groups: Codes, size: int, kept: Mask | None = None) -> ClassCounts:
+        """What privacy models ask of the classes that groups of tuples are.
+
+        Args:
+            groups: The group of each tuple.
+            size: Number of groups.
+            kept: The tuples that count; all if None.
+        """
+        records = count(groups, size, self.weights if kept is None else self.counts * kept)
+        if not self.protected:
+            return ClassCounts(records)
+        return ClassCounts(records, {name: h.grouped(groups, size, kept) for name, h in self.protected.items()})
+
+    @classmethod
+    def build(
+        cls,
+        attributes: Sequence[Attribute],
+        codes: Sequence[Codes],
+        counts: Counts,
+        target: tuple[Sequence[str | None], Codes] | None = None,
+        protected: Mapping[str, tuple[Sequence[str | None], Codes]] | None = None,
+    ) -> CompressedTable:
+        """Collapse rows of codes.
+
+        Args:
+            attributes: The attributes.
+            codes: The code of each row, per attribute.
+            counts: Records of each row.
+            target: The labels of the target, and the label of each row.
+            protected: Of protected columns by name, their values and the value of each row.
+        """
+        sizes = [attribute.size for attribute in attributes]
+        types = [np.min_scalar_type(size - 1) for size in sizes]
+        columns = [column.astype(kind, copy=False) for column, kind in zip(codes, types, strict=True)]
+        first = [target] if target else []
+        order, starts = sort_tuples([*columns, *(c for _, c in first)], [*sizes, *(len(v) for v, _ in first)])
+        if not first and not protected:
+            tuples = order[starts]
+            return cls(tuple(attributes), tuple(c[tuples] for c in columns), np.add.reduceat(counts[order], starts))
+        entries = order[starts]
+        entry_counts = np.add.reduceat(counts[order], starts)
+        columns = [column.take(entries) for column in columns]
+        new = changes(columns)
+        firsts = np.flatnonzero(new)
+        number = np.cumsum(new) - 1  # the tuple of each entry
+        kept = tuple(columns if len(firsts) == len(entries) else (column.take(firsts) for column in columns))
+        labels = Histogram(tuple(target[0]), number, target[1][entries], entry_counts, len(firsts)) if target else None
+        histograms = {}
+        if protected:
+            of_row = np.empty(len(order), np.int64)
+            of_row[order] = np.repeat(number, np.diff(np.append(starts, len(order))))
+            for name, (values, column) in protected.items():
+                rows = Histogram(tuple(values), np.arange(len(of_row)), column, counts, len(of_row))
+                histograms[name] = rows.grouped(of_row, len(firsts))
+        return cls(tuple(attributes), kept, np.add.reduceat(entry_counts, firsts), labels, histograms)

@@ -1,0 +1,91 @@
+"""Rows of codes: sorting, numbering and counting the distinct ones."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+Codes = npt.NDArray[Any]
+Counts = npt.NDArray[np.int64]
+Floats = npt.NDArray[np.float64]
+
+
+def count(keys: Codes, size: int, weights: npt.NDArray[Any] | None) -> Counts:
+    """How many records (or how much weight) each key below `size` has."""
+    counted = np.bincount(keys, weights, minlength=size)
+    return counted if weights is None else counted.astype(np.int64)
+
+
+def sort_tuples(columns: Sequence[Codes], sizes: Sequence[int]) -> tuple[Codes, Codes]:
+    """Sort rows of codes lexicographically.
+
+    As many columns as fit are packed into one integer; where more are left, they are packed in turn, and sorted only
+    among rows that are equal so far, which are few where there are many columns.
+
+    Args:
+        columns: One array per attribute.
+        sizes: Number of codes of each attribute.
+
+    Returns:
+        The order of the rows, and where in that order each distinct tuple starts.
+    """
+    key, packed = _pack(columns, sizes, 1 << 62)
+    order = np.argsort(key)
+    new = changes([key.take(order)])
+    while packed < len(columns):
+        tied = ~new
+        tied[:-1] |= tied[1:]
+        places = np.flatnonzero(tied)
+        rows = order[places]
+        key, more = _pack([column.take(rows) for column in columns[packed:]], sizes[packed:], (1 << 62) // len(order))
+        if len(rows):
+            key += np.cumsum(new)[places] * np.int64(math.prod(sizes[packed : packed + more]))
+            inner = np.argsort(key)
+            order[places], new[places] = rows[inner], changes([key[inner]])
+        packed += more
+    return order, np.flatnonzero(new)
+
+
+def _pack(columns: Sequence[Codes], sizes: Sequence[int], room: int) -> tuple[Codes, int]:
+    """The first columns as one integer per row, below `room` if one column is; and how many columns those are."""
+    key, used = columns[0].astype(np.int64), sizes[0]
+    for packed, (column, size) in enumerate(zip(columns[1:], sizes[1:], strict=True), 1):
+        used *= size
+        if used > room:
+            return key, packed
+        key *= size
+        key += column
+    return key, len(columns)
+
+
+def changes(columns: Sequence[Codes]) -> npt.NDArray[np.bool_]:
+    """Where a row differs from the one before; the first row does."""
+    changed = np.ones(len(columns[0]), bool)
+    changed[1:] = False
+    for column in columns:
+        changed[1:] |= column[1:] != column[:-1]
+    return changed
+
+
+def group(columns: Sequence[Codes], widths: Sequence[int]) -> tuple[Codes, Codes]:
+    """Number the distinct rows of some columns of codes.
+
+    Returns:
+        The number of each row, and for each number a row that has it.
+    """
+    if math.prod(widths) <= 4 * len(columns[0]) + 65536:  # a table of all combinations is small: no need to sort
+        keys = np.zeros(len(columns[0]), np.int64)
+        for column, width in zip(columns, widths, strict=True):
+            keys = keys * width + column
+        first = np.full(math.prod(widths), -1)
+        first[keys[::-1]] = np.arange(len(keys))[::-1]
+        present = first >= 0
+        return (present.cumsum() - 1).take(keys), first[present]
+    order, starts = sort_tuples(columns, widths)
+    groups = np.empty(len(order), np.int64)
+    groups[order] = np.repeat(np.arange(len(starts)), np.diff(np.append(starts, len(order))))
+    return groups, order[starts]

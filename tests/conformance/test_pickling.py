@@ -1,0 +1,94 @@
+"""A release is data: it can be pickled, sent to another process, and used there, whatever it was made from."""
+
+import pickle
+import random
+import subprocess
+import sys
+
+import polars as pl
+import pyarrow as pa
+import pyarrow.csv
+import pyarrow.parquet as pq
+import pytest
+
+import incrowd
+from incrowd.errors import PolicyError
+
+KINDS = ("csv", "parquet", "pandas", "polars", "pyarrow")
+METHODS = {"tdr": "global", "kaca": "local"}
+DRAW = random.Random(3)
+TABLE = pa.table(
+    {
+        "name": [f"person {number}" for number in range(120)],
+        "age": [str(DRAW.randint(20, 60)) for _ in range(120)],
+        "job": [DRAW.choice(["clerk", "nurse", "smith"]) for _ in range(120)],
+        "income": [DRAW.choice(["low", "high"]) for _ in range(120)],
+    }
+)
+POLICY = {"quasi_identifiers": ["age", "job"], "k": 4, "target": "income", "identifiers": ["name"]}
+CHILD = """
+import pickle, sys
+release = pickle.load(open(sys.argv[1], "rb"))
+release.write(sys.argv[2])
+print(release.measures.total.ncp)
+"""
+
+
+@pytest.fixture(params=[(kind, method) for kind in KINDS for method in METHODS], ids="-".join)
+def release(request, tmp_path):
+    """A release of one kind of table by a global or a local method."""
+    kind, method = request.param
+    if kind == "csv":
+        data = tmp_path / "people.csv"
+        pyarrow.csv.write_csv(TABLE, data)
+    elif kind == "parquet":
+        data = tmp_path / "people.parquet"
+        pq.write_table(TABLE, data)
+    else:
+        data = {"pandas": TABLE.to_pandas(), "polars": pl.from_arrow(TABLE), "pyarrow": TABLE}[kind]
+    return incrowd.anonymize(data, **POLICY, method=method)
+
+
+def same(one, two):
+    return one.equals(two)
+
+
+def test_all_of_it_comes_back(release):
+    again = pickle.loads(pickle.dumps(release))
+    assert again.policy == release.policy
+    assert again.recoding == release.recoding
+    assert again.steps == release.steps
+    assert again.notes == release.notes
+    assert again.measures == release.measures
+    assert again.to_json() == release.to_json()
+    assert same(again.data, release.data)
+    assert again.certificate == release.certificate
+
+
+def test_also_after_it_was_used(release):
+    used = release.measures, release.data, release.certificate
+    again = pickle.loads(pickle.dumps(release))
+    assert (again.measures, again.certificate) == (used[0], used[2])
+    assert same(again.data, used[1])
+
+
+def test_an_earlier_step_can_be_had_from_what_came_back(release):
+    again = pickle.loads(pickle.dumps(release))
+    if METHODS[release.policy.method] == "local":
+        with pytest.raises(PolicyError, match="keeps no release at a step"):
+            again.at(0)
+        return
+    assert len(release.steps) > 1
+    for step in range(len(release.steps) + 1):
+        assert again.at(step).recoding == release.at(step).recoding
+        assert same(again.at(step).data, release.at(step).data)
+
+
+def test_another_process_writes_the_same_file(release, tmp_path):
+    (tmp_path / "release.pickle").write_bytes(pickle.dumps(release))
+    command = [sys.executable, "-c", CHILD, str(tmp_path / "release.pickle"), str(tmp_path / "there.csv")]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert float(done.stdout) == release.measures.total.ncp
+    release.write(tmp_path / "here.csv")
+    assert (tmp_path / "there.csv").read_bytes() == (tmp_path / "here.csv").read_bytes()

@@ -1,0 +1,283 @@
+"""The command line: what it prints where, how it ends, and that nothing is left behind when it fails."""
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+from tests.command_line import GOOD, POLICY, anonymize, command, contents, only_line, run
+
+from incrowd.cli.options import _method_options
+from incrowd.measures.registry import OF_CLASSES
+from incrowd.search.registry import METHODS
+
+
+@pytest.fixture
+def folder(workplace):
+    (workplace / "people.csv").write_text(GOOD)
+    return workplace
+
+
+class TestAnonymize:
+    def test_writes_and_says_so_on_stderr(self, folder):
+        result = run(*anonymize(*POLICY, "--preview"))
+        assert result.exit_code == 0
+        assert result.stdout == ""
+        assert "60 records released, each in a crowd of at least" in result.stderr
+        written = ["out.certificate.json", "out.csv", "out.recoding.json", "out.steps.json", "people.csv"]
+        assert sorted(contents(folder)) == written
+        assert (folder / "out.csv").read_text().splitlines()[0] == "age,sex,job,income"
+        assert (folder / "people.csv").read_text() == GOOD
+
+    def test_json_is_all_that_is_on_stdout(self, folder):
+        result = run(*anonymize(*POLICY, "--json"))
+        assert result.exit_code == 0
+        assert result.stderr == ""
+        found = json.loads(result.stdout)
+        assert found["certificate"] == json.loads((folder / "out.certificate.json").read_text())
+        total = found["measures"]["total"]
+        assert set(total) == {"attributes", "k", *OF_CLASSES}
+        assert {"dm", "c_avg", "ncp", "cm", "median_class", "largest_class"} <= set(total)
+        assert [part["attributes"] for part in found["measures"]["attributes"]] == [["age"], ["sex"], ["job"]]
+
+    def test_overwrite(self, folder):
+        (folder / "out.csv").write_text("old")
+        assert run(*anonymize(*POLICY, "--overwrite")).exit_code == 0
+        assert (folder / "out.csv").read_text() != "old"
+
+    def test_max_steps(self, folder):
+        result = run(*anonymize(*POLICY, "--max-steps", 1, "--json"))
+        assert json.loads(result.stdout)["steps"] == 1
+
+    def test_brackets_are_no_markup(self, folder):
+        (folder / "odd.csv").write_text("age,[/b]\n" + "1,[/x]\n" * 5)
+        result = run(*anonymize("--qi", "age,[/b]", "--k", 2, "--preview", table="odd.csv"))
+        assert result.exit_code == 0
+        assert "[/b]" in result.stderr
+        assert "[/x]" in result.stderr
+
+    def test_the_dialect_can_be_said(self, folder):
+        (folder / "odd.csv").write_bytes("1|Ä\n".encode("cp1252") * 5)
+        words = ("--separator", "|", "--encoding", "cp1252", "--no-header")
+        result = run(*anonymize("--qi", "column1", "--k", 2, *words, table="odd.csv"))
+        assert result.exit_code == 0
+        assert (folder / "out.csv").read_bytes() == "*|Ä\n".encode("cp1252") * 5
+
+
+class TestPolicyFile:
+    TOML = 'quasi_identifiers = ["age", "sex"]\nk = 5\ntarget = "income"\nmethod = "tds"\nmax_steps = 3\n'
+
+    def policy(self, folder, *arguments):
+        (folder / "release.toml").write_text(self.TOML)
+        result = run(*anonymize("--policy", "release.toml", "--json", *arguments))
+        assert result.exit_code == 0, result.stderr
+        return json.loads(result.stdout)["policy"]
+
+    def test_says_everything(self, folder):
+        found = self.policy(folder)
+        assert found["quasi_identifiers"] == [{"attributes": ["age", "sex"], "k": 5}]
+        assert (found["method"], found["max_steps"], found["target"]) == ("tds", 3, "income")
+
+    def test_options_win(self, folder):
+        found = self.policy(folder, "--qi", "age,job", "--k", 7, "--method", "tdr", "--max-steps", 2)
+        assert found["quasi_identifiers"] == [{"attributes": ["age", "job"], "k": 7}]
+        assert (found["method"], found["max_steps"], found["target"]) == ("tdr", 2, "income")
+
+    def test_a_k_that_no_quasi_identifier_would_heed(self, folder):
+        (folder / "own.toml").write_text("quasi_identifiers = [{attributes = ['age'], k = 5}]")
+        result = run(*anonymize("--policy", "own.toml", "--k", 10))
+        assert "has its own k" in only_line(result.stderr)
+        assert result.exit_code == 2
+
+    def test_a_k_is_for_the_quasi_identifiers_that_have_none(self, folder):
+        (folder / "one.toml").write_text("quasi_identifiers = [{attributes = ['age'], k = 5}, {attributes = ['sex']}]")
+        result = run(*anonymize("--policy", "one.toml", "--k", 10, "--json"))
+        found = json.loads(result.stdout)["policy"]["quasi_identifiers"]
+        assert found == [{"attributes": ["age"], "k": 5}, {"attributes": ["sex"], "k": 10}]
+
+    def test_a_taxonomy_takes_the_place_of_a_range(self, folder):
+        self.TOML += "[ranges]\nage = [0, 120]\n"
+        assert self.policy(folder, "--taxonomy", "age=widths:5,10")["taxonomies"] == ["age"]
+
+    def test_a_range_takes_the_place_of_a_taxonomy(self, folder):
+        self.TOML += "[taxonomies]\nage = {widths = [5]}\n"
+        assert self.policy(folder, "--range", "age=0:120")["taxonomies"] == []
+
+    def test_taxonomies_of_the_command_line_with_its_quasi_identifiers(self, folder):
+        (folder / "trees").mkdir()
+        (folder / "trees" / "sex.csv").write_text("f;*\nm;*\n")
+        found = self.policy(folder, "--taxonomies", "trees", "--taxonomy", "age=widths:5")
+        assert found["taxonomies"] == ["age", "sex"]
+
+    def test_what_is_said_by_column_is_joined_by_column(self, folder):
+        self.TOML += "[taxonomies]\nage = {widths = [5]}\nsex = {flat = true}\n[types]\nage = 'number'\n"
+        found = self.policy(folder, "--taxonomy", "age=widths:2,4", "--type", "sex=text")
+        assert found["taxonomies"] == ["age", "sex"]
+        assert found["types"] == {"age": "number", "sex": "text"}
+        assert "[24-28)" in run("codebook", "out.recoding.json").stdout
+
+    def test_what_it_says_of_columns_that_are_not_asked_for_is_left_out(self, folder):
+        self.TOML += "[taxonomies]\nage = {widths = [5]}\n[types]\nage = 'number'\n"
+        found = self.policy(folder, "--qi", "sex,job", "--taxonomy", "job=flat")
+        assert (found["taxonomies"], found["types"]) == (["job"], {})
+
+    def test_a_range_of_a_column_with_a_taxonomy(self, folder):
+        both = "[taxonomies]\nage = {widths = [5]}\n[ranges]\nage = [0, 99]\n"
+        (folder / "release.toml").write_text(self.TOML + both)
+        result = run(*anonymize("--policy", "release.toml"))
+        assert "column 'age' has a taxonomy, so its range would have no effect" in only_line(result.stderr)
+        assert result.exit_code == 2
+
+    def test_of_the_csv_dialect_too(self, folder):
+        (folder / "people.csv").write_text(GOOD.replace(",", "|"))
+        (folder / "release.toml").write_text(self.TOML + '[csv]\nseparator = ";"\n')
+        assert run(*anonymize("--policy", "release.toml", "--separator", "|")).exit_code == 0
+
+    def test_serves_verify(self, folder):
+        (folder / "release.toml").write_text(self.TOML)
+        assert run(*anonymize("--policy", "release.toml")).exit_code == 0
+        assert run("verify", "out.csv", "--policy", "release.toml").exit_code == 0
+        assert run("verify", "people.csv", "--policy", "release.toml", "--k", 7).exit_code == 3
+
+
+class TestVerify:
+    def test_holds(self, folder):
+        result = run("verify", "people.csv", "--qi", "sex", "--k", 30)
+        assert result.exit_code == 0
+        assert "holds" in result.stdout
+        assert result.stderr == ""
+
+    def test_does_not_hold(self, folder):
+        result = run("verify", "people.csv", "--qi", "sex:30", "--qi", "name:2", "--json")
+        assert result.exit_code == 3
+        assert "k=2 does not hold for name: 60 of 60 records are in 60 classes" in only_line(result.stderr)
+        assert [qid["holds"] for qid in json.loads(result.stdout)["quasi_identifiers"]] == [True, False]
+
+
+class TestApply:
+    @pytest.fixture
+    def released(self, folder):
+        assert run(*anonymize(*POLICY)).exit_code == 0
+        return folder
+
+    def test_new_rows(self, released):
+        result = run("apply", "out.recoding.json", "people.csv", "-o", "new.csv")
+        assert result.exit_code == 0
+        assert "not verified" in result.stderr
+        assert (released / "new.csv").read_bytes() == (released / "out.csv").read_bytes()
+
+    def test_verified_on_request(self, released):
+        (released / "few.csv").write_text("age,sex,job,income,name\n1,f,x,low,y\n")
+        before = contents(released)
+        result = run("apply", "out.recoding.json", "few.csv", "-o", "new.csv", "--qi", "age,sex,job", "--k", 5)
+        assert result.exit_code == 3
+        assert "1 of 1 records" in only_line(result.stderr)
+        assert contents(released) == before
+
+    def test_codebook(self, released):
+        result = run("codebook", "out.recoding.json")
+        assert result.exit_code == 0
+        assert {"age", "sex", "job"} <= set(result.stdout.splitlines())
+
+
+def test_taxonomy_prints_the_tree(folder):
+    (folder / "job.csv").write_text("clerk;office;*\nnurse;ward;*\n")
+    result = run("taxonomy", "job.csv")
+    assert result.exit_code == 0
+    assert result.stdout.splitlines()[:2] == ["* (2)", "├─ office (1)"]
+
+
+def test_methods_lists_what_can_be_searched_with(folder):
+    result = run("methods")
+    assert result.exit_code == 0
+    assert {line.split()[0] for line in result.stdout.splitlines()} >= {"tds", "tdr", "criterion:", "max_steps:"}
+
+
+@pytest.fixture(scope="module")
+def large(tmp_path_factory):
+    block = "".join(f"{20 + i % 50},{'fm'[i % 2]},{'x' * 80}{i}\n" for i in range(10_000))
+    path = tmp_path_factory.mktemp("large") / "large.csv"
+    path.write_text("age,sex,note\n" + block * 60)
+    return path
+
+
+class TestProcess:
+    """As a process of its own, since signals, limits and imports belong to a process."""
+
+    def test_the_installed_command(self, folder):
+        program = shutil.which("incrowd", path=os.path.dirname(sys.executable))
+        good = subprocess.run([program, *anonymize(*POLICY)], capture_output=True, text=True)
+        assert (good.returncode, good.stdout) == (0, "")
+        again = subprocess.run([program, *anonymize(*POLICY)], capture_output=True, text=True)
+        assert again.returncode == 1
+        assert "exists" in only_line(again.stderr)
+        wrong = subprocess.run(
+            [program, "verify", "out.csv", "--qi", "age", "--k", "61"], capture_output=True, text=True
+        )
+        assert wrong.returncode == 3
+        usage = subprocess.run([program, "anonymize"], capture_output=True, text=True)
+        assert usage.returncode == 2
+        assert "missing argument" in only_line(usage.stderr)
+        assert subprocess.run([program], capture_output=True, text=True).stdout.count("anonymize") == 1
+
+    def test_help_offers_each_method_the_choices_that_it_takes(self):
+        helped = {name: parameter.annotation.__metadata__[0].help for name, parameter in _method_options().items()}
+        assert helped["cost"] == (
+            "(optimal) measure to minimize: dm, hdm, ncp, cm; "
+            "(incognito, samarati) measure by which the release is chosen: dm, ncp, cm"
+        )
+        assert set(helped) == {option for method in METHODS.values() for option in method.options}
+
+    def test_help_waits_for_no_heavy_module(self):
+        script = (
+            "import sys; sys.argv = ['incrowd', '--help']\n"
+            "from incrowd.cli import main\n"
+            "try: main()\n"
+            "except SystemExit: pass\n"
+            "heavy = {'numpy', 'pyarrow', 'narwhals', 'pandas', 'polars'}\n"
+            "print(*heavy.intersection(sys.modules), file=sys.stderr)"
+        )
+        found = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
+        assert "anonymize" in found.stdout
+        assert found.stderr.split() == []
+
+    @pytest.mark.parametrize(
+        ("number", "code", "suffix"),
+        [(signal.SIGINT, 130, "csv"), (signal.SIGINT, 130, "parquet"), (signal.SIGTERM, 143, "csv")],
+    )
+    def test_a_signal_while_writing_leaves_nothing_behind(self, large, tmp_path, number, code, suffix):
+        out = tmp_path
+        old = out / f"r.{suffix}"
+        old.write_text("old")
+        heed = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler)\n"  # though a shell ignores it
+        arguments = anonymize("--qi", "age,sex", "--k", 5, "--overwrite", table=large, output=old)
+        process = subprocess.Popen(command(*arguments, before=heed), stderr=subprocess.PIPE, text=True)
+        until = time.monotonic() + 60
+        while (
+            process.poll() is None
+            and time.monotonic() < until
+            and not any(path.stat().st_size for path in out.glob(".incrowd-*"))
+        ):
+            time.sleep(0.002)
+        assert process.poll() is None, "it was done before the signal came"
+        process.send_signal(number)
+        _, message = process.communicate(timeout=60)
+        assert process.returncode == code
+        assert contents(out) == {old.name: b"old"}
+        if number == signal.SIGINT:
+            assert "interrupted; no file was written" in only_line(message)
+        else:
+            assert "Traceback" not in message
+
+    @pytest.mark.parametrize("suffix", ["csv", "csv.gz", "parquet"])
+    def test_a_file_that_may_not_grow_as_on_a_full_disk(self, folder, suffix):
+        limit = "import resource; resource.setrlimit(resource.RLIMIT_FSIZE, (300, 300))\n"
+        arguments = anonymize(*POLICY, output=f"out.{suffix}")
+        found = subprocess.run(command(*arguments, before=limit), capture_output=True, text=True)
+        assert "File too large; nothing was written" in only_line(found.stderr)
+        assert found.returncode == 1
+        assert list(contents(folder)) == ["people.csv"]

@@ -1,0 +1,219 @@
+import datetime
+
+import narwhals as nw
+import numpy as np
+import pandas as pd
+import polars as pl
+import polars.testing
+import pyarrow as pa
+import pytest
+
+from incrowd.errors import DataError, PolicyError, UnknownNameError
+from incrowd.formats.frames import FrameSource, rebuild
+from incrowd.formats.registry import open_source
+from incrowd.formats.sources import BATCH_ROWS
+
+ENCODED = pa.dictionary(pa.int32(), pa.string())
+DATA = {"name": ["Ann", "Bo", None, "Di"], "age": [31, 42, 53, 64], "sex": ["f", "m", "m", "f"]}
+FRAMES = {"pandas": pd.DataFrame, "polars": pl.DataFrame, "pyarrow": pa.table}
+KEEP = np.array([True, False, True, True])
+RANGES = pa.array(["30-49", "30-49", "50-69", "50-69"])
+
+
+@pytest.fixture(params=FRAMES)
+def frame(request):
+    return FRAMES[request.param](DATA)
+
+
+def read(source, **options):
+    return pa.Table.from_batches(source.batches(**options))
+
+
+class TestReading:
+    def test_all_columns(self, frame):
+        source = open_source(frame)
+        assert isinstance(source, FrameSource)
+        assert (source.name, source.columns) == ("the table", ("name", "age", "sex"))
+        assert source.schema.types == [pa.string(), pa.int64(), pa.string()]
+        assert read(source).to_pydict() == DATA
+
+    def test_chosen_and_encoded_columns(self, frame):
+        found = read(open_source(frame), columns=["sex", "age"], encoded=["sex", "age"])
+        assert found.schema.types == [ENCODED, pa.int64()]
+        assert found.to_pydict() == {"sex": DATA["sex"], "age": DATA["age"]}
+
+    def test_no_columns_still_counts_the_rows(self, frame):
+        (batch,) = open_source(frame).batches([])
+        assert (batch.num_rows, batch.num_columns) == (4, 0)
+
+    def test_unknown_columns(self, frame):
+        with pytest.raises(UnknownNameError, match="in the table; did you mean 'age'"):
+            next(open_source(frame).batches(["agee"]))
+
+    def test_fingerprints_tell_values_and_names_apart(self, frame):
+        same, other = type(frame), pl.DataFrame(DATA).with_columns(pl.col("age") + 1).to_arrow()
+        assert open_source(frame).fingerprint() == open_source(frame).fingerprint()
+        assert open_source(frame).fingerprint().startswith("sha256:")
+        assert open_source(frame).fingerprint() != open_source(other).fingerprint()
+        assert same is type(open_source(frame).frame)
+
+    def test_batches_are_bounded_and_share_one_dictionary(self):
+        rows = BATCH_ROWS * 2 + 5
+        half = pa.table({"a": [str(number % 9) for number in range(rows // 2 + 1)]})
+        source = open_source(pa.concat_tables([half, half]))
+        batches = list(source.batches(encoded=["a"]))
+        assert [batch.num_rows for batch in batches] == [BATCH_ROWS, BATCH_ROWS, 2 * (rows // 2 + 1) - 2 * BATCH_ROWS]
+        assert all(batch.column(0).dictionary.equals(batches[0].column(0).dictionary) for batch in batches)
+        assert sum(batch.num_rows for batch in source.batches()) == 2 * (rows // 2 + 1)
+
+    @pytest.mark.parametrize(
+        "values",
+        [
+            pd.DataFrame({"c": pd.Categorical(["x", "y", "x"])}),
+            pl.DataFrame({"c": pl.Series(["x", "y", "x"], dtype=pl.Categorical)}),
+            pl.DataFrame({"c": pl.Series(["x", "y", "x"], dtype=pl.Enum(["y", "x"]))}),
+        ],
+    )
+    def test_categories(self, values):
+        found = read(open_source(values), encoded=["c"]).column("c")
+        assert pa.types.is_dictionary(found.type)
+        assert (found.type.index_type, found.type.value_type) == (pa.int32(), pa.string())
+        assert found.to_pylist() == ["x", "y", "x"]
+
+    def test_missing_values_of_pandas_are_null(self):
+        frame = pd.DataFrame(
+            {"a": [1.5, np.nan], "b": pd.Series(["x", None], dtype=object), "t": [pd.Timestamp(0), pd.NaT]}
+        )
+        assert [list(row.values())[:2] for row in read(open_source(frame)).to_pylist()] == [[1.5, "x"], [None, None]]
+
+    def test_a_narwhals_frame(self):
+        assert read(open_source(nw.from_native(pl.DataFrame(DATA)))).to_pydict() == DATA
+
+
+class TestBadFrames:
+    def test_lazy(self):
+        with pytest.raises(DataError, match=r"lazy \(LazyFrame\); collect it first"):
+            open_source(pl.LazyFrame(DATA))
+
+    @pytest.mark.parametrize(("thing", "kind"), [({"a": [1]}, "dict"), (3, "int"), (None, "NoneType"), (b"x", "bytes")])
+    def test_no_frame(self, thing, kind):
+        with pytest.raises(PolicyError, match=f"cannot read a table from {kind};"):
+            open_source(thing)
+
+    def test_a_series(self):
+        with pytest.raises(PolicyError, match="Series"):
+            open_source(pd.Series([1], name="a"))
+
+    @pytest.mark.parametrize("labels", [[0, 1], ["a", 1], pd.MultiIndex.from_tuples([("a", "b"), ("a", "c")])])
+    def test_labels_that_are_no_text(self, labels):
+        with pytest.raises(DataError, match=r"column label of type (int|tuple)"):
+            open_source(pd.DataFrame([[1, 2]], columns=labels))
+
+    def test_names_given_twice(self):
+        for frame in (
+            pd.DataFrame([[1, 2]], columns=["a", "a"]),
+            pa.Table.from_arrays([pa.array([1])] * 2, names=["a", "a"]),
+        ):
+            with pytest.raises(DataError, match="same name: 'a'"):
+                open_source(frame)
+
+    def test_no_rows_and_no_columns(self, frame):
+        with pytest.raises(DataError, match="no rows"):
+            open_source(frame[:0] if not isinstance(frame, pa.Table) else frame.slice(0, 0))
+        with pytest.raises(DataError, match="no columns"):
+            open_source(pd.DataFrame(index=[1, 2]))
+
+    @pytest.mark.parametrize("values", [["Hildegard", 1], [1, "Hildegard"], [{"Hildegard"}, 3], ["Hildegard\ud800"]])
+    def test_objects_that_are_no_column(self, values):
+        source = open_source(pd.DataFrame({"fine": range(len(values)), "odd": pd.Series(values, dtype=object)}))
+        assert read(source, columns=["fine"]).num_rows == len(values)
+        with pytest.raises(DataError, match="column 'odd'") as caught:
+            read(source)
+        assert "Hildegard" not in str(caught.value)
+
+    def test_a_frame_that_changes(self):
+        frame = pd.DataFrame(DATA)
+        source = open_source(frame)
+        frame["more"] = 1
+        with pytest.raises(DataError, match="changed"):
+            list(source.batches())
+
+
+class TestRebuilding:
+    def test_replaced_in_place_dropped_and_filtered(self, frame):
+        found = rebuild(frame, {"age": RANGES}, ["name"], KEEP)
+        assert type(found) is type(frame)
+        assert read(open_source(found)).to_pydict() == {
+            "age": ["30-49", "50-69", "50-69"],
+            "sex": ["f", "m", "f"],
+        }
+        assert read(open_source(frame)).to_pydict() == DATA
+
+    def test_values_for_the_kept_rows_only(self, frame):
+        short, long = (rebuild(frame, {"age": values}, (), KEEP) for values in (RANGES.filter(pa.array(KEEP)), RANGES))
+        assert nw.from_native(short).to_arrow() == nw.from_native(long).to_arrow()
+        with pytest.raises(ValueError, match="2 values for 3 rows"):
+            rebuild(frame, {"age": RANGES[:2]}, (), KEEP)
+
+    def test_dictionaries_and_chunks_become_plain_text(self, frame):
+        encoded = pa.chunked_array([RANGES[:1].dictionary_encode(), RANGES[1:].dictionary_encode()])
+        found = nw.from_native(rebuild(frame, {"age": encoded})).get_column("age")
+        assert found.dtype == nw.String
+        assert found.to_list() == RANGES.to_pylist()
+
+    def test_nothing_to_do_gives_an_equal_frame(self, frame):
+        assert nw.from_native(rebuild(frame, {})).to_arrow() == nw.from_native(frame).to_arrow()
+
+    def test_pandas_index_and_types_are_exact(self):
+        frame = pd.DataFrame(
+            {
+                "id": [1, 2, 3, 4],
+                "self": ["a", "b", "c", "d"],
+                "int8": np.array([1, 2, 3, 4], dtype=np.int8),
+                "Int64": pd.array([1, None, 3, 4], dtype="Int64"),
+                "category": pd.Categorical(["x", "y", None, "x"], categories=["z", "y", "x"], ordered=True),
+                "when": pd.date_range("2020-01-01", periods=4, tz="Europe/Berlin"),
+                "object": pd.Series([[1], {"k": 2}, None, "x"], dtype=object),
+                "arrow": pd.array(["p", "q", None, "r"], dtype=pd.ArrowDtype(pa.string())),
+            }
+        )
+        frame.index = pd.MultiIndex.from_tuples([("b", 1), ("a", 1), ("b", 1), ("c", 0)], names=["one", None])
+        frame.attrs["title"] = "people"
+        before = frame.copy(deep=True)
+        found = rebuild(frame, {"self": RANGES}, {"id"}, KEEP)
+        expected = frame.drop(columns="id").loc[KEEP]
+        expected["self"] = ["30-49", "50-69", "50-69"]
+        pd.testing.assert_frame_equal(found, expected)
+        assert list(found.dtypes.drop("self")) == list(frame.dtypes.drop(["id", "self"]))
+        assert list(found.columns) == [name for name in frame.columns if name != "id"]
+        assert found.attrs == {"title": "people"}
+        pd.testing.assert_frame_equal(frame, before)
+
+    def test_polars_types_are_exact(self):
+        frame = pl.DataFrame(
+            {
+                "age": [1, 2, 3, 4],
+                "date": [datetime.date(2020, 1, day) for day in (1, 2, 3, 4)],
+                "enum": pl.Series(["a", "b", "a", "b"], dtype=pl.Enum(["b", "a"])),
+                "small": pl.Series([1, 2, 3, None], dtype=pl.UInt8),
+            }
+        )
+        found = rebuild(frame, {"age": RANGES}, (), KEEP)
+        polars.testing.assert_frame_equal(found.drop("age"), frame.filter(KEEP).drop("age"))
+        assert found.columns == frame.columns
+        assert found.schema["age"] == pl.String
+
+    def test_pyarrow_fields_and_metadata_are_exact(self):
+        schema = pa.schema(
+            [pa.field("age", pa.int8()), pa.field("kept", pa.int8(), nullable=False, metadata={"unit": "cm"})],
+            metadata={"made by": "us"},
+        )
+        frame = pa.table({"age": [1, 2, 3, 4], "kept": [5, 6, 7, 8]}, schema=schema)
+        found = rebuild(frame, {"age": RANGES}, (), KEEP)
+        assert found.schema.field("kept").equals(schema.field("kept"), check_metadata=True)
+        assert found.schema.field("age").type == pa.string()
+        assert found.schema.metadata == schema.metadata
+        assert found.column("kept").to_pylist() == [5, 7, 8]
+
+    def test_a_narwhals_frame_comes_back_as_one(self):
+        assert isinstance(rebuild(nw.from_native(pl.DataFrame(DATA)), {"age": RANGES}), nw.DataFrame)

@@ -1,0 +1,194 @@
+import datetime
+import json
+
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from incrowd.errors import DataError, OutputError, UnknownNameError
+from incrowd.formats.parquet_files import ParquetSource, amended_metadata
+from incrowd.formats.registry import open_source, open_writer
+
+ENCODED = pa.dictionary(pa.int32(), pa.string())
+
+
+@pytest.fixture
+def table():
+    return pa.table(
+        {
+            "name": pa.array(["Ann", None, "Cem"], pa.large_string()),
+            "age": pa.array([31, 42, None], pa.int16()),
+            "born": pa.array([datetime.date(1990, 1, 2)] * 3),
+            "seen": pa.array([datetime.datetime(2020, 1, 2, 3, 4, 5)] * 3, pa.timestamp("us", "UTC")),
+            "kind": pa.array(["x", "y", "x"]).dictionary_encode().cast(pa.dictionary(pa.int8(), pa.string())),
+            "tags": pa.array([["a"], [], None], pa.list_(pa.string())),
+        }
+    ).replace_schema_metadata({"made by": "us"})
+
+
+@pytest.fixture
+def path(table, tmp_path):
+    pq.write_table(table, tmp_path / "people.parquet")
+    return tmp_path / "people.parquet"
+
+
+def read(source, **options):
+    return pa.Table.from_batches(source.batches(**options))
+
+
+def copy(source, target, schema=None, change=lambda batch: batch):
+    with open_writer(target, schema or source.schema, source) as writer:
+        for batch in source.batches(schema.names if schema else None):
+            writer.write(change(batch))
+    return writer
+
+
+def test_all_columns_come_as_they_are(path, table):
+    source = open_source(path)
+    assert source.columns == tuple(table.column_names)
+    assert source.schema.equals(pq.read_schema(path), check_metadata=True)
+    assert source.schema.metadata == {b"made by": b"us"}
+    assert read(source) == table
+
+
+def test_chosen_columns_come_in_the_order_asked_for(path):
+    assert read(open_source(path), columns=["born", "name"]).column_names == ["born", "name"]
+    with pytest.raises(UnknownNameError, match="did you mean 'name'"):
+        next(open_source(path).batches(["nam"]))
+
+
+def test_no_columns_still_counts_the_rows(path):
+    (batch,) = open_source(path).batches([])
+    assert (batch.num_rows, batch.num_columns) == (3, 0)
+
+
+def test_text_is_encoded_and_other_types_stay(path, table):
+    found = read(open_source(path), encoded=table.column_names)
+    assert found.schema.field("name").type == ENCODED
+    assert found.schema.field("kind").type == ENCODED
+    assert found.schema.field("age").type == pa.int16()
+    assert found.to_pylist() == table.to_pylist()
+
+
+def test_files_of_polars(tmp_path):
+    frame = pl.DataFrame({"a": ["x", None, "y"], "c": pl.Series(["p", "q", "p"], dtype=pl.Categorical)})
+    frame.write_parquet(tmp_path / "polars.parquet")
+    found = read(open_source(tmp_path / "polars.parquet"), encoded=["a", "c"])
+    assert found.schema.types == [ENCODED, ENCODED]
+    assert found.to_pylist() == frame.to_dicts()
+
+
+def test_a_name_that_continues_another_after_a_dot(tmp_path):
+    pq.write_table(pa.table({"a.b": ["1"], "a": ["2"]}), tmp_path / "dots.parquet")
+    assert read(open_source(tmp_path / "dots.parquet"), columns=["a"]).to_pylist() == [{"a": "2"}]
+
+
+@pytest.mark.parametrize("content", [b"", b"PAR1", b"a,b\n1,2\n"])
+def test_a_file_that_is_no_parquet(tmp_path, content):
+    (tmp_path / "x.pq").write_bytes(content)
+    with pytest.raises(DataError, match=r"^x\.pq is not a Parquet file, or it is damaged$"):
+        open_source(tmp_path / "x.pq")
+
+
+def test_damaged_pages(tmp_path):
+    path = tmp_path / "x.parquet"
+    pq.write_table(pa.table({"a": [str(number) for number in range(10_000)]}), path)
+    data = bytearray(path.read_bytes())
+    data[4:3000] = b"\xff" * 2996
+    path.write_bytes(data)
+    with pytest.raises(DataError, match="damaged"):
+        list(open_source(path).batches())
+
+
+def test_no_rows_no_columns_and_names_given_twice(tmp_path):
+    path = tmp_path / "x.parquet"
+    pq.write_table(pa.table({"a": pa.array([], pa.string())}), path)
+    with pytest.raises(DataError, match="no rows"):
+        open_source(path)
+    pq.write_table(pa.table({}), path)
+    with pytest.raises(DataError, match="no columns"):
+        open_source(path)
+    pq.write_table(pa.Table.from_arrays([pa.array([1]), pa.array([2])], names=["a", "a"]), path)
+    with pytest.raises(DataError, match="'a'"):
+        open_source(path)
+
+
+def test_a_file_that_changes(path, table):
+    source = open_source(path)
+    pq.write_table(table.slice(0, 1), path)
+    with pytest.raises(DataError, match="changed"):
+        list(source.batches())
+
+
+@pytest.mark.parametrize("compliant", [True, False])
+def test_a_copy_keeps_fields_types_and_metadata(table, tmp_path, compliant):
+    path = tmp_path / "people.parquet"
+    pq.write_table(table, path, use_compliant_nested_type=compliant)
+    source = ParquetSource(path)
+    copy(source, tmp_path / "copy.parquet")
+    found = pq.read_table(tmp_path / "copy.parquet")
+    assert found == table
+    assert found.schema.equals(pq.read_schema(path), check_metadata=True)
+
+
+def test_small_batches_are_gathered_into_row_groups(path, table, tmp_path):
+    source = ParquetSource(path)
+    with open_writer(tmp_path / "copy.parquet", source.schema, source) as writer:
+        for _ in range(50):
+            for batch in source.batches():
+                writer.write(batch)
+    assert pq.ParquetFile(tmp_path / "copy.parquet").metadata.num_row_groups == 1
+
+
+def test_pandas_reads_back_what_was_replaced_and_what_was_not(tmp_path):
+    frame = pd.DataFrame(
+        {"id": [1, 2], "age": pd.array([30, None], dtype="Int64"), "sex": pd.Categorical(["f", "m"]), "zip": [5, 6]},
+        index=pd.Index(["p", "q"], name="key"),
+    )
+    frame.to_parquet(tmp_path / "pandas.parquet")
+    source = ParquetSource(tmp_path / "pandas.parquet")
+    text = pa.field("zip", pa.string())
+    schema = pa.schema([text if field.name == "zip" else field for field in source.schema if field.name != "id"])
+    place = schema.names.index("zip")
+    copy(
+        source,
+        tmp_path / "copy.parquet",
+        schema,
+        lambda batch: batch.set_column(place, text, pa.array(["5-9"] * batch.num_rows)),
+    )
+    expected = frame.drop(columns="id").assign(zip=["5-9", "5-9"])
+    pd.testing.assert_frame_equal(pd.read_parquet(tmp_path / "copy.parquet"), expected)
+
+
+def test_a_dropped_index_is_no_longer_mentioned():
+    old = pa.Table.from_pandas(pd.DataFrame({"a": [1]}, index=pd.Index([7], name="secret"))).schema
+    new = pa.schema([old.field("a")])
+    notes = json.loads(amended_metadata(old, new)[b"pandas"])
+    assert notes["index_columns"] == []
+    assert [note["name"] for note in notes["columns"]] == ["a"]
+
+
+def test_metadata_that_is_not_as_pandas_writes_it_is_left_out():
+    schema = pa.schema([("a", pa.int8())], metadata={"pandas": "{", "other": "kept"})
+    assert amended_metadata(schema, schema) == {b"other": b"kept"}
+
+
+def test_a_batch_that_does_not_fit_the_schema(path, tmp_path):
+    source = ParquetSource(path)
+    schema = pa.schema([("name", pa.int8())])
+    with pytest.raises(OutputError, match="column 'name' of type large_string cannot be written as int8"):
+        copy(source, tmp_path / "copy.parquet", schema)
+
+
+def test_parquet_to_csv_and_back_to_parquet(path, tmp_path):
+    source = ParquetSource(path)
+    schema = pa.schema([source.schema.field(name) for name in ("name", "age", "born", "seen", "kind")])
+    copy(source, tmp_path / "copy.csv", schema)
+    assert (tmp_path / "copy.csv").read_text().splitlines()[:2] == [
+        "name,age,born,seen,kind",
+        "Ann,31,1990-01-02,2020-01-02 03:04:05.000000Z,x",
+    ]
+    copy(open_source(tmp_path / "copy.csv"), tmp_path / "again.parquet")
+    assert pq.read_schema(tmp_path / "again.parquet").types == [pa.string()] * 5

@@ -1,0 +1,143 @@
+"""Writers of released rows: every format, its fingerprint, a full disk, an interrupt."""
+
+import errno
+import gzip
+import hashlib
+import os
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from incrowd.errors import OutputError
+from incrowd.formats import writers
+from incrowd.formats.atomic_files import AtomicFiles
+from incrowd.formats.registry import open_source, open_writer
+
+
+@pytest.fixture
+def source(tmp_path):
+    folder = tmp_path / "in"
+    folder.mkdir()
+    (folder / "people.csv").write_bytes(b'a;b\r\n"x;y";1\r\nz;2\r\n')
+    return open_source(folder / "people.csv")
+
+
+def write(source, target):
+    """Release a copy of the source the way the pipeline does."""
+    with AtomicFiles() as files, open_writer(files.open(target), source.schema, source) as writer:
+        for batch in source.batches():
+            writer.write(batch)
+    return writer.fingerprint
+
+
+def left(folder):
+    return sorted(path.name for path in folder.iterdir() if path.name != "in")
+
+
+class TestInterrupt:
+    def test_interrupted_while_writing_rows(self, tmp_path, source):
+        def attempt(name):
+            with AtomicFiles() as files, open_writer(files.open(tmp_path / name), source.schema, source) as writer:
+                writer.write(next(source.batches()))
+                raise KeyboardInterrupt
+
+        for name in ("x.csv", "x.csv.gz", "x.parquet"):
+            (tmp_path / name).write_text("old")
+            with pytest.raises(KeyboardInterrupt):
+                attempt(name)
+            assert (tmp_path / name).read_text() == "old"
+        assert left(tmp_path) == ["x.csv", "x.csv.gz", "x.parquet"]
+
+
+class TestFullDisk:
+    @pytest.mark.parametrize("name", ["x.csv", "x.csv.gz", "x.parquet"])
+    @pytest.mark.parametrize("late", [False, True])
+    def test_one_line_and_no_file(self, tmp_path, source, monkeypatch, name, late):
+        class FullFile(writers._HashedFile):
+            written = 0
+
+            def write(self, data):
+                if self._abandoned:
+                    return len(data)
+                self.written += 1
+                if not late or self.written > 1:
+                    raise OSError(errno.ENOSPC, "x;y")
+                return super().write(data)
+
+        monkeypatch.setattr(writers, "_HashedFile", FullFile)
+        (tmp_path / name).write_text("old")
+        with pytest.raises(OutputError, match=r"^cannot write to .*: No space left on device; nothing was written$"):
+            write(source, tmp_path / name)
+        assert left(tmp_path) == [name]
+        assert (tmp_path / name).read_text() == "old"
+
+    @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="needs /dev/full")
+    def test_a_device_that_is_always_full(self, tmp_path, source):
+        def attempt(name):
+            with open_writer(tmp_path / name, source.schema, source) as writer:
+                for batch in source.batches():
+                    writer.write(batch)
+
+        for name in ("x.csv", "x.csv.gz", "x.parquet"):
+            (tmp_path / name).symlink_to("/dev/full")
+            with pytest.raises(OutputError, match="No space left"):
+                attempt(name)
+
+
+class TestWriters:
+    def test_csv_is_written_as_it_was_read(self, tmp_path, source):
+        assert write(source, tmp_path / "x.csv") == source.fingerprint()
+        assert (tmp_path / "x.csv").read_bytes() == source.path.read_bytes()
+
+    def test_the_fingerprint_is_that_of_the_file(self, tmp_path, source):
+        for name in ("x.csv", "x.csv.gz", "x.parquet"):
+            found = write(source, tmp_path / name)
+            assert found == "sha256:" + hashlib.sha256((tmp_path / name).read_bytes()).hexdigest()
+            assert found == write(source, tmp_path / name)
+
+    def test_gzip(self, tmp_path, source):
+        write(source, tmp_path / "x.csv.gz")
+        assert gzip.decompress((tmp_path / "x.csv.gz").read_bytes()) == source.path.read_bytes()
+        assert open_source(tmp_path / "x.csv.gz").dialect == source.dialect
+
+    def test_the_suffix_tsv_means_tabs(self, tmp_path, source):
+        write(source, tmp_path / "x.tsv")
+        assert (tmp_path / "x.tsv").read_bytes() == b"a\tb\r\nx;y\t1\r\nz\t2\r\n"
+
+    def test_a_frame_to_csv_and_parquet(self, tmp_path):
+        table = pa.table({"a": ["x", None], "b": [1, 2]})
+        write(open_source(table), tmp_path / "x.csv")
+        assert (tmp_path / "x.csv").read_bytes() == b"a,b\nx,1\n,2\n"
+        write(open_source(table), tmp_path / "x.parquet")
+        assert pq.read_table(tmp_path / "x.parquet") == table
+
+    def test_columns_are_taken_by_name(self, tmp_path, source):
+        schema = pa.schema([("b", pa.string())])
+        for name in ("x.csv", "x.parquet"):
+            with open_writer(tmp_path / name, schema, source) as writer:
+                for batch in source.batches(encoded=["b"]):
+                    writer.write(batch)
+        assert (tmp_path / "x.csv").read_bytes() == b"b\r\n1\r\n2\r\n"
+        assert pq.read_table(tmp_path / "x.parquet").to_pydict() == {"b": ["1", "2"]}
+
+    def test_no_fingerprint_before_the_end(self, tmp_path, source):
+        with open_writer(tmp_path / "x.csv", source.schema, source) as writer, pytest.raises(ValueError, match="close"):
+            _ = writer.fingerprint
+
+    def test_unknown_suffix(self, tmp_path, source):
+        with pytest.raises(OutputError, match="suffix"):
+            open_writer(tmp_path / "x.xlsx", source.schema, source)
+
+    def test_text_that_cannot_be_encoded_leaves_no_file(self, tmp_path):
+        (tmp_path / "in.csv").write_bytes(b"a,b\nx,\xe9\n")
+        source = open_source(tmp_path / "in.csv", encoding="cp1252")
+        batch = pa.RecordBatch.from_pydict({"a": ["名"], "b": ["x"]})
+        files = AtomicFiles()
+        with (
+            pytest.raises(OutputError, match="column 'a'"),
+            files,
+            open_writer(files.open(tmp_path / "x.csv"), source.schema, source) as writer,
+        ):
+            writer.write(batch)
+        assert left(tmp_path) == ["in.csv"]

@@ -1,0 +1,251 @@
+"""Progress for people: who watches, what the line and the bar show, and when."""
+
+import io
+import sys
+from types import SimpleNamespace
+
+import pyarrow as pa
+import pytest
+
+import incrowd
+from incrowd.recodings.steps import RefineNode, Step
+from incrowd.report import progress
+from incrowd.report.progress import NotebookBar, ProgressLine, Telling, watching
+from incrowd.run import Amount, Best, Note, Rows, Stage, StepTaken
+
+PEOPLE = pa.table({"age": [20, 21, 30, 31, 40, 41, 50, 51], "income": ["low"] * 4 + ["high"] * 4})
+
+
+class Clock:
+    """A clock that a test winds."""
+
+    def __init__(self):
+        self.now = 100.0
+
+    def monotonic(self):
+        return self.now
+
+
+class Terminal(io.StringIO):
+    def isatty(self):
+        return True
+
+
+@pytest.fixture
+def clock(monkeypatch):
+    clock = Clock()
+    monkeypatch.setattr(progress, "time", clock)
+    return clock
+
+
+@pytest.fixture
+def terminal(monkeypatch):
+    """Makes stderr a terminal; while a test runs, since pytest sets its own stderr before that."""
+
+    def make():
+        terminal = Terminal()
+        monkeypatch.setenv("TERM", "xterm")
+        monkeypatch.setattr(sys, "stderr", terminal)
+        return terminal
+
+    return make
+
+
+@pytest.fixture
+def notebook(monkeypatch):
+    """A notebook that keeps what it is given to show."""
+    shown = []
+
+    def display(item, display_id):
+        assert display_id is True
+        shown.append(item)
+        return SimpleNamespace(update=shown.append)
+
+    def html(text):
+        return text
+
+    shell = SimpleNamespace(config={"IPKernelApp": {}})
+    monkeypatch.setitem(sys.modules, "IPython", SimpleNamespace(get_ipython=lambda: shell))
+    monkeypatch.setitem(sys.modules, "IPython.display", SimpleNamespace(HTML=html, display=display))
+    return shown
+
+
+def step(number=3, anonymity=(7, 5)):
+    return StepTaken(Step(number, "sex", "*", ("f", "m"), 1.0, 2.0, 0.5, anonymity, RefineNode(0)))
+
+
+class TestTelling:
+    def test_every_event_in_the_words_of_its_stage(self):
+        telling = Telling()
+        events = [Stage("reading"), Rows(1000), Rows(500), Stage("searching"), Rows(10), Amount(3, 8, "rounds")]
+        assert [telling.line(event) for event in events] == [
+            "reading",
+            "reading: 1,000 rows",
+            "reading: 1,500 rows",
+            "searching",
+            "searching: 10 rows",
+            "searching: 3 of 8 rounds",
+        ]
+        assert telling.line(Amount(3, None, "rounds")) == "searching: 3 rounds"
+        assert telling.line(Note("compiling")) == "searching: compiling"
+        assert telling.line(Best(2000, 1500.5, 10, 3)) == (
+            "searching: best 2,000, bound 1,500.5, 10 nodes seen, 3 waiting"
+        )
+
+    def test_a_step_with_the_smallest_class(self):
+        assert Telling().line(step()) == "working: step 3, smallest class 5"
+        assert Telling().line(step(anonymity=())) == "working: step 3"
+
+
+class TestProgressLine:
+    def test_nothing_is_shown_where_nobody_looks_but_notes(self, clock, capsys):
+        with ProgressLine() as line:
+            clock.now += 10
+            line(Stage("reading"))
+            line(Rows(5))
+            line(Note("compiling; once per machine"))
+            assert not line.is_shown
+        assert capsys.readouterr().err == "compiling; once per machine\n"
+
+    def test_a_short_job_shows_nothing(self, clock, terminal):
+        shown = terminal()
+        with ProgressLine() as line:
+            line(Stage("reading"))
+            clock.now += progress.PATIENCE - 0.1
+            line(Rows(5))
+        assert shown.getvalue() == ""
+
+    def test_a_long_job_shows_where_it_is_and_what_an_interrupt_would_do(self, clock, terminal):
+        shown = terminal()
+        with ProgressLine() as line:
+            clock.now += progress.PATIENCE
+            line.hint = "(Ctrl-C: stop here)"
+            line(Stage("[18-65) searching"))
+            assert line.is_shown
+        assert "[18-65) searching  (Ctrl-C: stop here)" in shown.getvalue()  # brackets are no markup
+
+    def test_the_line_changes_now_and_then_only_but_for_stages(self, clock, terminal):
+        terminal()
+        shown = []
+        with ProgressLine() as line:
+            clock.now += progress.PATIENCE
+            line(Rows(5))
+            line._status.update = lambda text: shown.append(str(text))
+            line(Rows(5))
+            line(Stage("writing"))
+            clock.now += progress.OFTEN / 2
+            line(Rows(1))
+            clock.now += progress.OFTEN
+            line(Rows(1))
+            line.say("another thing")
+        assert shown == ["writing", "writing: 2 rows", "another thing"]
+
+    def test_after_a_note_the_stage_is_shown_at_once(self, clock, terminal):
+        shown = terminal()
+        with ProgressLine() as line:
+            line(Stage("searching"))
+            assert not line.is_shown
+            line(Note("compiling"))
+            assert line.is_shown
+        assert shown.getvalue().startswith("compiling\n")
+        assert "searching" in shown.getvalue()
+
+    def test_quiet(self, clock, terminal):
+        shown = terminal()
+        with ProgressLine(quiet=True) as line:
+            clock.now += 10
+            line(Stage("reading"))
+        assert shown.getvalue() == ""
+
+
+class TestNotebookBar:
+    def test_a_long_job_shows_one_bar_that_goes_when_it_is_done(self, clock, notebook):
+        with NotebookBar() as bar:
+            bar(Stage("reading"))
+            assert notebook == []
+            clock.now += progress.PATIENCE
+            bar(Rows(5))
+            bar(Rows(5))  # too soon
+            bar(Stage("searching"))
+            clock.now += 1
+            bar(Amount(3, 8, "rounds"))
+        moving, ended = '<progress aria-label="incrowd"></progress> ', ""
+        assert notebook == [
+            f"{moving}reading: 5 rows",
+            f"{moving}searching",
+            '<progress max="8" value="3" aria-label="incrowd"></progress> searching: 3 of 8 rounds',
+            ended,
+        ]
+
+    def test_notes_are_shown_at_once_and_escaped(self, clock, notebook):
+        with NotebookBar() as bar:
+            bar(Note("a < b & c"))
+        assert notebook[0].endswith(" working: a &lt; b &amp; c")
+
+    def test_a_short_job_shows_nothing(self, clock, notebook):
+        with NotebookBar() as bar:
+            bar(Stage("reading"))
+        assert notebook == []
+
+
+class TestWatching:
+    def test_whoever_is_given_watches(self):
+        events = []
+        with watching(events.append) as watch:
+            assert watch == events.append
+
+    @pytest.mark.parametrize("word", [None, False])
+    def test_nobody_does_by_default_outside_of_notebooks(self, word):
+        with watching(word) as watch:
+            assert watch is None
+
+    def test_a_line_if_it_is_asked_for(self):
+        with watching(True) as watch:
+            assert isinstance(watch, ProgressLine)
+
+    def test_a_bar_in_a_notebook_unless_it_is_not_wanted(self, notebook):
+        for word, kind in ((None, NotebookBar), (True, NotebookBar), (False, type(None))):
+            with watching(word) as watch:
+                assert isinstance(watch, kind)
+
+    def test_ipython_on_a_terminal_is_no_notebook(self, notebook, monkeypatch):
+        for shell in (None, SimpleNamespace(config={})):
+            monkeypatch.setattr(sys.modules["IPython"], "get_ipython", lambda shell=shell: shell)
+            with watching(None) as watch:
+                assert watch is None
+
+
+class TestAnonymize:
+    def test_tells_every_stage_the_rows_and_the_steps_in_order(self):
+        events = []
+        words = {"quasi_identifiers": ["age"], "k": 2, "target": "income"}
+        release = incrowd.anonymize(PEOPLE, **words, progress=events.append)
+        assert release.steps
+        assert events == [
+            Stage("reading"),
+            Rows(8),
+            Stage("searching"),
+            *(StepTaken(step) for step in release.steps),
+        ]
+
+    def test_verify_and_apply_tell_rows(self):
+        release = incrowd.anonymize(PEOPLE, quasi_identifiers=["age"], k=2)
+        events = []
+        incrowd.verify(PEOPLE, quasi_identifiers=["age"], k=2, progress=events.append)
+        incrowd.apply(release.recoding, PEOPLE, progress=events.append)
+        assert events == [Rows(8), Rows(8)]
+
+    def test_shows_a_bar_in_a_notebook_by_itself(self, notebook, monkeypatch):
+        monkeypatch.setattr(progress, "PATIENCE", 0.0)
+        incrowd.anonymize(PEOPLE, quasi_identifiers=["age"], k=2)
+        assert notebook[0].endswith("reading")
+        assert any("searching" in shown for shown in notebook)
+        assert notebook[-1] == ""
+
+    def test_whoever_watches_may_cancel(self):
+        def watch(event):
+            if isinstance(event, StepTaken):
+                raise KeyboardInterrupt
+
+        with pytest.raises(KeyboardInterrupt):
+            incrowd.anonymize(PEOPLE, quasi_identifiers=["age"], k=2, progress=watch)
