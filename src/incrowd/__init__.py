@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from incrowd.evaluation.result import Evaluation
     from incrowd.evaluation.trial import evaluate
     from incrowd.existing import apply, distortion, verify
+    from incrowd.inspection.inspection import Inspection, inspect
     from incrowd.measures.distortion import Distortion
     from incrowd.measures.hierarchical_distance import Weights
     from incrowd.measures.measures import ClassMeasures, Measures
@@ -37,7 +38,9 @@ if TYPE_CHECKING:
     from incrowd.release import Release
     from incrowd.run import Run
     from incrowd.search.registry import methods
-    from incrowd.taxonomies.rules import Bounds, Flat, Intervals, Prefix
+    from incrowd.taxonomies.calendar import Calendar
+    from incrowd.taxonomies.domains import Domain
+    from incrowd.taxonomies.rules import Bounds, Flat, Frequent, Intervals, Prefix
     from incrowd.taxonomies.taxonomy import Taxonomy
     from incrowd.witness import Verification
 
@@ -45,6 +48,7 @@ if TYPE_CHECKING:
 
 _HOMES = {
     "anonymize": "pipeline",
+    "inspect": "inspection.inspection",
     "apply": "existing",
     "verify": "existing",
     "distortion": "existing",
@@ -61,6 +65,9 @@ _HOMES = {
     "Intervals": "taxonomies.rules",
     "Bounds": "taxonomies.rules",
     "Flat": "taxonomies.rules",
+    "Frequent": "taxonomies.rules",
+    "Calendar": "taxonomies.calendar",
+    "Domain": "taxonomies.domains",
     "Run": "run",
     "Release": "release",
     "Recoding": "recodings.recoding",
@@ -71,6 +78,7 @@ _HOMES = {
     "Certificate": "certificate",
     "Verification": "witness",
     "Evaluation": "evaluation.result",
+    "Inspection": "inspection.inspection",
     "Comparison": "comparison.comparison",
     "IncrowdError": "errors",
     "PolicyError": "errors",
@@ -84,6 +92,7 @@ _HOMES = {
 }
 
 __all__ = [  # noqa: RUF022  (what to do, what to say, what comes back, what may go wrong)
+    "inspect",
     "anonymize",
     "apply",
     "verify",
@@ -102,6 +111,9 @@ __all__ = [  # noqa: RUF022  (what to do, what to say, what comes back, what may
     "Intervals",
     "Bounds",
     "Flat",
+    "Frequent",
+    "Calendar",
+    "Domain",
     "Run",
     "Release",
     "Recoding",
@@ -112,6 +124,7 @@ __all__ = [  # noqa: RUF022  (what to do, what to say, what comes back, what may
     "Certificate",
     "Verification",
     "Evaluation",
+    "Inspection",
     "Comparison",
     "IncrowdError",
     "PolicyError",

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from incrowd.cli.groups import with_options
+from incrowd.cli.inspect import inspect
 from incrowd.cli.messages import Commands, console, interrupted, print_json, running, user_errors
 from incrowd.cli.options import (
     TRIAL,
@@ -46,6 +47,9 @@ RecodingFile = Annotated[
 Overwrite = Annotated[bool, typer.Option("--overwrite", help="Replace existing files.")]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON on stdout instead of tables on stderr.")]
 _OWN: Any = {"show_default": False, "readable": False}
+
+
+app.command()(with_options(inspect))
 
 
 @app.command()

@@ -20,7 +20,7 @@ from incrowd.errors import PolicyError, TaxonomyError, UnknownNameError
 from incrowd.taxonomies.labels import ANY, interval_label, number_label
 from incrowd.taxonomies.taxonomy import Taxonomy
 
-__all__ = ["Bounds", "Flat", "Intervals", "Prefix", "Rule", "rule_of", "words_of"]
+__all__ = ["Bounds", "Flat", "Frequent", "Intervals", "Prefix", "Rule", "rule_of", "words_of"]
 
 MASK = "*"  # takes the place of a character
 LARGEST_EXPONENT = 308
@@ -50,7 +50,7 @@ class Prefix:
         lengths = _as_tuple(self, "lengths")
         whole = all(isinstance(length, int) and not isinstance(length, bool) and length > 0 for length in lengths)
         if not whole or not _ascending(lengths[::-1]):
-            _refuse(self, "lengths", "be strictly decreasing whole numbers of at least 1", lengths)
+            refuse(self, "lengths", "be strictly decreasing whole numbers of at least 1", lengths)
 
     def ancestors(self, value: str) -> tuple[str, ...]:
         """The masked texts of a value from its parent to the root; the mask keeps the length of the value."""
@@ -63,7 +63,7 @@ class Prefix:
         Raises:
             TaxonomyError: There is no value, one is blank, or one looks like a masked one.
         """
-        return _build(self, sorted(set(values)))
+        return build(self, sorted(set(values)))
 
 
 @dataclass(frozen=True)
@@ -81,12 +81,12 @@ class Intervals:
     def __post_init__(self) -> None:
         widths = _as_tuple(self, "widths")
         if not _are_numbers(widths) or widths[0] <= 0 or not _ascending(widths):
-            _refuse(self, "widths", "be ascending numbers above 0", widths)
+            refuse(self, "widths", "be ascending numbers above 0", widths)
         exact = [_exact(width) for width in widths]
         if any((wide / narrow).denominator != 1 for narrow, wide in pairwise(exact)):
-            _refuse(self, "widths", "each be a multiple of the one before", widths)
+            refuse(self, "widths", "each be a multiple of the one before", widths)
         if not _are_numbers((self.origin,)):
-            _refuse(self, "origin", "be a number", self.origin)
+            refuse(self, "origin", "be a number", self.origin)
 
     def ancestors(self, value: str) -> tuple[str, ...]:
         """The intervals of a number from the narrowest to the root.
@@ -107,7 +107,7 @@ class Intervals:
         Raises:
             TaxonomyError: There is no value, or one is not a number.
         """
-        return _build(self, _numeric_order(values, self))
+        return build(self, _numeric_order(values, self))
 
 
 @dataclass(frozen=True)
@@ -116,24 +116,39 @@ class Bounds:
 
     Attributes:
         bounds: Where an interval ends and the next one starts, strictly ascending.
+        coarser: The bounds of the levels above, each a part of those of the level below.
     """
 
     bounds: tuple[float, ...]
+    coarser: tuple[tuple[float, ...], ...] = ()
 
     def __post_init__(self) -> None:
         bounds = _as_tuple(self, "bounds")
-        if not _are_numbers(bounds) or not _ascending(bounds):
-            _refuse(self, "bounds", "be strictly ascending numbers", bounds)
+        object.__setattr__(self, "coarser", tuple(tuple(level) for level in self.coarser))
+        for level in (bounds, *self.coarser):
+            if not level or not _are_numbers(level) or not _ascending(level):
+                refuse(self, "bounds", "be strictly ascending numbers", level)
+        if any(not set(wide) < set(narrow) for narrow, wide in pairwise((bounds, *self.coarser))):
+            refuse(self, "bounds", "each be some of those of the level before", (bounds, *self.coarser))
 
     def ancestors(self, value: str) -> tuple[str, ...]:
-        """The interval of a number, and the root.
+        """The intervals of a number from the narrowest to the root.
 
         Raises:
             TaxonomyError: The value is not a number.
         """
-        place = bisect_right([_exact(bound) for bound in self.bounds], _number(value, self))
-        texts = [None, *map(number_label, self.bounds), None]
-        return interval_label(texts[place], texts[place + 1]), ANY
+        number = _number(value, self)
+        found = [labels[bisect_right(exact, number)] for exact, labels in self._levels]
+        return (*dict.fromkeys(found), ANY)
+
+    @cached_property
+    def _levels(self) -> list[tuple[list[Fraction], list[str]]]:
+        """Of each level the exact bounds, and the labels of the intervals between them."""
+        levels = []
+        for bounds in (self.bounds, *self.coarser):
+            texts = [None, *map(number_label, bounds), None]
+            levels.append(([_exact(bound) for bound in bounds], [interval_label(*ends) for ends in pairwise(texts)]))
+        return levels
 
     def build(self, values: Sequence[str]) -> Taxonomy:
         """The taxonomy of the values, in numeric order; an interval without a value does not occur in it.
@@ -141,7 +156,43 @@ class Bounds:
         Raises:
             TaxonomyError: There is no value, or one is not a number.
         """
-        return _build(self, _numeric_order(values, self))
+        return build(self, _numeric_order(values, self))
+
+
+@dataclass(frozen=True)
+class Frequent:
+    """Keeps frequent values right below the root, and groups all others: Malta -> other -> *, but France -> *.
+
+    Attributes:
+        values: The frequent values.
+        other: The label of all others.
+    """
+
+    values: tuple[str, ...]
+    other: str = "other"
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.values, list | tuple) or not all(isinstance(value, str) for value in self.values):
+            refuse(self, "values", "be a list of texts", self.values)
+        object.__setattr__(self, "values", tuple(self.values))
+        if not isinstance(self.other, str) or not self.other.strip() or self.other in (*self.values, ANY):
+            refuse(self, "other", "be a label of its own", self.other)
+
+    def ancestors(self, value: str) -> tuple[str, ...]:
+        """The root, and below it the group of all other values for one that is not frequent."""
+        return (ANY,) if value in self._frequent else (self.other, ANY)
+
+    @cached_property
+    def _frequent(self) -> frozenset[str]:
+        return frozenset(self.values)
+
+    def build(self, values: Sequence[str]) -> Taxonomy:
+        """The taxonomy of the values, in alphabetical order.
+
+        Raises:
+            TaxonomyError: There is no value, one is blank, or one is the label of the others.
+        """
+        return build(self, sorted(set(values)))
 
 
 @dataclass(frozen=True)
@@ -164,10 +215,11 @@ class Flat:
         Raises:
             TaxonomyError: There is no value, one is blank, or one is the root.
         """
-        return _build(self, sorted(set(values)))
+        return build(self, sorted(set(values)))
 
 
-def _build(rule: Rule, values: Iterable[str]) -> Taxonomy:
+def build(rule: Rule, values: Iterable[str]) -> Taxonomy:
+    """The taxonomy of values in the order that a rule wants them."""
     return Taxonomy.from_paths(((value, *rule.ancestors(value)) for value in values), f"{type(rule).__name__} taxonomy")
 
 
@@ -210,7 +262,7 @@ def _as_tuple(rule: Any, name: str) -> tuple[Any, ...]:
     """The parameter as a tuple, so that a list from a policy file will do."""
     given = getattr(rule, name)
     if not isinstance(given, list | tuple) or not given:
-        _refuse(rule, name, "be a list of at least one number", given)
+        refuse(rule, name, "be a list of at least one number", given)
     object.__setattr__(rule, name, tuple(given))
     return tuple(given)
 
@@ -223,37 +275,68 @@ def _ascending(numbers: Sequence[Any]) -> bool:
     return all(low < high for low, high in pairwise(numbers))
 
 
-def _refuse(rule: Any, name: str, must: str, got: object) -> NoReturn:
+def refuse(rule: Any, name: str, must: str, got: object) -> NoReturn:
+    """Raise the PolicyError for a parameter that cannot be."""
     raise PolicyError(f"The '{name}' parameter of {type(rule).__name__} must {must}. Got {got!r}.")
 
 
+KINDS = ("prefix", "widths", "bounds", "frequent", "calendar", "domain", "flat", "origin", "other", "order")
+
+
 def rule_of(column: str, words: Mapping[str, Any]) -> Rule:
-    """The rule of a column from the words of a policy file: prefix, widths (with origin), bounds or flat."""
-    kinds = ("prefix", "widths", "bounds", "flat", "origin")
+    """The rule of a column from the words of a policy file.
+
+    These are prefix, widths (with origin), bounds, frequent (with other), calendar (with order), domain or flat.
+    """
     for key in words if isinstance(words, Mapping) else ():
-        if key not in kinds:
-            raise UnknownNameError("rule", key, kinds, f"the taxonomy of '{column}'")
+        if key not in KINDS:
+            raise UnknownNameError("rule", key, KINDS, f"the taxonomy of '{column}'")
     try:
-        if "prefix" in words:
-            return Prefix(tuple(words["prefix"]))
-        if "widths" in words:
-            return Intervals(tuple(words["widths"]), words.get("origin", 0))
-        if "bounds" in words:
-            return Bounds(tuple(words["bounds"]))
-        if "flat" in words:
-            return Flat()
+        if (rule := _rule_of(words)) is not None:
+            return rule
     except TypeError:
         pass
     raise PolicyError(
         f"The taxonomy of '{column}' must be a file, or one of prefix = [3, 2], widths = [5, 10], bounds = [18, 65], "
-        "flat = true."
+        'frequent = ["a", "b"], calendar = ["month", "year"], domain = "country", flat = true.'
     )
+
+
+def _rule_of(words: Mapping[str, Any]) -> Rule | None:
+    from incrowd.taxonomies.calendar import Calendar
+    from incrowd.taxonomies.domains import Domain
+
+    if "prefix" in words:
+        return Prefix(tuple(words["prefix"]))
+    if "widths" in words:
+        return Intervals(tuple(words["widths"]), words.get("origin", 0))
+    if "bounds" in words:
+        bounds = words["bounds"]
+        nested = bool(bounds) and isinstance(bounds[0], list | tuple)
+        return Bounds(tuple(bounds[0]), tuple(bounds[1:])) if nested else Bounds(tuple(bounds))
+    if "frequent" in words:
+        return Frequent(words["frequent"], words.get("other", "other"))
+    if "calendar" in words:
+        return Calendar(words["calendar"], words.get("order", "ymd"))
+    if "domain" in words:
+        return Domain(words["domain"])
+    return Flat() if "flat" in words else None
 
 
 def words_of(rule: Rule) -> dict[str, Any]:
     """A rule in the words of a policy file."""
+    from incrowd.taxonomies.calendar import Calendar
+    from incrowd.taxonomies.domains import Domain
+
     if isinstance(rule, Prefix):
         return {"prefix": list(rule.lengths)}
     if isinstance(rule, Intervals):
         return {"widths": list(rule.widths), "origin": rule.origin}
-    return {"bounds": list(rule.bounds)} if isinstance(rule, Bounds) else {"flat": True}
+    if isinstance(rule, Bounds):
+        levels = [list(level) for level in (rule.bounds, *rule.coarser)]
+        return {"bounds": levels if rule.coarser else levels[0]}
+    if isinstance(rule, Frequent):
+        return {"frequent": list(rule.values), "other": rule.other}
+    if isinstance(rule, Calendar):
+        return {"calendar": list(rule.levels), "order": rule.order}
+    return {"domain": rule.name} if isinstance(rule, Domain) else {"flat": True}

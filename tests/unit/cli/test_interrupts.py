@@ -23,6 +23,7 @@ COMMANDS = {  # and where each is when it is interrupted
     "apply": (("apply", "r.json", "people.csv", "-o", "out.csv"), "pathlib.Path.read_text"),
     "taxonomy": (("taxonomy", "sex.csv"), "incrowd.taxonomies.taxonomy.Taxonomy.read"),
     "codebook": (("codebook", "r.json"), "pathlib.Path.read_text"),
+    "inspect": (("inspect", "people.csv"), READ),
     "methods": (("methods",), "incrowd.search.method.Method.about"),
     "demo": (("demo",), "incrowd.datasets.copy"),
 }

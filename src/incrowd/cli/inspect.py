@@ -1,0 +1,55 @@
+"""What `incrowd inspect` does: look at a table, show what was found, and write a policy to begin with."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from incrowd.cli.messages import console, print_json, running, user_errors
+from incrowd.cli.options import CsvOptions
+
+_OWN: Any = {"show_default": False, "readable": False}
+
+
+def inspect(
+    table: Annotated[Path, typer.Argument(help="CSV or Parquet file.", **_OWN)],
+    csv: CsvOptions,
+    write: Annotated[
+        Path | None, typer.Option("--write", help="Write the proposals as a release.toml.", **_OWN)
+    ] = None,
+    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace an existing file.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")] = False,
+) -> None:
+    """Look at a table: types, values, what could point at a person, proposed roles and hierarchies.
+
+    incrowd inspect people.csv --write release.toml
+
+    incrowd anonymize people.csv -o release.csv --policy release.toml
+    """
+    with user_errors():
+        from incrowd.formats.atomic_files import AtomicFiles, check_output
+        from incrowd.formats.registry import open_source
+        from incrowd.inspection.inspection import inspection_of
+
+        dialect = csv.dialect()
+        with running() as run:
+            source = open_source(table, **dialect)
+            if write is not None:
+                check_output(write, inputs=[table], overwrite=overwrite, suffixes=(".toml",))
+            found = inspection_of(source, run, dialect)
+        if write is not None:
+            with AtomicFiles() as files:
+                files.open(write).write_text(found.policy_toml(), encoding="utf-8")
+        if as_json:
+            print_json(found.to_json())
+        else:
+            from rich.console import Console
+
+            from incrowd.report.inspection import print_inspection
+
+            print_inspection(Console(markup=False, emoji=False), found)
+        if write is not None:
+            follow = f"wrote {write}; read it, then: incrowd anonymize {table} -o release.csv --policy {write}"
+            console().print(follow, highlight=False, soft_wrap=True)

@@ -1,0 +1,278 @@
+"""From the counted values of a column to what people want to know of it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from incrowd.errors import DataError
+from incrowd.formats.sources import is_text
+from incrowd.inspection import findings as kinds
+from incrowd.inspection.counting import CountedColumn, Counts
+from incrowd.inspection.findings import Facts, Finding, findings_of, warning_of
+from incrowd.inspection.hierarchies import Hierarchy, hierarchy_of
+from incrowd.inspection.roles import QUASI_IDENTIFIER, ProposedRole, role_of
+from incrowd.table.missing import is_missing
+from incrowd.table.scales import Numbers, Scale, scale_of, text_of
+
+SAMPLE = 2_000  # distinct values that detectors look at
+MOST_WORDS = 3  # that may stand for a missing value among numbers
+SEVERAL = 5  # records that have such a word
+TOP = 5  # values that are listed
+QUANTILES = (0, 5, 25, 50, 75, 95, 100)  # percent
+_TOKENS = frozenset(("", "?", "na", "n/a", "#n/a", "<na>", "nan", "null", "(null)", "nil", ".", "-", "--", "*"))
+_KINDS = {"integer": kinds.WHOLE, "number": kinds.NUMBER, "date": kinds.DATE, "timestamp": kinds.TIMESTAMP}
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column, what its values look like, and what is proposed for it.
+
+    Args:
+        name: Of the column.
+        kind: Whole number, number, date, timestamp, text, boolean, nothing or structure.
+        records: Records that were counted; all of the table, unless it has too many distinct values.
+        missing: Those without a value.
+        distinct: Distinct values.
+        once: Values that only one record has.
+        quantiles: Of numbers and dates: percent and value.
+        top: Of all others: the most frequent values and their counts.
+        findings: What it looks like.
+        role: The proposed role.
+        hierarchy: The proposed hierarchy, of a quasi-identifier.
+        declared: The type that a policy has to declare, where the table alone does not say it.
+    """
+
+    name: str
+    kind: str
+    records: int
+    missing: int
+    distinct: int
+    once: int
+    quantiles: tuple[tuple[int, str], ...]
+    top: tuple[tuple[str, int], ...]
+    findings: tuple[Finding, ...]
+    role: ProposedRole
+    hierarchy: Hierarchy
+    declared: str | None = None
+
+    @property
+    def share_once(self) -> float:
+        """The share of its values that only one record has."""
+        return self.once / max(1, self.distinct)
+
+    @property
+    def alone(self) -> float:
+        """The share of records that are unique on this column."""
+        return self.once / max(1, self.records)
+
+    @property
+    def warning(self) -> str | None:
+        """What a steward should know of it before anything is released, None if nothing."""
+        return warning_of(self.name, self.findings)
+
+    def to_json(self) -> dict[str, Any]:
+        """As JSON-able data."""
+        return {
+            "name": self.name,
+            "type": self.kind,
+            "records": self.records,
+            "missing": self.missing,
+            "distinct": self.distinct,
+            "values_that_occur_once": self.share_once,
+            "unique_records": self.alone,
+            "quantiles": {str(percent): value for percent, value in self.quantiles},
+            "top_values": [{"value": value, "records": count} for value, count in self.top],
+            "more_values": self.distinct - len(self.top) if self.top else 0,
+            "findings": [{"kind": finding.kind, "reason": finding.reason} for finding in self.findings],
+            "role": self.role.name,
+            "reason": self.role.reason,
+            "may_be_target": self.role.may_be_target,
+            "hierarchy": self.hierarchy.words,
+            "hierarchy_reason": self.hierarchy.reason,
+        }
+
+
+def missing_tokens(columns: Sequence[CountedColumn], known: Sequence[str]) -> tuple[str, ...]:
+    """The texts in a table that stand for a missing value, as they are written there, the plainest first.
+
+    Args:
+        columns: The columns.
+        known: Those that stand for one anyway.
+    """
+    found: set[str] = set()
+    for column in columns:
+        if not is_text(column.values.type):
+            continue
+        short = column.values.filter(pc.less_equal(pc.utf8_length(pc.utf8_trim_whitespace(column.values)), 6))
+        lowered = pc.utf8_lower(pc.utf8_trim_whitespace(short))
+        tokens = short.filter(pc.is_in(lowered, pa.array(sorted(_TOKENS)))).to_pylist()
+        if len(tokens) == len(column.values):  # then it says something: a column of stars, or of Namibians
+            tokens = [token for token in tokens if not token.strip()]
+        found.update(tokens)
+        found.update(_among_numbers(column))
+        if _holds_namibia(column.values):
+            found.discard("NA")
+            known = (*known, "NA")
+    plainest = sorted(found - set(known), key=lambda token: (not token.strip(), token != token.strip(), token))
+    return tuple(plainest)
+
+
+def _among_numbers(column: CountedColumn) -> list[str]:
+    """Words in a column that holds nothing but numbers otherwise, such as "unknown"; several records have each."""
+    if len(column.values) <= MOST_WORDS or _is_plain_text(column.values):
+        return []
+    numbers = np.asarray(pc.match_substring_regex(column.values, r"^\s*[+-]?[0-9.]+\s*$"))
+    if numbers.sum() < kinds.NEARLY_ALL * len(numbers) or len(numbers) - numbers.sum() > MOST_WORDS:
+        return []
+    words = column.values.filter(pa.array(~numbers & (column.counts >= SEVERAL)))
+    return [word for word in words.to_pylist() if not any(map(str.isdigit, word))]
+
+
+def _holds_namibia(values: pa.Array) -> bool:
+    """Whether NA is a country here."""
+    if not 3 <= len(values) <= 300 or not pc.is_in("NA", values).as_py():
+        return False
+    from incrowd.inspection.detectors import country_share
+
+    return country_share([value for value in values.to_pylist() if value != "NA"]) >= kinds.NEARLY_ALL
+
+
+@dataclass(frozen=True)
+class _Seen:
+    """The values of a column without missing ones, and what they look like."""
+
+    values: pa.Array
+    counts: Counts
+    scale: Scale | None
+    numbers: Numbers | None  # ascending, of numbers and dates
+    weights: Counts  # records that have each of those
+    declared: str | None
+    facts: Facts
+    findings: tuple[Finding, ...]
+
+
+def _see(column: CountedColumn, tokens: Sequence[str]) -> _Seen:
+    gone = is_missing(column.values, tokens) if len(column.values) else np.zeros(0, bool)
+    values, counts = column.values.filter(pa.array(~gone, pa.bool_())), column.counts[~gone]
+    kind, scale, unsorted, declared = _kind(column, values)
+    numbers, weights = (None, counts) if unsorted is None else _ascending(unsorted, counts)
+    low, high = (0, 0) if numbers is None else (numbers[0].item(), numbers[-1].item())
+    facts = Facts(
+        column.name,
+        kind,
+        int(counts.sum()),
+        len(values),
+        int((counts == 1).sum()),
+        int(counts.max(initial=0)),
+        _sample(values) if kind != kinds.STRUCTURE else (),
+        low,
+        high,
+    )
+    return _Seen(values, counts, scale, numbers, weights, declared, facts, findings_of(facts))
+
+
+def findings_in(column: CountedColumn, tokens: Sequence[str]) -> tuple[Finding, ...]:
+    """What a column looks like, and nothing else of it.
+
+    Args:
+        column: Its counted values.
+        tokens: Texts that stand for a missing value.
+    """
+    return _see(column, tokens).findings
+
+
+def describe(column: CountedColumn, tokens: Sequence[str], least: int) -> Column:
+    """Describe a column.
+
+    Args:
+        column: Its counted values.
+        tokens: Texts that stand for a missing value.
+        least: How many records a value must have to be named in a hierarchy.
+    """
+    seen = _see(column, tokens)
+    facts, role, hierarchy = seen.facts, role_of(seen.facts, seen.findings), Hierarchy()
+    if role.name == QUASI_IDENTIFIER:
+        hierarchy = hierarchy_of(facts, seen.findings, seen.values, seen.counts, seen.numbers, seen.weights, least)
+    ordered = seen.scale is not None and seen.numbers is not None
+    return Column(
+        name=column.name,
+        kind=facts.kind,
+        records=column.records,
+        missing=column.records - facts.present,
+        distinct=facts.distinct,
+        once=facts.once,
+        quantiles=_quantiles(seen.scale, seen.numbers, seen.weights) if seen.scale and seen.numbers is not None else (),
+        top=() if ordered or facts.kind == kinds.STRUCTURE else _top(seen.values, seen.counts),
+        findings=seen.findings,
+        role=role,
+        hierarchy=hierarchy,
+        declared=seen.declared,
+    )
+
+
+def _kind(column: CountedColumn, values: pa.Array) -> tuple[str, Scale | None, Numbers | None, str | None]:
+    """The type of a column, its scale and the numbers of its values if it has one, and what a policy must declare."""
+    if not column.readable and not pa.types.is_null(column.kind):
+        return kinds.STRUCTURE, None, None, None
+    if not len(values):
+        return kinds.NOTHING, None, None, None
+    if pa.types.is_boolean(values.type):
+        return kinds.BOOLEAN, None, None, None
+    try:
+        if _is_plain_text(values):
+            return kinds.TEXT, None, None, None
+        scale = scale_of(values, column.name)
+        if scale is not None:
+            return _KINDS[scale.kind], scale, scale.numbers(values, column.name), None
+    except DataError:
+        return kinds.TEXT, None, None, "text"  # numbers with something else among them, or a number that is not finite
+    return kinds.TEXT, None, None, None
+
+
+def _is_plain_text(values: pa.Array) -> bool:
+    """Whether a part of the values shows that a long column is text, so that the rest need not be looked at."""
+    if len(values) <= SAMPLE or not pa.types.is_string(values.type):
+        return False
+    few = _sample(values)
+    numbers = sum(value[-1:].isdigit() and value.lstrip("+-")[:1] in "0123456789." for value in few)
+    return numbers < 0.2 * len(few)
+
+
+def _sample(values: pa.Array) -> tuple[str, ...]:
+    """Some of the distinct values, from all parts of the table."""
+    if len(values) > SAMPLE:
+        values = values.take(pa.array(np.linspace(0, len(values) - 1, SAMPLE).astype(np.int64)))
+    return tuple(text_of(values).to_pylist())
+
+
+def _ascending(numbers: Numbers, counts: Counts) -> tuple[Numbers, Counts]:
+    """The distinct numbers, ascending, and how many records have each: 1 and 1.0 are one number."""
+    numbers, place = np.unique(numbers, return_inverse=True)
+    return numbers, np.bincount(place, counts).astype(np.int64)
+
+
+def _quantiles(scale: Scale, numbers: Numbers, counts: Counts) -> tuple[tuple[int, str], ...]:
+    upto = counts.cumsum()
+    last = int(upto[-1]) - 1
+    ranks = [int(np.searchsorted(upto, last * percent // 100, side="right")) for percent in QUANTILES]
+    return tuple((percent, scale.text(numbers[rank])) for percent, rank in zip(QUANTILES, ranks, strict=True))
+
+
+def _top(values: pa.Array, counts: Counts) -> tuple[tuple[str, int], ...]:
+    """The most frequent values; of equally frequent ones the first in the alphabet."""
+    if not len(values) or counts.max() == 1:  # single people
+        return ()
+    least = np.partition(counts, max(0, len(counts) - TOP))[max(0, len(counts) - TOP)]
+    places = np.flatnonzero(counts >= least)
+    texts = text_of(values.take(pa.array(places)))
+    if len(places) > SAMPLE:  # most of them equally rare
+        best = texts.take(pc.array_sort_indices(texts)[:SAMPLE])
+        places, texts = places[np.asarray(pc.index_in(best, texts))], best
+    ranked = sorted(zip((-counts[places]).tolist(), texts.to_pylist(), strict=True))[:TOP]
+    return tuple((text, -count) for count, text in ranked)

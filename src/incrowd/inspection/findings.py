@@ -1,0 +1,244 @@
+"""What a column looks like, with reasons: what its values are like, weighed with how many there are.
+
+A finding never shows a value: it may be printed, logged, or written into a policy file.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from incrowd.inspection import detectors
+from incrowd.inspection.words import suggests
+
+MOST = 0.8  # a column is of a kind if so many of its distinct values are
+NEARLY_ALL = 0.9
+SEVERAL_RECORDS = 20  # fewer say little
+RISKY = {  # and what is said of such a column
+    "name": "looks like names of people",
+    "e-mail": "looks like e-mail addresses",
+    "phone": "looks like phone numbers",
+    "id": "looks like ids or case numbers",
+    "free text": "looks like free text",
+    "near-unique": "is nearly unique",
+    "repeats": "repeats people",
+    "date of birth": "looks like dates of birth",
+    "exact date": "holds exact dates",
+}
+DIRECT = ("name", "e-mail", "phone", "id", "free text")  # point at a person all alone
+
+WHOLE, NUMBER, DATE, TIMESTAMP, TEXT, BOOLEAN = "whole number", "number", "date", "timestamp", "text", "boolean"
+NOTHING, STRUCTURE = "nothing", "structure"
+
+
+@dataclass(frozen=True)
+class Finding:
+    """Something that a column looks like.
+
+    Args:
+        kind: What.
+        reason: Why, without any value.
+    """
+
+    kind: str
+    reason: str
+
+    @property
+    def is_risky(self) -> bool:
+        """Whether a steward should be warned of the column."""
+        return self.kind in RISKY
+
+
+@dataclass(frozen=True)
+class Facts:
+    """What is known of a column when its findings are looked for.
+
+    Args:
+        name: Of the column.
+        kind: Its type: one of the constants of this module.
+        present: Records that have a value.
+        distinct: Distinct values.
+        once: Values that only one record has.
+        largest: Records that have the most frequent value.
+        sample: Some of the distinct values, as text.
+        low: The lowest number, of numbers.
+        high: The highest number, of numbers.
+    """
+
+    name: str
+    kind: str
+    present: int
+    distinct: int
+    once: int
+    largest: int
+    sample: tuple[str, ...]
+    low: float = 0
+    high: float = 0
+
+    @property
+    def are_many(self) -> bool:
+        """Whether there are so many values that each stands for a few records only."""
+        many = self.distinct >= 0.2 * self.present and self.distinct >= min(SEVERAL_RECORDS, self.present) > 1
+        return many and self.largest <= max(SEVERAL_RECORDS, 0.1 * self.present)
+
+    @property
+    def is_near_unique(self) -> bool:
+        """Whether many records have a value that no other record has."""
+        return self.present >= SEVERAL_RECORDS and self.once >= 0.3 * self.present
+
+    def suggests(self, hint: str) -> bool:
+        """Whether the name of the column suggests something."""
+        return suggests(self.name, hint)
+
+
+def findings_of(facts: Facts) -> tuple[Finding, ...]:
+    """Everything that a column looks like."""
+    if facts.kind in (NOTHING, STRUCTURE, BOOLEAN) or not facts.sample:
+        return ()
+    first = next((finding for find in _FINDERS if (finding := find(facts)) is not None), None)
+    return (*([first] if first else []), *_of_counts(facts, first))
+
+
+def warning_of(name: str, findings: Sequence[Finding]) -> str | None:
+    """One line on a column for whoever releases it, None where nothing is risky."""
+    risks = [f"{RISKY[finding.kind]} ({finding.reason})" for finding in findings if finding.is_risky]
+    return f"column '{name}' " + "; ".join(risks) if risks else None
+
+
+def _of_counts(facts: Facts, first: Finding | None) -> Iterator[Finding]:
+    if facts.is_near_unique:
+        yield Finding("near-unique", f"{_percent(facts.once, facts.present)} of the records are alone with their value")
+    if first is not None and first.kind == "id" and facts.distinct < facts.present:
+        yield Finding(
+            "repeats",
+            f"{facts.distinct:,} values in {facts.present:,} records: probably several rows per person, "
+            "so that k would count rows and not people",
+        )
+
+
+def _email(facts: Facts) -> Finding | None:
+    return _hit("e-mail", "an e-mail address", detectors.email_share(facts.sample))
+
+
+def _phone(facts: Facts) -> Finding | None:
+    if facts.kind not in (TEXT, WHOLE):
+        return None
+    found = detectors.phone_share(facts.sample, named=facts.suggests("phone"))
+    return _hit("phone", "a phone number", found) if facts.are_many else None
+
+
+def _date(facts: Facts) -> Finding | None:
+    written = facts.kind in (DATE, TIMESTAMP)
+    if not written and (facts.kind not in (TEXT, WHOLE) or detectors.date_order(facts.sample) is None):
+        return None
+    days = [parts for value in facts.sample if (parts := detectors.date_parts(value)) is not None]
+    if days and all(day == 1 for _, _, day in days) and len(days) > 1 and facts.kind != TIMESTAMP:
+        return Finding("month", "its dates are all first days of a month")
+    if facts.suggests("birth"):
+        return Finding("date of birth", "it holds exact dates, and is called after birth")
+    years = {year for year, _, _ in days}
+    if days and max(years) - min(years) >= 50:
+        return Finding("date of birth", "it holds exact dates over 50 years and more, as dates of birth do")
+    return Finding("exact date", "it holds exact dates, by which others may know an event")
+
+
+def _country(facts: Facts) -> Finding | None:
+    if facts.kind != TEXT or facts.distinct < 3 or facts.suggests("state"):
+        return None
+    found = detectors.country_share(facts.sample)
+    enough = 0.75 if facts.suggests("country") else 0.95
+    return Finding("country", f"{_rounded(found)} of its values are countries") if found >= enough else None
+
+
+def _diagnosis(facts: Facts) -> Finding | None:
+    if facts.kind != TEXT:
+        return None
+    found = detectors.icd10_share(facts.sample)
+    letters, dots = {value[:1] for value in facts.sample}, sum("." in value for value in facts.sample)
+    told = facts.suggests("diagnosis") or (len(letters) >= 3 and dots >= len(facts.sample) / 2)
+    return (
+        Finding("diagnosis", f"{_rounded(found)} of its values are ICD-10 codes")
+        if told and found >= NEARLY_ALL
+        else None
+    )
+
+
+def _postal(facts: Facts) -> Finding | None:
+    if facts.kind not in (TEXT, WHOLE):
+        return None
+    found = detectors.postal_share(facts.sample, named=facts.suggests("zip"))
+    return _hit("zip code", "a postal code", found) if found >= NEARLY_ALL and facts.distinct > 1 else None
+
+
+def _code(facts: Facts) -> Finding | None:
+    if facts.kind not in (TEXT, WHOLE) or not facts.suggests("code") or facts.distinct < 10:
+        return None
+    found = max(detectors.sector_share(facts.sample), detectors.occupation_share(facts.sample))
+    return _hit("code", "a code of industries or occupations", found) if found >= NEARLY_ALL else None
+
+
+def _age(facts: Facts) -> Finding | None:
+    if facts.kind in (WHOLE, NUMBER) and facts.suggests("age") and facts.low >= 0 and facts.high <= 125:
+        return Finding("age", "it is called age, and holds numbers from 0 to 125")
+    return None
+
+
+def _year(facts: Facts) -> Finding | None:
+    called = facts.suggests("year") or facts.suggests("birth")
+    if facts.kind == WHOLE and called and facts.low >= 1850 and facts.high <= 2100 and facts.distinct > 1:
+        return Finding("year", "it holds years")
+    return None
+
+
+def _id(facts: Facts) -> Finding | None:
+    if facts.kind not in (TEXT, WHOLE) or not facts.are_many:
+        return None
+    named, near_key = facts.suggests("id"), facts.distinct >= 0.5 * facts.present
+    if detectors.id_share(facts.sample) >= MOST:
+        return Finding("id", "its values are made of letters and digits, as numbers of cases and accounts are")
+    if detectors.digits_share(facts.sample) < MOST:
+        return None
+    if named and (near_key or facts.kind == WHOLE):
+        return Finding("id", "it is called a number or id, and has hardly fewer values than records")
+    dense = facts.kind == WHOLE and facts.distinct >= 0.95 * (facts.high - facts.low + 1)
+    even = facts.distinct >= 0.9 * facts.present or facts.largest <= max(SEVERAL_RECORDS, 0.01 * facts.present)
+    if dense and near_key and even and facts.distinct >= min(facts.present, 2 * SEVERAL_RECORDS):
+        return Finding("id", "its values are running numbers")
+    lengths = {len(value) for value in facts.sample}
+    if near_key and len(lengths) == 1 and lengths.pop() >= 7:
+        return Finding("id", "its values are numbers of the same length, and hardly any occurs twice")
+    return None
+
+
+def _name(facts: Facts) -> Finding | None:
+    if facts.kind != TEXT:
+        return None
+    known, full = detectors.first_name_share(facts.sample), detectors.full_name_share(facts.sample)
+    reason = f"{_rounded(known)} of its values hold a common first name"
+    if known >= 0.3 and (full >= 0.6 or detectors.single_name_share(facts.sample) >= MOST):
+        return Finding("name", reason)
+    if facts.suggests("name") and facts.are_many and max(full, detectors.single_name_share(facts.sample)) >= MOST:
+        return Finding("name", "its values are words with capitals, and it is called a name")
+    many = facts.distinct >= 0.9 * facts.present >= SEVERAL_RECORDS
+    return Finding("name", reason) if many and full >= NEARLY_ALL and known >= 0.1 else None
+
+
+def _free_text(facts: Facts) -> Finding | None:
+    if facts.kind != TEXT or not facts.are_many or detectors.free_text_share(facts.sample) < 0.5:
+        return None
+    return Finding("free text", "its values are sentences, which may say anything")
+
+
+_FINDERS = (_email, _phone, _date, _country, _diagnosis, _postal, _age, _year, _code, _id, _name, _free_text)
+
+
+def _hit(kind: str, noun: str, share: float) -> Finding | None:
+    return Finding(kind, f"{_rounded(share)} of its values look like {noun}") if share >= MOST else None
+
+
+def _rounded(share: float) -> str:
+    return f"{100 * share:.0f} %"
+
+
+def _percent(part: int, whole: int) -> str:
+    return f"{100 * part // max(1, whole)} %"

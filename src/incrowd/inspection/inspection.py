@@ -1,0 +1,187 @@
+"""`incrowd.inspect`: what a table is, what is risky about it, and a policy to begin with."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from incrowd.formats.registry import open_source
+from incrowd.formats.sources import Source
+from incrowd.inspection.columns import Column, describe, findings_in, missing_tokens
+from incrowd.inspection.counting import CountedColumn, count_values
+from incrowd.inspection.findings import warning_of
+from incrowd.inspection.roles import QUASI_IDENTIFIER
+from incrowd.inspection.uniqueness import Combination, count_uniques, worst_combinations
+from incrowd.run import Run, Watch
+
+LEAST_RECORDS = 5  # that must share a value before a policy names it; the k that is proposed
+
+
+@dataclass(frozen=True)
+class Inspection:
+    """What was found in a table. It prints as a short table, and is as confidential as the table itself.
+
+    Args:
+        name: Of the table.
+        records: How many it has.
+        columns: What is known of each column, and what is proposed for it.
+        together: How many records are unique on all proposed quasi-identifiers, None where there are none.
+        pairs: The worst pairs of quasi-identifiers.
+        triples: The worst triples of quasi-identifiers.
+        missing_values: Texts in the table that seem to stand for a missing value.
+        dialect: How a CSV file was said to be read.
+    """
+
+    name: str
+    records: int
+    columns: tuple[Column, ...]
+    together: Combination | None
+    pairs: tuple[Combination, ...]
+    triples: tuple[Combination, ...]
+    missing_values: tuple[str, ...] = ()
+    dialect: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def warnings(self) -> list[str]:
+        """What a steward should know of single columns before anything is released, with the name of the column."""
+        return [column.warning for column in self.columns if column.warning is not None]
+
+    def column(self, name: str) -> Column:
+        """What is known of a column.
+
+        Raises:
+            UnknownNameError: There is no such column.
+        """
+        from incrowd.errors import UnknownNameError
+
+        for column in self.columns:
+            if column.name == name:
+                return column
+        raise UnknownNameError("column", name, [column.name for column in self.columns], self.name)
+
+    def with_role(self, role: str) -> tuple[Column, ...]:
+        """The columns with a proposed role."""
+        return tuple(column for column in self.columns if column.role.name == role)
+
+    def policy_toml(self) -> str:
+        """A policy file with everything that is proposed, and why; it holds no values of single people."""
+        from incrowd.inspection.policy_file import policy_file
+
+        return policy_file(self, LEAST_RECORDS)
+
+    def to_json(self) -> dict[str, Any]:
+        """As JSON-able data."""
+        return {
+            "name": self.name,
+            "records": self.records,
+            "missing_values": list(self.missing_values),
+            "columns": [column.to_json() for column in self.columns],
+            "unique_together": None if self.together is None else _json(self.together),
+            "worst_pairs": [_json(each) for each in self.pairs],
+            "worst_triples": [_json(each) for each in self.triples],
+            "warnings": self.warnings,
+        }
+
+    def __str__(self) -> str:
+        from incrowd.report.inspection import inspection_text
+
+        return inspection_text(self)
+
+
+def _json(combination: Combination) -> dict[str, Any]:
+    return {
+        "columns": list(combination.columns),
+        "unique_records": combination.uniques,
+        "records": combination.records,
+        "share": combination.share,
+    }
+
+
+def inspect(
+    data: Any,
+    *,
+    separator: str | None = None,
+    quote: str | None = None,
+    encoding: str | None = None,
+    header: bool | None = None,
+    progress: Watch | bool | None = None,
+) -> Inspection:
+    """Look at a table: its columns, what is risky about them, and which roles and hierarchies to begin with.
+
+    Args:
+        data: Path of a file, or a pandas, polars or pyarrow table.
+        separator: Of a CSV file; detected if not given, like the next three.
+        quote: Quote character of a CSV file.
+        encoding: Encoding of a CSV file.
+        header: Whether a CSV file has a header.
+        progress: Called with every event of the run; True for a line on stderr, False for nothing.
+
+    Raises:
+        DataError: The table cannot be read.
+
+    Example:
+        >>> import incrowd
+        >>> found = incrowd.inspect(incrowd.datasets.german())
+        >>> found.column("age").role.name, found.column("age").hierarchy.words
+        ('quasi-identifier', {'widths': [5, 10, 20]})
+    """
+    from incrowd.report.progress import watching
+
+    dialect = {"separator": separator, "quote": quote, "encoding": encoding, "header": header}
+    given: dict[str, Any] = {word: value for word, value in dialect.items() if value is not None}
+    source = open_source(data, **given)
+    with watching(progress) as watch:
+        return inspection_of(source, Run(watch), given)
+
+
+def inspection_of(source: Source, run: Run, dialect: Mapping[str, Any] | None = None) -> Inspection:
+    """Inspect an open source.
+
+    Args:
+        source: The rows.
+        run: Told what happens, and asked whether to go on.
+        dialect: How a CSV file was said to be read, for the policy file.
+    """
+    run.stage("reading")
+    records, counted = count_values(source, run)
+    run.stage("inspecting")
+    tokens = missing_tokens(counted, source.missing_values)
+    columns: list[Column] = []
+    for number, column in enumerate(counted, 1):
+        run.check()
+        columns.append(describe(column, (*tokens, *source.missing_values), LEAST_RECORDS))
+        run.amount(number, len(counted), "columns")
+    quasi = [each for each, column in zip(counted, columns, strict=True) if column.role.name == QUASI_IDENTIFIER]
+    together, pairs, triples = _combined(quasi, run)
+    return Inspection(source.name, records, tuple(columns), together, pairs, triples, tokens, dict(dialect or {}))
+
+
+def column_warnings(source: Source, columns: Sequence[str], run: Run) -> list[str]:
+    """What a steward should know of some columns before they are released untouched; reads these columns once.
+
+    Args:
+        source: The rows.
+        columns: The columns to look at.
+        run: Told of rows, and asked whether to go on.
+    """
+    if not columns:
+        return []
+    _, counted = count_values(source, run, columns)
+    tokens = (*missing_tokens(counted, source.missing_values), *source.missing_values)
+    warnings = [warning_of(column.name, findings_in(column, tokens)) for column in counted]
+    return [warning for warning in warnings if warning is not None]
+
+
+def _combined(
+    quasi: list[CountedColumn], run: Run
+) -> tuple[Combination | None, tuple[Combination, ...], tuple[Combination, ...]]:
+    """Unique records on all quasi-identifiers, and the worst pairs and triples."""
+    if not quasi:
+        return None, (), ()
+    names = [column.name for column in quasi]
+    codes = [column.codes + 1 for column in quasi]  # missing is 0
+    sizes = [len(column.values) + 1 for column in quasi]
+    everything = Combination(tuple(names), count_uniques(codes, sizes), len(codes[0]))
+    pairs, triples = worst_combinations(names, codes, sizes, run)
+    return everything, tuple(pairs), tuple(triples)

@@ -1,0 +1,151 @@
+"""An inspection as a commented policy file that runs as it is."""
+
+from __future__ import annotations
+
+import json
+import re
+import shlex
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+from incrowd.inspection.roles import IDENTIFIER, INSENSITIVE, QUASI_IDENTIFIER, SENSITIVE
+
+if TYPE_CHECKING:
+    from incrowd.inspection.columns import Column
+    from incrowd.inspection.inspection import Inspection
+
+MANY = 15  # quasi-identifiers that cost much of what the table is for
+_WORDS = {
+    QUASI_IDENTIFIER: ("quasi_identifiers", "Together these could point at a person; they are generalized."),
+    IDENTIFIER: ("identifiers", "These are dropped."),
+    SENSITIVE: ("sensitive", "These stay as they are, and are worth protecting."),
+    INSENSITIVE: ("insensitive", "These stay as they are."),
+}
+
+
+def policy_file(inspection: Inspection, k: int) -> str:
+    """The text of the file."""
+    lines = [
+        *_head(inspection),
+        f"k = {k}  # everyone stands in a crowd of at least so many",
+        *_roles(inspection),
+        *_missing(inspection),
+        *_types(inspection),
+        *_taxonomies(inspection),
+        *_csv(inspection),
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def _head(inspection: Inspection) -> Iterator[str]:
+    table = _comment(inspection.name)
+    size = f"{inspection.records:,} records, {len(inspection.columns)} columns"
+    yield f"# Proposed by 'incrowd inspect' for {table}: {size}."
+    yield "# Read it, change what you know better, then run:"
+    path = shlex.quote(table) if table != "the table" else "people.csv"
+    yield f"#   incrowd anonymize {path} -o release.csv --policy release.toml"
+    yield "# Bounds are rounded, and values are named only where several records share them."
+    if warnings := inspection.warnings:
+        yield "#"
+        yield from (f"# warning: {_comment(text)}" for text in warnings)
+    yield ""
+
+
+def _roles(inspection: Inspection) -> Iterator[str]:
+    for role, (word, about) in _WORDS.items():
+        columns = inspection.with_role(role)
+        yield ""
+        yield f"# {about}"
+        if role == QUASI_IDENTIFIER and len(columns) > MANY:
+            yield f"# {len(columns)} are many: move those that nobody outside could know to insensitive."
+        if role == QUASI_IDENTIFIER and not columns:
+            yield "# No column looks like one. A release needs at least one: name it here."
+        yield from _list(word, columns)
+    for column in inspection.columns:
+        if column.role.may_be_target:
+            yield ""
+            yield "# If models will predict it, take it out of the list above and say so here:"
+            yield f"# target = {_text(column.name)}"
+    for column in inspection.columns:
+        if any(finding.kind == "repeats" for finding in column.findings):
+            yield ""
+            yield "# One person seems to have several rows. k should then count people, by this column:"
+            yield f"# unit = {_text(column.name)}"
+
+
+def _list(word: str, columns: Sequence[Column]) -> Iterator[str]:
+    if not columns:
+        yield f"{word} = []"
+        return
+    yield f"{word} = ["
+    names = [f"{_text(column.name)}," for column in columns]
+    width = min(32, max(map(len, names)))
+    for name, column in zip(names, columns, strict=True):
+        yield f"    {name:<{width}}  # {_comment(column.role.reason)}"
+    yield "]"
+
+
+def _missing(inspection: Inspection) -> Iterator[str]:
+    if inspection.missing_values:
+        yield ""
+        yield "# These texts seem to stand for a missing value."
+        yield f"missing_values = {_value(list(inspection.missing_values))}"
+
+
+def _types(inspection: Inspection) -> Iterator[str]:
+    declared = [column for column in inspection.with_role(QUASI_IDENTIFIER) if column.declared is not None]
+    if declared:
+        yield ""
+        yield "# Numbers with other values among them: as numbers they could be joined in intervals."
+        yield "[types]"
+        for column in declared:
+            yield f"{_key(column.name)} = {_text(str(column.declared))}"
+
+
+def _taxonomies(inspection: Inspection) -> Iterator[str]:
+    quasi = inspection.with_role(QUASI_IDENTIFIER)
+    if not quasi:
+        return
+    yield ""
+    yield "# How values are generalized: a rule as here, or a file with one line per value: value;group;...;*"
+    yield "# Numbers without a rule are joined in intervals that the search finds: narrower, but less round."
+    yield "[taxonomies]"
+    for column in quasi:
+        words, reason = column.hierarchy.words, _comment(column.hierarchy.reason)
+        if words is None:
+            yield f"# {_comment(_key(column.name))}: {reason}"
+            continue
+        rule = ", ".join(f"{word} = {_value(value)}" for word, value in words.items())
+        yield f"{_key(column.name)} = {{ {rule} }}  # {reason}"
+
+
+def _csv(inspection: Inspection) -> Iterator[str]:
+    if inspection.dialect:
+        yield ""
+        yield "# How the file was read."
+        yield "[csv]"
+        yield from (f"{word} = {_value(value)}" for word, value in inspection.dialect.items())
+
+
+def _value(value: Any) -> str:
+    """A text, a number, a truth value or a list of them in TOML."""
+    if isinstance(value, list):
+        return "[" + ", ".join(map(_value, value)) + "]"
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return _text(value) if isinstance(value, str) else repr(value)
+
+
+def _text(text: str) -> str:
+    """A text in TOML, which is what JSON makes of it, but for one sign."""
+    return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")
+
+
+def _key(name: str) -> str:
+    """The name of a column as a key in TOML."""
+    return name if re.fullmatch(r"[A-Za-z0-9_-]+", name) else _text(name)
+
+
+def _comment(text: str) -> str:
+    """A text that may stand in a comment: on one line, without control characters."""
+    return re.sub(r"[\x00-\x1f\x7f\u0085\u2028\u2029]", " ", text)

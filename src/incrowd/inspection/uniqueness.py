@@ -1,0 +1,96 @@
+"""How identifying columns are together: records that are unique in the sample on the codes of some columns."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import combinations
+
+import numpy as np
+
+from incrowd.run import Run
+from incrowd.table.grouping import Codes, sort_tuples
+
+WORK = 60_000_000  # codes that may be sorted to find the worst combinations
+SHOWN = 3  # combinations of each size
+
+
+@dataclass(frozen=True)
+class Combination:
+    """Columns, and how many records are unique on them.
+
+    Args:
+        columns: Their names.
+        uniques: Records that no other record equals on these columns.
+        records: Records that were compared.
+    """
+
+    columns: tuple[str, ...]
+    uniques: int
+    records: int
+
+    @property
+    def share(self) -> float:
+        """The share of records that are unique."""
+        return self.uniques / max(1, self.records)
+
+
+def count_uniques(columns: Sequence[Codes], sizes: Sequence[int]) -> int:
+    """How many rows of codes no other row equals.
+
+    Args:
+        columns: One array of codes per column, from 0.
+        sizes: Number of codes of each column.
+    """
+    rows = len(columns[0])
+    if math.prod(sizes) <= 1 << 62:
+        key = np.zeros(rows, np.int64)
+        for column, size in zip(columns, sizes, strict=True):
+            key *= size
+            key += column
+        if math.prod(sizes) <= 4 * rows + 65536:
+            return int((np.bincount(key) == 1).sum())
+        key.sort()
+        starts = np.flatnonzero(np.append(True, key[1:] != key[:-1]))
+    else:
+        _, starts = sort_tuples(columns, sizes)
+    return int((np.diff(np.append(starts, rows)) == 1).sum())
+
+
+def worst_combinations(
+    names: Sequence[str], columns: Sequence[Codes], sizes: Sequence[int], run: Run
+) -> tuple[list[Combination], list[Combination]]:
+    """The pairs and the triples of columns with the most unique records, most first.
+
+    All combinations of the columns with the most telling values are counted, of as many columns as `WORK` allows.
+
+    Args:
+        names: Of the columns.
+        columns: Their codes.
+        sizes: Number of codes of each.
+        run: Asked whether to go on.
+    """
+    if not columns:
+        return [], []
+    rows = len(columns[0])
+    telling = [int((np.bincount(column, minlength=1).astype(np.int64) ** 2).sum()) for column in columns]
+    order = sorted(range(len(names)), key=lambda i: (telling[i], names[i]))[: _affordable(len(names), rows)]
+    chosen = sorted(order)
+    found: list[list[Combination]] = []
+    for size in (2, 3):
+        counted = []
+        for parts in combinations(chosen, size):
+            run.check()
+            uniques = count_uniques([columns[i] for i in parts], [sizes[i] for i in parts])
+            counted.append(Combination(tuple(names[i] for i in parts), uniques, rows))
+        found.append(sorted(counted, key=lambda each: (-each.uniques, each.columns))[:SHOWN])
+    return found[0], found[1]
+
+
+def _affordable(columns: int, rows: int) -> int:
+    """Of how many columns all pairs and triples may be counted."""
+    affordable = min(columns, 4)
+    while affordable < columns and (math.comb(affordable + 1, 2) + math.comb(affordable + 1, 3)) * rows <= WORK:
+        affordable += 1
+    return affordable
