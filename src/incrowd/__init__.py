@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from incrowd.recodings.recoding import Recoding, read_recoding
     from incrowd.recodings.steps import Step
     from incrowd.release import Release
+    from incrowd.risk.assessment import Risk, assess
     from incrowd.run import Run
     from incrowd.search.registry import methods
     from incrowd.taxonomies.calendar import Calendar
@@ -52,6 +53,7 @@ _HOMES = {
     "apply": "existing",
     "verify": "existing",
     "distortion": "existing",
+    "assess": "risk.assessment",
     "evaluate": "evaluation.trial",
     "compare": "comparison.comparison",
     "methods": "search.registry",
@@ -75,6 +77,7 @@ _HOMES = {
     "Measures": "measures.measures",
     "ClassMeasures": "measures.measures",
     "Distortion": "measures.distortion",
+    "Risk": "risk.assessment",
     "Certificate": "certificate",
     "Verification": "witness",
     "Evaluation": "evaluation.result",
@@ -97,6 +100,7 @@ __all__ = [  # noqa: RUF022  (what to do, what to say, what comes back, what may
     "apply",
     "verify",
     "distortion",
+    "assess",
     "evaluate",
     "compare",
     "methods",
@@ -121,6 +125,7 @@ __all__ = [  # noqa: RUF022  (what to do, what to say, what comes back, what may
     "Measures",
     "ClassMeasures",
     "Distortion",
+    "Risk",
     "Certificate",
     "Verification",
     "Evaluation",

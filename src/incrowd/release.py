@@ -33,6 +33,7 @@ from incrowd.witness import Verification, Witness
 
 if TYPE_CHECKING:
     from incrowd.measures.distortion import Distortion
+    from incrowd.risk.assessment import ReleaseRisk
 
 
 @dataclass(frozen=True)
@@ -77,6 +78,18 @@ class Release:
         from incrowd.measures.distortion import release_distortion
 
         return release_distortion(self.table, self.recoding, weights)
+
+    @cached_property
+    def risk(self) -> ReleaseRisk:
+        """What an attacker could do before and after; `incrowd.assess` tells more, where the population is known."""
+        from incrowd.risk.assessment import BeforeAndAfter, Question, ReleaseRisk, risk_of
+
+        released, pairs = open_source(self.data), []
+        for qid in self.policy.quasi_identifiers:
+            question = Question.of(qid.attributes, sensitive=self.policy.sensitive)
+            before, after = (risk_of(rows, question, Run()) for rows in (self.source, released))
+            pairs.append(BeforeAndAfter(before, after))
+        return ReleaseRisk(tuple(pairs))
 
     @cached_property
     def data(self) -> Any:

@@ -107,6 +107,7 @@ def test_search_engines_and_report_do_not_import_each_other(room):
         ("incrowd.privacy", ("recodings", "policy", *WITHOUT_ROWS)),
         ("incrowd.measures", ("search", "engines", "formats", "report", "witness", "policy")),
         ("incrowd.formats", ("engines", "search", "recodings", "report", "policy")),
+        ("incrowd.risk", ("search", "report", "release", "pipeline", "recodings")),
         ("incrowd.evaluation", ("search", "comparison")),
         ("incrowd.pipeline", ("evaluation", "comparison")),
         ("incrowd.run", ("search", "engines", "formats", "report", "table", "policy", "pipeline")),

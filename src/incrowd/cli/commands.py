@@ -21,6 +21,7 @@ from incrowd.cli.options import (
     TrialOptions,
     to_verify,
 )
+from incrowd.cli.risk import RiskOptions, assess_file
 
 if TYPE_CHECKING:
     from incrowd.policy.policy import Policy
@@ -201,6 +202,22 @@ def verify(
 
             print_verification(Console(), verification)
         verification.require()
+
+
+@app.command()
+@with_options
+def risk(
+    table: Input,
+    options: RiskOptions,
+    csv: CsvOptions,
+    as_json: Json = False,
+) -> None:
+    """Tell what an attacker could do with a table: who stands out, how sure a match is, and what it would tell.
+
+    incrowd risk people.csv --qi age,sex,zip --sensitive diagnosis --sampling-fraction 0.05
+    """
+    with user_errors():
+        assess_file(table, options, csv.dialect(), as_json=as_json)
 
 
 @app.command()

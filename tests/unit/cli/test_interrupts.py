@@ -24,6 +24,7 @@ COMMANDS = {  # and where each is when it is interrupted
     "taxonomy": (("taxonomy", "sex.csv"), "incrowd.taxonomies.taxonomy.Taxonomy.read"),
     "codebook": (("codebook", "r.json"), "pathlib.Path.read_text"),
     "inspect": (("inspect", "people.csv"), READ),
+    "risk": (("risk", "people.csv", "--qi", "age"), READ),
     "methods": (("methods",), "incrowd.search.method.Method.about"),
     "demo": (("demo",), "incrowd.datasets.copy"),
 }

@@ -308,7 +308,7 @@ class TestCommand:
         before = contents(workplace)
         result = run("inspect", "people.csv", "--write", "release.toml")
         assert result.exit_code == 1
-        assert "release.toml exists" in only_line(result.stderr)
+        assert "release.toml already exists" in only_line(result.stderr)
         assert contents(workplace) == before
         assert run("inspect", "people.csv", "--write", "release.toml", "--overwrite").exit_code == 0
         assert (workplace / "release.toml").read_text() != "mine"

@@ -1,0 +1,331 @@
+"""All risks of a table together: what is asked (`Question`), who works it out (`assess`), what comes back (`Risk`)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+
+from incrowd.errors import PolicyError, UnknownNameError
+from incrowd.formats.registry import open_source
+from incrowd.risk.attackers import Attacker, journalist, marketer, prosecutor
+from incrowd.risk.homogeneity import Homogeneity, homogeneity
+from incrowd.risk.people import People, read_people
+from incrowd.risk.population import Estimate, Sample, population_uniques
+from incrowd.risk.safe_harbour import SafeHarbour, Suspicion
+from incrowd.risk.suda import SpecialUniques, special_uniques
+from incrowd.risk.uniques import SampleUniques, match_is_right, sample_uniques
+from incrowd.run import Run
+
+if TYPE_CHECKING:
+    from incrowd.formats.sources import Source
+    from incrowd.run import Watch
+
+THRESHOLD = 0.2  # a crowd of five, the usual limit for data that are not public
+
+
+@dataclass(frozen=True)
+class Question:
+    """What is asked of a table; checked once, with `Question.of`.
+
+    Args:
+        attributes: The columns of the quasi-identifier.
+        threshold: A risk above it is too high.
+        sensitive: Columns that tell what nobody should learn.
+        fraction: The share of the population that is in the table, if that is known.
+        weights: The column with survey weights, if there is one.
+        max_size: The largest sets of columns that are searched for special uniques.
+    """
+
+    attributes: tuple[str, ...]
+    threshold: Fraction
+    sensitive: tuple[str, ...] = ()
+    fraction: Fraction | None = None
+    weights: str | None = None
+    max_size: int | None = None
+
+    @classmethod
+    def of(
+        cls,
+        quasi_identifiers: Iterable[str],
+        *,
+        threshold: float = THRESHOLD,
+        sensitive: Iterable[str] = (),
+        sampling_fraction: float | None = None,
+        weights: str | None = None,
+        max_size: int | None = None,
+    ) -> Question:
+        """The question in a user's words.
+
+        Raises:
+            PolicyError: It contradicts itself.
+        """
+        if sampling_fraction is not None and weights is not None:
+            raise PolicyError("weights say what the sampling fraction is; give one of them, not both")
+        if max_size is not None and (isinstance(max_size, bool) or not isinstance(max_size, int) or max_size < 1):
+            raise PolicyError(f"The 'max_size' parameter must be an int of at least 1. Got {max_size!r}.")
+        question = cls(
+            _columns("quasi_identifiers", quasi_identifiers),
+            _share("threshold", threshold),
+            _columns("sensitive", sensitive),
+            None if sampling_fraction is None else _share("sampling_fraction", sampling_fraction),
+            weights,
+            max_size,
+        )
+        if not question.attributes:
+            raise PolicyError("The 'quasi_identifiers' parameter must be at least one column. Got none.")
+        for name in question.attributes:
+            if name in question.sensitive or name == weights:
+                role = "sensitive" if name in question.sensitive else "a weight"
+                raise PolicyError(f"column '{name}' cannot be both a quasi-identifier and {role}; choose one")
+        return question
+
+    def check_columns(self, columns: Sequence[str], where: str) -> None:
+        """Every column must exist."""
+        for name in (*self.attributes, *self.sensitive, *([self.weights] if self.weights else [])):
+            if name not in columns:
+                raise UnknownNameError("column", name, columns, where)
+
+
+@dataclass(frozen=True)
+class Risk:
+    """What an attacker could do with a table.
+
+    Args:
+        question: What was asked.
+        records: Records of the table.
+        classes: Classes: groups of records that are equal on the quasi-identifier.
+        smallest_class: Records of the smallest one.
+        prosecutor: An attacker who knows that the target is in the table.
+        journalist: One who does not; None where the population is not known.
+        marketer: The share of right links if everybody is linked.
+        uniques: Records that are alone in the table.
+        special: By how few columns they are.
+        homogeneity: What crowds give away, by sensitive column.
+        population: People that the table was drawn from; None where that is not known.
+        population_uniques: How many of them are alone, by estimator, the one to prefer first.
+        match_is_right: How likely a match with a record that is alone is right, if the population is known.
+        safe_harbour: Columns that may hold an identifier of the HIPAA safe-harbour list.
+    """
+
+    question: Question
+    records: int
+    classes: int
+    smallest_class: int
+    prosecutor: Attacker
+    journalist: Attacker | None
+    marketer: Fraction
+    uniques: SampleUniques
+    special: SpecialUniques
+    homogeneity: tuple[Homogeneity, ...]
+    population: Fraction | None
+    population_uniques: tuple[Estimate, ...]
+    match_is_right: Fraction | None
+    safe_harbour: tuple[Suspicion, ...]
+
+    def __str__(self) -> str:
+        from incrowd.risk.wording import notes, rows
+
+        lines = rows(self)
+        width = max(len(title) for title in lines)
+        return "\n".join([*(f"{title:<{width}}  {text}" for title, text in lines.items()), *notes(self)])
+
+    def to_json(self) -> dict[str, Any]:
+        """As JSON-able data; risks are shares between 0 and 1."""
+        question = self.question
+        return {
+            "incrowd": "risk",
+            "quasi_identifier": list(question.attributes),
+            "threshold": float(question.threshold),
+            "records": self.records,
+            "classes": self.classes,
+            "smallest_class": self.smallest_class,
+            "prosecutor": self.prosecutor.to_json(),
+            "journalist": None if self.journalist is None else self.journalist.to_json(),
+            "marketer": float(self.marketer),
+            "sample_uniques": self.uniques.to_json(),
+            "special_uniques": self.special.to_json(),
+            "homogeneity": [each.to_json() for each in self.homogeneity],
+            "population": None if self.population is None else float(self.population),
+            "population_uniques": [each.to_json() for each in self.population_uniques],
+            "match_is_right": None if self.match_is_right is None else float(self.match_is_right),
+            "safe_harbour": [each.to_json() for each in self.safe_harbour],
+        }
+
+
+@dataclass(frozen=True)
+class BeforeAndAfter:
+    """The risk of a table and of its release, on one quasi-identifier."""
+
+    before: Risk
+    after: Risk
+
+    def to_json(self) -> dict[str, Any]:
+        """As JSON-able data."""
+        return {"before": self.before.to_json(), "after": self.after.to_json()}
+
+
+@dataclass(frozen=True)
+class ReleaseRisk:
+    """The risk before and after a release.
+
+    Args:
+        quasi_identifiers: On each quasi-identifier.
+    """
+
+    quasi_identifiers: tuple[BeforeAndAfter, ...]
+
+    @property
+    def worst(self) -> BeforeAndAfter:
+        """On the quasi-identifier with the highest risk after the release; the first of several."""
+        return max(self.quasi_identifiers, key=lambda pair: pair.after.prosecutor.highest)
+
+    @property
+    def before(self) -> Risk:
+        """The risk of the table, on the worst quasi-identifier."""
+        return self.worst.before
+
+    @property
+    def after(self) -> Risk:
+        """The risk of the release, on the worst quasi-identifier."""
+        return self.worst.after
+
+    def __str__(self) -> str:
+        from incrowd.risk.wording import compared
+
+        return "\n\n".join(compared(pair.before, pair.after) for pair in self.quasi_identifiers)
+
+    def to_json(self) -> dict[str, Any]:
+        """As JSON-able data."""
+        return {"incrowd": "risk of a release", "quasi_identifiers": [q.to_json() for q in self.quasi_identifiers]}
+
+
+def assess(
+    data: Any,
+    *,
+    quasi_identifiers: Iterable[str],
+    threshold: float = THRESHOLD,
+    sensitive: Iterable[str] = (),
+    sampling_fraction: float | None = None,
+    weights: str | None = None,
+    max_size: int | None = None,
+    separator: str | None = None,
+    quote: str | None = None,
+    encoding: str | None = None,
+    header: bool | None = None,
+    progress: Watch | None = None,
+) -> Risk:
+    """Tell what an attacker could do with a table, before or after a release.
+
+    Args:
+        data: Path of a file, or a pandas, polars or pyarrow table.
+        quasi_identifiers: The columns that an attacker may know of people.
+        threshold: Records with a higher risk are counted; 0.2 stands for a crowd of five.
+        sensitive: Columns that tell what nobody should learn.
+        sampling_fraction: The share of the population that is in the table, above 0 and at most 1.
+        weights: The column that says for how many people of the population a record stands.
+        max_size: The largest sets of columns that are searched for special uniques; as large as a fixed amount of work
+            allows if None.
+        separator: Of a CSV file; detected if not given, like the next three.
+        quote: Quote character of a CSV file.
+        encoding: Encoding of a CSV file.
+        header: Whether a CSV file has a header.
+        progress: Called with every event of the run.
+
+    Raises:
+        PolicyError: What was asked contradicts itself or names unknown columns.
+        DataError: The table cannot be read, or its weights cannot be used.
+
+    Example:
+        >>> import incrowd, pyarrow
+        >>> people = pyarrow.table({"age": [30, 30, 40], "sex": ["f", "f", "m"]})
+        >>> risk = incrowd.assess(people, quasi_identifiers=["age", "sex"])
+        >>> risk.uniques.records, str(risk.prosecutor.average)
+        (1, '2/3')
+    """
+    question = Question.of(
+        quasi_identifiers,
+        threshold=threshold,
+        sensitive=sensitive,
+        sampling_fraction=sampling_fraction,
+        weights=weights,
+        max_size=max_size,
+    )
+    source = open_source(data, separator=separator, quote=quote, encoding=encoding, header=header)
+    return risk_of(source, question, Run(progress))
+
+
+def risk_of(source: Source, question: Question, run: Run) -> Risk:
+    """The risk of an open table."""
+    question.check_columns(source.columns, source.name)
+    run.stage("reading")
+    columns = SafeHarbour()
+
+    def batches() -> Iterator[pa.RecordBatch]:
+        for batch in source.batches(None, encoded=source.columns):
+            columns.see(batch)
+            yield batch
+
+    people = read_people(
+        batches(),
+        source.name,
+        question.attributes,
+        sensitive=question.sensitive,
+        weights=question.weights,
+        missing_values=source.missing_values,
+        run=run,
+    )
+    source.check_unchanged()
+    run.stage("searching special uniques")
+    return _risk(people, question, columns.findings(), run)
+
+
+def _risk(people: People, question: Question, safe_harbour: tuple[Suspicion, ...], run: Run) -> Risk:
+    sizes = people.sizes
+    uniques = sample_uniques(people)
+    known = journalist(people, question.fraction, question.threshold)
+    population = people.population
+    if question.fraction is not None:
+        population = people.records / question.fraction
+    estimates: tuple[Estimate, ...] = ()
+    right = None
+    if population is not None:
+        estimates = population_uniques(Sample.of(sizes, max(people.records, round(population))))
+        right = match_is_right(uniques, people.records / population)
+    return Risk(
+        question=question,
+        records=people.records,
+        classes=len(sizes),
+        smallest_class=int(sizes.min()),
+        prosecutor=prosecutor(sizes, question.threshold),
+        journalist=known,
+        marketer=marketer(people, known),
+        uniques=uniques,
+        special=special_uniques(people, run, question.max_size),
+        homogeneity=homogeneity(people),
+        population=population,
+        population_uniques=estimates,
+        match_is_right=right,
+        safe_harbour=safe_harbour,
+    )
+
+
+def _columns(word: str, given: Iterable[str]) -> tuple[str, ...]:
+    names = (given,) if isinstance(given, str) else tuple(given)
+    if not all(isinstance(name, str) for name in names):
+        raise PolicyError(f"The '{word}' parameter must be names of columns. Got {names!r}.")
+    return tuple(dict.fromkeys(names))
+
+
+def _share(word: str, given: Any) -> Fraction:
+    """A share as it was written: 0.2 is two tenths, not the double next to it."""
+    try:
+        share = None if isinstance(given, bool) else Fraction(str(given))
+    except (ValueError, ZeroDivisionError):
+        share = None
+    if share is None or not 0 < share <= 1:
+        raise PolicyError(f"The '{word}' parameter must be a number above 0 and at most 1. Got {given!r}.")
+    return share

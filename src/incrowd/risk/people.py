@@ -1,0 +1,137 @@
+"""The rows of a table as codes: what all counts of risk are made from. The one place of this package that sees rows.
+
+Missing values are a value of their own, as they are for whoever reads the table.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from decimal import Decimal, InvalidOperation
+from fractions import Fraction
+from functools import cached_property
+
+import numpy as np
+import pyarrow as pa
+
+from incrowd.engines.arrow.compress import ValueNumbers
+from incrowd.errors import DataError
+from incrowd.run import Run
+from incrowd.table.grouping import Codes, Counts, count, group
+from incrowd.table.scales import text_of
+
+UNIT = 10**6  # weights are counted in millionths of a person, so that sums of them are exact
+_MOST = 1 << 62
+
+
+@dataclass(frozen=True)
+class People:
+    """The records of a table on one quasi-identifier.
+
+    Args:
+        attributes: The columns of the quasi-identifier.
+        codes: Per attribute, the value of each distinct tuple, as a number.
+        class_of: The tuple of each record, in the order of the rows.
+        sensitive: By sensitive column, the value of each record, as a number.
+        weights: How many people of the population each record stands for, in units of `UNIT`; None without weights.
+    """
+
+    attributes: tuple[str, ...]
+    codes: tuple[Codes, ...]
+    class_of: Codes
+    sensitive: Mapping[str, Codes]
+    weights: Counts | None = None
+
+    @property
+    def records(self) -> int:
+        """Number of records."""
+        return len(self.class_of)
+
+    @cached_property
+    def sizes(self) -> Counts:
+        """Records of each class: tuples and classes are the same here."""
+        return count(self.class_of, len(self.codes[0]), None)
+
+    @cached_property
+    def weight_sums(self) -> Counts | None:
+        """The weight of each class, in units of `UNIT`."""
+        if self.weights is None:
+            return None
+        sums = np.zeros(len(self.sizes), np.int64)
+        np.add.at(sums, self.class_of, self.weights)
+        return sums
+
+    @property
+    def population(self) -> Fraction | None:
+        """How many people the records stand for, by their weights."""
+        return None if self.weights is None else Fraction(int(self.weights.sum()), UNIT)
+
+
+def read_people(
+    batches: Iterable[pa.RecordBatch],
+    name: str,
+    attributes: Sequence[str],
+    *,
+    sensitive: Sequence[str] = (),
+    weights: str | None = None,
+    missing_values: Sequence[str] = (),
+    run: Run,
+) -> People:
+    """Number the values of a table.
+
+    Args:
+        batches: Its rows.
+        name: What messages call it.
+        attributes: The columns of the quasi-identifier.
+        sensitive: The sensitive columns.
+        weights: The column that says for how many people a record stands.
+        missing_values: Texts that stand for a missing value.
+        run: Told of rows.
+
+    Raises:
+        DataError: There are no rows, or the weights cannot be used.
+    """
+    wanted = [*attributes, *sensitive, *([weights] if weights else [])]
+    columns = [ValueNumbers(column, missing_values) for column in wanted]
+    parts: list[list[Codes]] = [[] for _ in wanted]
+    for batch in batches:
+        for column, part in zip(columns, parts, strict=True):
+            part.append(column.codes(batch.column(column.name)))
+        run.rows(len(batch))
+    if not sum(map(len, parts[0])):
+        raise DataError(f"{name} has no rows; there is no risk to assess")
+    codes = [np.concatenate(part) + 1 for part in parts]  # 0 is a missing value
+    tuples = codes[: len(attributes)]
+    class_of, firsts = group(tuples, [int(column.max()) + 1 for column in tuples])
+    units = None if weights is None else _units(columns[-1], codes[-1] - 1, weights)
+    values = dict(zip(sensitive, codes[len(attributes) :], strict=False))
+    return People(tuple(attributes), tuple(column[firsts] for column in tuples), class_of, values, units)
+
+
+def _units(column: ValueNumbers, numbers: Codes, name: str) -> Counts:
+    """The weight of each record in units; only distinct values are read."""
+    if (numbers < 0).any():
+        rows = int((numbers < 0).sum())
+        raise DataError(f"column '{name}' has no weight in {rows} rows; give every record a weight, or leave it out")
+    assert column.values is not None
+    units = []
+    for text in text_of(column.values).to_pylist():
+        try:
+            weight = Decimal(text)
+        except InvalidOperation:
+            weight = Decimal("NaN")
+        if not weight.is_finite():
+            raise DataError(f"column '{name}' holds '{text}', which is no weight; weights are numbers from 0 up")
+        if weight < 0:
+            raise DataError(f"column '{name}' holds the negative weight {text}; weights are numbers from 0 up")
+        units.append(round(weight * UNIT))
+    weights = [unit * int(rows) for unit, rows in zip(units, count(numbers, len(units), None), strict=True)]
+    if not 0 < sum(weights) < _MOST:
+        found = "0" if not sum(weights) else "too much"
+        raise DataError(f"the weights in column '{name}' sum up to {found}; they should sum up to the population")
+    if sum(weights) < len(numbers) * UNIT:
+        raise DataError(
+            f"the weights in column '{name}' sum up to fewer people than there are rows; they should sum up to the "
+            "population that the rows were drawn from"
+        )
+    return np.array(units, np.int64)[numbers]

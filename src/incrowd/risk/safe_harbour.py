@@ -1,0 +1,197 @@
+"""The safe-harbour list of the HIPAA privacy rule (45 CFR 164.514 (b) (2)) as a check of columns.
+
+The rule names 18 kinds of identifiers that must be gone. Columns are found by the words in their names, and by what
+their values look like. A finding means "look at this column"; no finding is no proof, least of all for free text.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from incrowd.table.missing import encoded
+from incrowd.table.scales import text_of
+
+_YEARS = r"^\[?[0-9]{4}(-[0-9]{4}[)\]]?)?$"
+_LEAST_ROWS = 20  # fewer rows of distinct values mean nothing
+
+
+@dataclass(frozen=True)
+class Identifier:
+    """One of the 18 kinds of identifiers.
+
+    Args:
+        number: Its place in the list of the rule.
+        title: What it is, in short.
+        names: Words in the name of a column that point at it; of two words with a space both must be there.
+        looks_like: What its values look like, if that can be told.
+        only_named: Whether values are looked at only if the name points at it, too.
+        harmless: Values of that form may stay, whatever the name is.
+    """
+
+    number: int
+    title: str
+    names: tuple[str, ...]
+    looks_like: str = ""
+    only_named: bool = False
+    harmless: str = ""
+
+
+IDENTIFIERS = (
+    Identifier(1, "names of people", ("name", "names", "surname", "firstname", "lastname", "forename", "initials")),
+    Identifier(
+        2,
+        "places smaller than a state (the first three digits of a zip code may stay where over 20,000 people live)",
+        (
+            "zip",
+            "zipcode",
+            "postcode",
+            "postal",
+            "address",
+            "street",
+            "city",
+            "town",
+            "county",
+            "latitude",
+            "longitude",
+        ),
+        harmless=r"^[0-9]{0,3}[*xX]*$",
+    ),
+    Identifier(
+        3,
+        "dates about a person, but for the year",
+        ("birthday", "birthdate", "dob", "date", "admission date", "discharge date", "death date"),
+        looks_like=r"^([0-9]{4}-[0-9]{1,2}-[0-9]{1,2}|[0-9]{1,2}[./-][0-9]{1,2}[./-]([0-9]{4}|[0-9]{2}))\b",
+        harmless=_YEARS,
+    ),
+    Identifier(3, "ages over 89 (90 or older may be one group)", ("age",), r"^(9[0-9]|1[0-9]{2})(\.[0-9]+)?$", True),
+    Identifier(
+        4,
+        "telephone numbers",
+        ("phone", "telephone", "mobile", "tel"),
+        r"^(\+[0-9]|\(?[0-9]{3}\)?[ -])[0-9() -]{6,16}$",
+    ),
+    Identifier(5, "fax numbers", ("fax",)),
+    Identifier(6, "e-mail addresses", ("email", "mail"), r"[A-Za-z0-9._%+-]+@[A-Za-z0-9-]+\.[A-Za-z]{2,}"),
+    Identifier(7, "social security numbers", ("ssn", "social security"), r"\b[0-9]{3}-[0-9]{2}-[0-9]{4}\b"),
+    Identifier(8, "medical record numbers", ("mrn", "medical record", "patient id", "patientid", "patient number")),
+    Identifier(9, "numbers of health plan members", ("beneficiary", "member id", "policy number", "insurance number")),
+    Identifier(10, "account numbers", ("account", "iban", "card number"), r"^[A-Z]{2}[0-9]{2}[A-Z0-9]{11,30}$"),
+    Identifier(11, "numbers of certificates and licences", ("license", "licence", "certificate", "passport")),
+    Identifier(
+        12, "vehicles and their plates", ("vin", "plate", "vehicle"), r"^[A-HJ-NPR-Z0-9]{8}[0-9X][A-HJ-NPR-Z0-9]{8}$"
+    ),
+    Identifier(13, "devices and their serial numbers", ("device", "serial", "imei", "mac address")),
+    Identifier(14, "web addresses", ("url", "website", "homepage"), r"\b(https?://|www\.)[^ ]"),
+    Identifier(15, "internet protocol addresses", ("ip",), r"^([0-9]{1,3}\.){3}[0-9]{1,3}$"),
+    Identifier(
+        16, "finger prints, voices and other biometrics", ("fingerprint", "biometric", "voiceprint", "retina", "iris")
+    ),
+    Identifier(17, "full-face pictures", ("photo", "picture", "portrait", "image")),
+    Identifier(18, "any other number or code of one person", ("id", "identifier", "uuid", "guid", "key")),
+)
+_SUPPRESSED = r"^\**$"
+_ANY_CODE = IDENTIFIERS[-1]
+
+
+@dataclass(frozen=True)
+class Suspicion:
+    """A column that may hold an identifier.
+
+    Args:
+        column: The column.
+        number: The place of the identifier in the rule's list.
+        title: What it is.
+        why: What points at it.
+    """
+
+    column: str
+    number: int
+    title: str
+    why: str
+
+    def to_json(self) -> dict[str, Any]:
+        """As JSON-able data."""
+        return asdict(self)
+
+
+@dataclass
+class SafeHarbour:
+    """Looks at the columns of a table, batch by batch."""
+
+    _columns: dict[str, _Column] = field(default_factory=dict)
+
+    def see(self, batch: pa.RecordBatch) -> None:
+        """Look at some rows."""
+        for name in batch.schema.names:
+            if not pa.types.is_nested(batch.column(name).type):
+                self._columns.setdefault(name, _Column(name)).see(batch.column(name))
+
+    def findings(self) -> tuple[Suspicion, ...]:
+        """The columns to look at, in the order of the table, then of the rule."""
+        return tuple(found for column in self._columns.values() for found in column.findings())
+
+
+class _Column:
+    """One column: which identifiers its name points at, and how many values look like one."""
+
+    def __init__(self, name: str) -> None:
+        words = words_of(name)
+        self.name = name
+        self.named = [each for each in IDENTIFIERS if any(set(entry.split()) <= words for entry in each.names)]
+        self.looked = [each for each in IDENTIFIERS if each.looks_like and (not each.only_named or each in self.named)]
+        self.alike = dict.fromkeys(self.looked, 0)
+        self.harmful = dict.fromkeys(self.named, 0)
+        self.rows = 0
+        self.all_distinct = True
+
+    def see(self, column: pa.Array) -> None:
+        """Look at the distinct values of some rows."""
+        is_number = pa.types.is_floating(column.type) or pa.types.is_decimal(column.type)
+        column = encoded(column, self.name)
+        indices = column.indices.drop_null().to_numpy(zero_copy_only=False)
+        records = np.bincount(indices, minlength=len(column.dictionary))
+        values = text_of(column.dictionary).filter(pa.array(records > 0))
+        records = records[records > 0]
+        self.rows += len(indices)
+        self.all_distinct &= (
+            len(records) == len(column) and not is_number and not _all(values, r"^[+-]?[0-9]*\.[0-9]+$")
+        )
+        for each in self.looked:
+            self.alike[each] += int(records[_matching(values, each.looks_like)].sum())
+        for each in self.named:
+            harmless = _matching(values, _SUPPRESSED)
+            if each.harmless:
+                harmless |= _matching(values, each.harmless)
+            self.harmful[each] += int(records[~harmless].sum())
+
+    def findings(self) -> list[Suspicion]:
+        """What was found."""
+        found = {}
+        for each in IDENTIFIERS:
+            if self.alike.get(each):
+                found[each] = f"{self.alike[each]:,} values look like it"
+            elif self.harmful.get(each) and not each.only_named:
+                found[each] = "the name of the column"
+        if not found and self.all_distinct and self.rows >= _LEAST_ROWS:
+            found[_ANY_CODE] = "no value occurs twice"
+        return [Suspicion(self.name, each.number, each.title, why) for each, why in found.items()]
+
+
+def words_of(name: str) -> set[str]:
+    """The words in the name of a column, in lower case: of patientID, patient-id and PATIENT_ID patient and id."""
+    parts = re.sub(r"([a-z0-9])([A-Z])", r"\1 \2", name)
+    return {word.rstrip("0123456789") or word for word in re.split(r"[^A-Za-z0-9]+", parts.lower()) if word}
+
+
+def _matching(values: pa.Array, pattern: str) -> Any:
+    return pc.match_substring_regex(values, pattern).fill_null(False).to_numpy(zero_copy_only=False)
+
+
+def _all(values: pa.Array, pattern: str) -> bool:
+    return len(values) > 0 and bool(_matching(values, pattern).all())

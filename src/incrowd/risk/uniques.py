@@ -1,0 +1,64 @@
+"""Who is alone: records that no other equals, in the table and without one of its columns."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+from incrowd.risk.people import People
+from incrowd.table.grouping import count, group
+
+
+@dataclass(frozen=True)
+class SampleUniques:
+    """Records that are alone in the table.
+
+    Args:
+        records: So many.
+        share: Of all records.
+        pairs: Classes of two.
+        without: By column, how many records would be alone if that column were left out.
+    """
+
+    records: int
+    share: Fraction
+    pairs: int
+    without: Mapping[str, int]
+
+    def to_json(self) -> dict[str, Any]:
+        """As JSON-able data."""
+        return {
+            "records": self.records,
+            "share": float(self.share),
+            "pairs": self.pairs,
+            "without": dict(self.without),
+        }
+
+
+def sample_uniques(people: People) -> SampleUniques:
+    """Count the records that are alone."""
+    alone = int((people.sizes == 1).sum())
+    widths = [int(column.max()) + 1 for column in people.codes]
+    without = {}
+    for place, name in enumerate(people.attributes):
+        left = [i for i in range(len(widths)) if i != place]
+        if left:
+            groups, firsts = group([people.codes[i] for i in left], [widths[i] for i in left])
+            without[name] = int((count(groups, len(firsts), people.sizes) == 1).sum())
+        else:
+            without[name] = int(people.records == 1)
+    return SampleUniques(alone, Fraction(alone, people.records), int((people.sizes == 2).sum()), without)
+
+
+def match_is_right(uniques: SampleUniques, fraction: Fraction) -> Fraction | None:
+    """How likely a match with a record that is alone is right (data intrusion simulation, Skinner and Elliot 2002).
+
+    An attacker picks someone of the population at random, and exactly one record matches. With `a` records alone, `b`
+    pairs and the sampling fraction p, the match is right with probability p a / (p a + 2 (1 - p) b). The table must be
+    a simple random sample. None where it has neither records alone nor pairs.
+    """
+    right = fraction * uniques.records
+    wrong = 2 * (1 - fraction) * uniques.pairs
+    return right / (right + wrong) if right + wrong else None

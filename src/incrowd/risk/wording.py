@@ -1,0 +1,104 @@
+"""A risk in plain words: the rows of its table, and notes below it. The terminal and `print` show the same."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+from incrowd.risk.population import Estimate
+
+if TYPE_CHECKING:
+    from incrowd.risk.assessment import Risk
+    from incrowd.risk.attackers import Attacker
+
+_UNKNOWN = "not known: give a sampling fraction or weights"
+_PLAIN = (
+    "journalist and marketer: a crowd is taken to stand for its share of the population; whoever is alone in the "
+    "population, too, is at full risk, and how many are is estimated above"
+)
+_MOST = 3  # columns that are listed of those that contribute
+
+
+def rows(risk: Risk) -> dict[str, str]:
+    """The figures, by what they mean."""
+    found = {
+        "records": f"{risk.records:,}",
+        "crowds (records that are equal on the quasi-identifier)": f"{risk.classes:,}",
+        "smallest crowd": f"{risk.smallest_class:,}",
+        "alone in the table (sample uniques)": _part(risk.uniques.records, risk.records),
+        **_attacker("prosecutor", "knows who is in the table", risk.prosecutor, risk),
+        **_attacker("journalist", "does not know who is in it", risk.journalist, risk),
+        "marketer (links everybody): right links": _percent(risk.marketer),
+        "special uniques (alone by few columns): highest score": _special(risk),
+    }
+    for each in risk.homogeneity:
+        title = f"all of a crowd have the same '{each.column}'"
+        found[title] = f"{each.classes:,} crowds, {_part(each.records, risk.records)}, not alone {each.in_crowds:,}"
+    for estimate in risk.population_uniques:
+        found[f"alone in the population ({estimate.estimator})"] = _estimate(estimate)
+    if risk.match_is_right is not None:
+        found["a match with a record that is alone is right"] = _percent(risk.match_is_right)
+    return found
+
+
+def notes(risk: Risk) -> list[str]:
+    """What is to be known of the figures, and which columns to look at."""
+    said = []
+    if any(risk.special.contributions.values()):
+        most = sorted(risk.special.contributions.items(), key=lambda item: -item[1])[:_MOST]
+        listed = ", ".join(f"{name} ({_percent(share)})" for name, share in most)
+        said.append(f"columns that make records special, by their share in all scores: {listed}")
+    if not risk.special.complete:
+        said.append(f"special uniques: only sets of up to {risk.special.largest} columns were searched")
+    if risk.journalist is not None and risk.uniques.records:
+        said.append(_PLAIN)
+    for estimate in risk.population_uniques:
+        if estimate.applies:
+            caution = f"; {estimate.caution}" if estimate.caution else ""
+            said.append(f"{estimate.estimator} assumes {estimate.assumes}{caution}")
+    for found in risk.safe_harbour:
+        said.append(f"HIPAA safe harbour: column '{found.column}' ({found.number}: {found.title}): {found.why}")
+    return said
+
+
+def compared(before: Risk, after: Risk) -> str:
+    """Two risks beside each other."""
+    left, right = rows(before), rows(after)
+    titles = list(dict.fromkeys((*left, *right)))
+    width, middle = max(map(len, titles)), max(len("before"), *map(len, left.values()))
+    lines = [f"{'':<{width}}  {'before':<{middle}}  after"]
+    lines += [f"{title:<{width}}  {left.get(title, '-'):<{middle}}  {right.get(title, '-')}" for title in titles]
+    return "\n".join([*lines, *(f"after: {note}" for note in notes(after))])
+
+
+def _attacker(name: str, knows: str, attacker: Attacker | None, risk: Risk) -> dict[str, str]:
+    if attacker is None:
+        return {f"{name} ({knows})": _UNKNOWN}
+    return {
+        f"{name} ({knows}): highest risk": _percent(attacker.highest),
+        f"{name}: average risk": _percent(attacker.average),
+        f"{name}: records with a risk above {float(risk.question.threshold):g}": _part(attacker.at_risk, risk.records),
+    }
+
+
+def _special(risk: Risk) -> str:
+    if not risk.special.highest:
+        return "0"
+    first = risk.special.highest[0]
+    by = " or ".join(", ".join(columns) for columns in first.columns[:2])
+    return f"{first.score:,} (row {first.row:,}, alone by {by})"
+
+
+def _estimate(estimate: Estimate) -> str:
+    if estimate.uniques is None or estimate.share is None or estimate.chance is None:
+        return f"does not apply: {estimate.reason}"
+    people = f"about {estimate.uniques:,.0f} people ({100 * estimate.share:.3g} %)"
+    return f"{people}; of records alone in the table {100 * estimate.chance:.3g} %"
+
+
+def _part(records: int, all_records: int) -> str:
+    return f"{records:,} ({_percent(Fraction(records, all_records))})"
+
+
+def _percent(share: Fraction) -> str:
+    return "below 0.01 %" if 0 < share < Fraction(1, 10_000) else f"{100 * float(share):.3g} %"

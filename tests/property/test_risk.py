@@ -1,0 +1,98 @@
+"""Risks against the definitions, on random small tables."""
+
+from collections import Counter
+from fractions import Fraction
+
+import numpy as np
+import pyarrow as pa
+from hypothesis import given
+from hypothesis import strategies as st
+from tests.reference import suda
+
+import incrowd
+
+NAMES = tuple("abcdefg")
+
+
+@st.composite
+def tables(draw, most_columns=5):
+    width = draw(st.integers(1, most_columns))
+    values = [draw(st.integers(1, 4)) for _ in range(width)]
+    record = st.tuples(*(st.integers(0, size) for size in values))
+    return draw(st.lists(record, min_size=1, max_size=24))
+
+
+def table_of(records, **more):
+    columns = dict(zip(NAMES, map(list, zip(*records, strict=True)), strict=False))
+    return pa.table({**columns, **more}), list(columns)
+
+
+@given(tables(), st.integers(1, 5))
+def test_special_uniques_are_those_of_the_definition(records, largest):
+    table, names = table_of(records)
+    found = incrowd.assess(table, quasi_identifiers=names, max_size=largest).special
+    largest = min(largest, len(names))
+    own = suda.minimal_uniques(records, largest)
+    assert found.scores.tolist() == suda.scores(records, largest)
+    assert found.sizes == tuple(sum(len(s) == size for sets in own for s in sets) for size in range(1, largest + 1))
+    total = sum(suda.scores(records, largest))
+    for place, name in enumerate(names):
+        without = [[s for s in sets if place in s] for sets in own]
+        share = sum(score_of(s, len(names), largest) for sets in without for s in sets)
+        assert found.contributions[name] == (Fraction(share, total) if total else 0)
+
+
+def score_of(columns, width, largest):
+    score = 1
+    for i in range(len(columns), min(largest, width - 1) + 1):
+        score *= width - i
+    return score
+
+
+@given(tables(), st.randoms(use_true_random=False))
+def test_the_order_of_rows_and_columns_does_not_matter(records, random):
+    table, names = table_of(records)
+    order = list(range(len(records)))
+    random.shuffle(order)
+    before = incrowd.assess(table, quasi_identifiers=names)
+    after = incrowd.assess(table.take(order), quasi_identifiers=names[::-1])
+    assert before.special.scores[order].tolist() == after.special.scores.tolist()
+    assert before.special.contributions == after.special.contributions
+    assert before.prosecutor == after.prosecutor
+    assert before.uniques == after.uniques
+
+
+@given(tables(), st.sampled_from(["0.05", "0.1", "0.2", "0.25", "0.3333", "0.5", "1"]), st.data())
+def test_attackers_by_definition(records, threshold, data):
+    hundredths = data.draw(st.lists(st.integers(100, 900), min_size=len(records), max_size=len(records)))
+    table, names = table_of(records, weight=pa.array([f"{h // 100}.{h % 100:02}" for h in hundredths]))
+    limit, sizes, population = Fraction(threshold), Counter(records), Counter()
+    for record, weight in zip(records, hundredths, strict=True):
+        population[record] += Fraction(weight, 100)
+    found = incrowd.assess(table, quasi_identifiers=names, threshold=float(threshold), weights="weight")
+
+    risks = [Fraction(1, sizes[record]) for record in records]
+    assert found.prosecutor.highest == max(risks)
+    assert found.prosecutor.average == sum(risks) / len(risks) == Fraction(len(sizes), len(records))
+    assert found.prosecutor.at_risk == sum(risk > limit for risk in risks)
+
+    risks = [1 / population[record] for record in records]
+    assert found.journalist.highest == max(risks)
+    assert found.journalist.at_risk == sum(risk > limit for risk in risks)
+    assert np.isclose(float(found.journalist.average), float(sum(risks) / len(risks)), rtol=1e-12)
+    assert found.marketer == found.journalist.average
+    assert found.population == Fraction(sum(hundredths), 100)
+
+
+@given(tables(), st.data())
+def test_homogeneous_classes_by_definition(records, data):
+    values = data.draw(st.lists(st.sampled_from(["flu", "hiv", None]), min_size=len(records), max_size=len(records)))
+    table, names = table_of(records, diagnosis=values)
+    found = incrowd.assess(table, quasi_identifiers=names, sensitive=["diagnosis"]).homogeneity[0]
+    seen, sizes = {}, Counter(records)
+    for record, value in zip(records, values, strict=True):
+        seen.setdefault(record, set()).add(value)
+    one = [record for record in seen if len(seen[record]) == 1]
+    assert found.classes == len(one)
+    assert found.records == sum(sizes[record] for record in one)
+    assert found.in_crowds == sum(sizes[record] for record in one if sizes[record] > 1)

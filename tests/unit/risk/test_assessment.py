@@ -1,0 +1,203 @@
+"""All risks together: what may be asked, what is said, and what is refused."""
+
+import json
+from fractions import Fraction
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from tests.command_line import only_line, run
+
+import incrowd
+from incrowd.risk import suda
+from incrowd.run import Run
+
+PEOPLE = {
+    "age": ["30", "30", "30", "40", "40", "50"],
+    "sex": ["f", "f", "f", "m", "m", "m"],
+    "diagnosis": ["flu", "flu", "hiv", "flu", "flu", "hiv"],
+    "weight": ["10", "10", "5.5", "2", "2.5", "1"],
+}
+
+
+@pytest.fixture
+def file(tmp_path):
+    path = tmp_path / "people.csv"
+    rows = zip(*PEOPLE.values(), strict=True)
+    path.write_text("\n".join(",".join(row) for row in [tuple(PEOPLE), *rows]) + "\n")
+    return path
+
+
+def assess(**words):
+    return incrowd.assess(pa.table(PEOPLE), quasi_identifiers=["age", "sex"], **words)
+
+
+def test_by_hand():
+    """Crowds of 3, 2 and 1."""
+    risk = assess(threshold=0.5, sensitive=["diagnosis"])
+    assert (risk.records, risk.classes, risk.smallest_class) == (6, 3, 1)
+    assert (risk.prosecutor.highest, risk.prosecutor.average) == (1, Fraction(1, 2))
+    assert risk.prosecutor.at_risk == 1  # 1/2 is not above 0.5
+    assert assess(threshold=0.3333).prosecutor.at_risk == 6  # 1/3 is
+    assert risk.marketer == Fraction(1, 2)
+    assert risk.journalist is None
+    assert risk.population_uniques == ()
+    assert risk.uniques.records == 1
+    assert risk.uniques.without == {"age": 0, "sex": 1}
+    assert (risk.homogeneity[0].classes, risk.homogeneity[0].records, risk.homogeneity[0].in_crowds) == (2, 3, 2)
+
+
+def test_weights_count_people_of_the_population():
+    """Crowds of 25.5, 4.5 and 1 people."""
+    risk = assess(weights="weight", threshold=0.2)
+    assert risk.population == 31
+    assert risk.journalist.highest == 1
+    assert risk.journalist.at_risk == 3
+    assert float(risk.journalist.average) == pytest.approx((3 / 25.5 + 2 / 4.5 + 1) / 6, rel=1e-15)
+    assert risk.prosecutor == assess(threshold=0.2).prosecutor  # never k
+
+
+def test_a_sampling_fraction():
+    risk = assess(sampling_fraction=0.1)
+    assert risk.population == 60
+    assert (risk.journalist.highest, risk.journalist.average) == (Fraction(1, 10), Fraction(1, 20))
+    assert risk.match_is_right == Fraction(1, 10) / (Fraction(1, 10) + 2 * Fraction(9, 10))
+
+
+def test_the_whole_population():
+    risk = assess(sampling_fraction=1)
+    assert risk.journalist == risk.prosecutor
+    assert risk.match_is_right == 1
+    assert not any(estimate.applies for estimate in risk.population_uniques)
+
+
+def test_it_prints_and_is_json():
+    risk = assess(sampling_fraction=0.1, sensitive=["diagnosis"])
+    assert json.loads(json.dumps(risk.to_json()))["prosecutor"] == {"highest": 1.0, "average": 0.5, "at_risk": 6}
+    for word in ("prosecutor", "journalist", "marketer", "alone in the table", "does not apply", "same 'diagnosis'"):
+        assert word in str(risk)
+    assert max(map(len, str(risk).splitlines())) < 250
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        ({"threshold": 0}, "The 'threshold' parameter must be a number above 0 and at most 1. Got 0."),
+        ({"threshold": float("nan")}, "The 'threshold' parameter"),
+        ({"threshold": True}, "The 'threshold' parameter"),
+        ({"sampling_fraction": 1.5}, "The 'sampling_fraction' parameter"),
+        ({"sampling_fraction": 0.5, "weights": "weight"}, "one of them, not both"),
+        ({"sensitive": ["sex"]}, "cannot be both a quasi-identifier and sensitive"),
+        ({"weights": "sex"}, "cannot be both a quasi-identifier and a weight"),
+        ({"weights": "wait"}, "no column 'wait' in the table; did you mean 'weight'?"),
+        ({"max_size": 0}, "The 'max_size' parameter"),
+    ],
+)
+def test_what_is_refused(words, message):
+    with pytest.raises(incrowd.PolicyError) as error:
+        assess(**words)
+    assert message in str(error.value)
+    assert "\n" not in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("weights", "message"),
+    [
+        ([1, 2, -1], "negative weight -1"),
+        ([0, 0, 0], "sum up to 0"),
+        ([0.5, 1, 1], "fewer people than there are rows"),
+        ([1, None, 2], "no weight in 1 rows"),
+        ([1, float("nan"), 2], "no weight in 1 rows"),
+        ([1, float("inf"), 2], "is no weight"),
+        (["1", "two", "3"], "'two', which is no weight"),
+        ([1e15, 1, 1], "sum up to too much"),
+    ],
+)
+def test_weights_that_cannot_be_used(weights, message):
+    table = pa.table({"age": [1, 2, 3], "weight": weights})
+    with pytest.raises(incrowd.DataError) as error:
+        incrowd.assess(table, quasi_identifiers=["age"], weights="weight")
+    assert message in str(error.value)
+
+
+def test_missing_values_are_a_value():
+    risk = incrowd.assess(pa.table({"age": [1, None, None, 2]}), quasi_identifiers=["age"])
+    assert (risk.classes, risk.uniques.records) == (3, 2)
+
+
+def test_before_and_after_a_release():
+    release = incrowd.anonymize(
+        incrowd.datasets.german(), quasi_identifiers=["age", "job", "housing"], k=5, sensitive=["purpose"]
+    )
+    risk = release.risk
+    assert risk.before.uniques.records > 0
+    assert risk.after.uniques.records == 0
+    assert risk.after.prosecutor.highest == Fraction(1, release.measures.total.anonymity) <= Fraction(1, 5)
+    assert risk.after.prosecutor.at_risk == 0
+    assert risk.after.special.records == 0
+    assert risk.after.homogeneity[0].column == "purpose"
+    assert "before" in str(risk)
+    json.dumps(risk.to_json())
+
+
+def test_several_quasi_identifiers_are_told_apart():
+    qids = [incrowd.QuasiIdentifier(("age", "job"), 10), incrowd.QuasiIdentifier(("housing",), 2)]
+    release = incrowd.anonymize(incrowd.datasets.german(), quasi_identifiers=qids)
+    assert [pair.after.question.attributes for pair in release.risk.quasi_identifiers] == [
+        ("age", "job"),
+        ("housing",),
+    ]
+    assert release.risk.after.prosecutor.highest <= Fraction(1, 2)
+
+
+class TestSpecialUniques:
+    def test_the_work_is_bounded(self):
+        assert suda.size_within(30_000, 8, suda.MOST_WORK) == 8
+        assert suda.size_within(30_000, 40, suda.MOST_WORK) == 3
+        assert suda.size_within(10**10, 40, suda.MOST_WORK) == 1
+
+    def test_more_columns_than_scores_fit_into_64_bits(self):
+        columns = {f"c{i}": [1, 2, 2] if i else [1, 2, 3] for i in range(25)}
+        risk = incrowd.assess(pa.table(columns), quasi_identifiers=list(columns), max_size=2)
+        assert risk.special.scores.tolist() == [25 * 24 * 23, 24 * 23, 24 * 23]
+        json.dumps(risk.to_json())
+
+    def test_it_can_be_cancelled(self):
+        stopped = Run()
+        stopped.cancel()
+        codes = np.arange(10)
+        with pytest.raises(incrowd.CancelledError):
+            suda.minimal_uniques([codes, codes % 3], np.ones(10, int), 2, stopped)
+
+
+class TestCommand:
+    def test_a_table(self, file):
+        result = run("risk", file, "--qi", "age,sex", "--weights", "weight", "--sensitive", "diagnosis")
+        assert result.exit_code == 0, result.output
+        for word in ("prosecutor", "alone in the table", "same 'diagnosis'"):
+            assert word in result.stdout
+
+    def test_json(self, file):
+        result = run("risk", file, "--qi", "age,sex", "--sampling-fraction", "0.05", "--json")
+        assert json.loads(result.stdout)["population"] == 120
+
+    def test_before_and_after(self, file, tmp_path):
+        after = tmp_path / "after.csv"
+        after.write_text("age,sex\n*,f\n*,f\n*,f\n*,m\n*,m\n*,m\n")
+        found = json.loads(run("risk", file, "--qi", "age,sex", "--released", after, "--json").stdout)
+        assert (found["before"]["smallest_class"], found["after"]["smallest_class"]) == (1, 3)
+        assert "after" in run("risk", file, "--qi", "age,sex", "--released", after).stdout
+
+    @pytest.mark.parametrize(
+        ("words", "code"),
+        [
+            ((), 2),
+            (("--qi", "age,six"), 2),
+            (("--qi", "age", "--threshold", "2"), 2),
+            (("--qi", "age", "--weights", "diagnosis"), 1),
+        ],
+    )
+    def test_mistakes_are_one_line(self, file, words, code):
+        result = run("risk", file, *words)
+        assert result.exit_code == code
+        only_line(result.stderr)
