@@ -21,6 +21,7 @@ class Certificate:
         verification: What the witness counted in the released rows.
         input: The digest of the original table.
         output: The digest of the release.
+        untouched: Columns without a role, which are released as they were.
         versions: Of incrowd, and of what decides a release.
     """
 
@@ -28,10 +29,13 @@ class Certificate:
     verification: dict[str, Any]
     input: str
     output: str
+    untouched: tuple[str, ...]
     versions: dict[str, str]
 
     @classmethod
-    def of(cls, policy: Policy, verification: Verification, original: str, release: str) -> Certificate:
+    def of(
+        cls, policy: Policy, verification: Verification, original: str, release: str, *, untouched: tuple[str, ...] = ()
+    ) -> Certificate:
         """The certificate of a release that was verified.
 
         Args:
@@ -39,11 +43,12 @@ class Certificate:
             verification: What was found.
             original: The digest of the original table.
             release: The digest of the release.
+            untouched: Columns without a role.
         """
         versions = {name: version(name) for name in ("incrowd", "numpy", "pyarrow")}
         versions["python"] = platform.python_version()
-        return cls(policy.to_json(), verification.to_json(), original, release, versions)
+        return cls(policy.to_json(), verification.to_json(), original, release, untouched, versions)
 
     def to_json(self) -> dict[str, Any]:
         """As JSON-able data."""
-        return {"incrowd": "certificate", **self.__dict__}
+        return {"incrowd": "certificate", **self.__dict__, "untouched": list(self.untouched)}

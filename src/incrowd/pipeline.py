@@ -43,6 +43,7 @@ def anonymize(
     missing_values: Iterable[str] = (),
     method: str = "tdr",
     seed: int = 0,
+    strict: bool = False,
     time_limit: float | None = None,
     separator: str | None = None,
     quote: str | None = None,
@@ -70,6 +71,7 @@ def anonymize(
         missing_values: Texts that stand for a missing value, such as "?".
         method: Name of the search; see `incrowd.methods()`.
         seed: Seed of methods that draw random numbers.
+        strict: Whether to refuse until every column has a role; else columns without one pass through untouched.
         time_limit: Seconds after which a method that can stop early returns the best it has, and any other fails.
         separator: Separator of a CSV file; detected if not given, like the next three.
         quote: Quote character of a CSV file.
@@ -108,6 +110,7 @@ def anonymize(
         missing_values=missing_values,
         method=method,
         seed=seed,
+        strict=strict,
         time_limit=time_limit,
         options=options,
     )

@@ -60,6 +60,19 @@ class Release:
         return self.found.recoding
 
     @property
+    def untouched(self) -> tuple[str, ...]:
+        """The columns without a role, which pass through as they are."""
+        return self.policy.untouched(self.source.columns)
+
+    @cached_property
+    def warnings(self) -> tuple[str, ...]:
+        """What is risky about the columns that pass through: near-unique ones, and what looks like names or ids."""
+        from incrowd.inspection.inspection import column_warnings
+
+        passed = [*self.untouched, *self.policy.sensitive, *self.policy.insensitive]
+        return tuple(column_warnings(self.source, passed, Run()))
+
+    @property
     def steps(self) -> tuple[Step, ...]:
         """The steps of the search, for a greedy method."""
         return self.found.steps
@@ -103,7 +116,8 @@ class Release:
         """The certificate of `data`; what `write` writes has its own."""
         rows = open_source(self.data)
         verification = recount(rows, self.policy.quasi_identifiers)
-        return Certificate.of(self.policy, verification, self.source.fingerprint(), rows.fingerprint())
+        digests = self.source.fingerprint(), rows.fingerprint()
+        return Certificate.of(self.policy, verification, *digests, untouched=self.untouched)
 
     def at(self, step: int) -> Release:
         """The release after that many steps of a greedy method, 0 for where the search began.
@@ -152,7 +166,8 @@ class Release:
             witness = Witness(self.policy.quasi_identifiers)
             output = engine_of().write(self.source, self.recoding, files.open(path), witness.see, run, seen=True)
             verification = witness.verdict().require()
-            certificate = Certificate.of(self.policy, verification, fingerprint.result(), output)
+            digests = fingerprint.result(), output
+            certificate = Certificate.of(self.policy, verification, *digests, untouched=self.untouched)
             if sidecars:
                 steps = [step.to_json({*self.recoding.labels(step.attribute), None}) for step in self.steps]
                 contents = (self.recoding.to_json(), steps, certificate.to_json())
@@ -176,6 +191,8 @@ class Release:
             "steps": len(self.steps),
             "facts": dict(self.found.facts),
             "released_values": {name: list(self.recoding.labels(name)) for name in self.recoding.names},
+            "untouched": list(self.untouched),
+            "warnings": list(self.warnings),
             "notes": list(self.notes),
         }
 

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from incrowd.policy.policy import Policy, QuasiIdentifier
 
 _QI = "Columns of a quasi-identifier, separated by commas; repeat for several, each followed by ':k'."
+_STRICT = "Refuse until every column has a role."
 _TIME_LIMIT = "Seconds; then methods that can stop early release what they have, others fail."
 _RULES = "column=FILE, zip=prefix:3,2, age=widths:5,10 or age=bounds:18,65."
 
@@ -115,6 +116,7 @@ class PolicyOptions(CsvOptions):
         str | None, typer.Option(help="The search method; see 'incrowd methods'.", show_default=False)
     ] = None
     seed: Annotated[int | None, typer.Option(help="Seed of the random numbers.", show_default=False)] = None
+    strict: Annotated[bool | None, typer.Option("--strict", help=_STRICT, show_default=False)] = None
     time_limit: Annotated[float | None, typer.Option(help=_TIME_LIMIT, show_default=False)] = None
     method_options: Mapping[str, Any] = field(default_factory=dict)  # those that were given, by name
 

@@ -75,6 +75,7 @@ class Policy:
         method: Name of the search.
         options: Options of the search.
         seed: Seed for methods that draw random numbers.
+        strict: Whether every column must have a role.
         time_limit: Seconds after which an anytime method gives the best that it has, and any other ends.
     """
 
@@ -91,6 +92,7 @@ class Policy:
     method: str = "tdr"
     options: Mapping[str, Any] = field(default_factory=dict)
     seed: int = 0
+    strict: bool = False
     time_limit: float | None = None
 
     def __post_init__(self) -> None:
@@ -108,6 +110,8 @@ class Policy:
                 raise PolicyError(f"column '{column}' has a taxonomy, so its range would have no effect; leave one out")
         if isinstance(self.seed, bool) or not isinstance(self.seed, int):
             raise PolicyError(f"The 'seed' parameter must be an integer. Got {self.seed!r}.")
+        if not isinstance(self.strict, bool):
+            raise PolicyError(f"The 'strict' parameter must be True or False. Got {self.strict!r}.")
         Run(time_limit=self.time_limit)  # raises PolicyError if it cannot be one
         self._check_roles()
         for word in ("taxonomies", "types", "ranges"):
@@ -144,12 +148,22 @@ class Policy:
         target = (self.target,) if self.target else ()
         return tuple(dict.fromkeys((*target, *self.protected)))
 
+    def untouched(self, columns: Sequence[str]) -> tuple[str, ...]:
+        """The columns of a table that have no role, and so pass through untouched."""
+        roles = {*self.attributes, *self.counted, *self.identifiers, *self.sensitive, *self.insensitive}
+        return tuple(name for name in columns if name not in roles)
+
     def check_columns(self, columns: Sequence[str], where: str) -> None:
         """Every column that the policy names must exist."""
         target = (self.target,) if self.target else ()
         for name in (*self.attributes, *target, *self.identifiers, *self.sensitive, *self.insensitive):
             if name not in columns:
                 raise UnknownNameError("column", name, columns, where)
+        if self.strict and (untouched := self.untouched(columns)):
+            raise PolicyError(
+                f"these columns of {where} have no role: {', '.join(untouched)}; name each as a quasi-identifier, "
+                "identifier, sensitive, insensitive or target, or leave out 'strict'"
+            )
 
     def to_json(self) -> dict[str, Any]:
         """The policy as JSON-able data, in the words of a policy file; taxonomies by column only."""
@@ -167,6 +181,7 @@ class Policy:
             "method": self.method,
             **self.options,
             "seed": self.seed,
+            "strict": self.strict,
             **({} if self.time_limit is None else {"time_limit": self.time_limit}),
         }
 

@@ -25,6 +25,7 @@ WORDS = (
     "missing_values",
     "method",
     "seed",
+    "strict",
     "time_limit",
 )
 DIALECT = ("separator", "quote", "encoding", "header")

@@ -39,6 +39,10 @@ def print_release(console: Console, release: Release, path: Path | None) -> None
         console.print(f"{head} {qid.anonymity:,} on {', '.join(qid.attributes)} (k={qid.k})", highlight=False)
     if total.suppressed:
         console.print(f"{total.suppressed:,} records suppressed")
+    if release.untouched:
+        console.print(f"passed through untouched: {', '.join(release.untouched)}", highlight=False)
+    for warning in release.warnings:
+        console.print(f"warning: {warning}", highlight=False)
     for note in release.notes:
         console.print(f"note: {note}", highlight=False)
     if facts := {key: value for key, value in release.found.facts.items() if not isinstance(value, list | dict)}:
