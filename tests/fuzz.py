@@ -17,12 +17,12 @@ import sys
 import time
 
 PLACES = ["tests/property", "tests/conformance", "tests/unit"]
-EXAMPLE = re.compile(r"^E?\s*(Falsifying example:.*?)(?=^\S|\Z|^E?\s*$)", re.MULTILINE | re.DOTALL)
+EXAMPLE = re.compile(r"^E?\s*((?:Falsifying example|Failing test case):.*?)(?=^\S|\Z|^E?\s*$)", re.MULTILINE | re.DOTALL)
 
 
 def round_of(places: list[str], seed: int, seconds: float, more: list[str]) -> tuple[int, str]:
     """One run of the tests that draw examples: exit code and output; -1 where the time was over first."""
-    command = [sys.executable, "-m", "pytest", "-q", "-x", "-m", "hypothesis", "-p", "no:cacheprovider", *more]
+    command = [sys.executable, "-m", "pytest", "-q", "-m", "hypothesis", "-p", "no:cacheprovider", *more]
     command += [f"--hypothesis-seed={seed}", *places]
     environment = {**os.environ, "INCROWD_HYPOTHESIS": "fuzz"}
     try:
