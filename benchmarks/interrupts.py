@@ -62,7 +62,16 @@ def main() -> None:
         path = Path(folder) / "people.csv"
         table(path, arguments.rows)
         for method in arguments.methods.split(","):
-            command = [sys.executable, "-m", "incrowd", "anonymize", str(path), "-o", f"{folder}/out.csv"]
+            command = [
+                sys.executable,
+                "-m",
+                "incrowd",
+                "anonymize",
+                str(path),
+                "-o",
+                f"{folder}/out.csv",
+                "--overwrite",
+            ]
             command += ["--qi", "age,zip,job,wage,days", "--k", "3", "--method", method, *OPTIONS.get(method, [])]
             found = []
             for delay in (1.0, 2.5, 5.0):

@@ -17,7 +17,7 @@ import sys
 import time
 
 PLACES = ["tests/property", "tests/conformance", "tests/unit"]
-EXAMPLE = re.compile(r"^E?\s*((?:Falsifying example|Failing test case):.*?)(?=^\S|\Z|^E?\s*$)", re.MULTILINE | re.DOTALL)
+EXAMPLE = re.compile(r"((?:Falsifying example|Failing test case):.*?)^E?\s*$", re.MULTILINE | re.DOTALL)
 
 
 def round_of(places: list[str], seed: int, seconds: float, more: list[str]) -> tuple[int, str]:
@@ -37,7 +37,7 @@ def report(seed: int, output: str) -> None:
     failed = re.findall(r"^FAILED (\S+)", output, re.MULTILINE)
     print(f"\nseed {seed}: {', '.join(failed) or 'failed'}")
     examples = EXAMPLE.findall(output)
-    print("\n".join(examples) if examples else output[-6000:])
+    print("\n".join(re.sub("^E", " ", example, flags=re.MULTILINE) for example in examples) or output[-6000:])
     for blob in re.findall(r"@reproduce_failure\(.*\)", output):
         print(blob)
 
