@@ -11,9 +11,20 @@ from incrowd.measures.classes import ReleasedClasses
 from incrowd.table.grouping import Counts
 
 
-def quantile(classes: ReleasedClasses, share: float) -> int:
-    """The size below which a share of the classes lies (the lower of two), 0 where nothing is released."""
-    return int(np.quantile(classes.sizes, share, method="lower")) if classes.released else 0
+def smallest(classes: ReleasedClasses) -> int:
+    """The size of the smallest class, 0 where nothing is released."""
+    return int(classes.sizes.min()) if classes.released else 0
+
+
+def median(classes: ReleasedClasses) -> int:
+    """The size of the class in the middle (the lower of two), 0 where nothing is released."""
+    middle = (len(classes.sizes) - 1) // 2
+    return int(np.partition(classes.sizes, middle)[middle]) if classes.released else 0
+
+
+def largest(classes: ReleasedClasses) -> int:
+    """The size of the largest class, 0 where nothing is released."""
+    return int(classes.sizes.max()) if classes.released else 0
 
 
 def discernibility(classes: ReleasedClasses) -> int:

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from incrowd.measures.class_sizes import average_class_size, discernibility, quantile
+from incrowd.measures.class_sizes import average_class_size, discernibility, largest, median, smallest
 from incrowd.measures.classification import classification_metric
 from incrowd.measures.generalized_loss import generalized_loss
 
@@ -55,10 +55,10 @@ def _hierarchical(name: str) -> Callable[[CompressedTable, Recoding], Value]:
 
 
 MEASURES: Mapping[str, Measure] = {
-    "anonymity": Measure("smallest", "records in the smallest class", lambda classes: quantile(classes, 0)),
+    "anonymity": Measure("smallest", "records in the smallest class", smallest),
     "classes": Measure("classes", "number of classes", lambda classes: len(classes.sizes)),
-    "median_class": Measure("median", "records in the class in the middle", lambda classes: quantile(classes, 0.5)),
-    "largest_class": Measure("largest", "records in the largest class", lambda classes: quantile(classes, 1)),
+    "median_class": Measure("median", "records in the class in the middle", median),
+    "largest_class": Measure("largest", "records in the largest class", largest),
     "suppressed": Measure("left out", "records left out", lambda classes: classes.suppressed),
     "c_avg": Measure("C_AVG", "records per class over k; 1 is best", average_class_size),
     "dm": Measure("DM", "discernibility: sum over records of the size of their class", discernibility, is_loss=True),
