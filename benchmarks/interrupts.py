@@ -4,7 +4,7 @@
     python -m benchmarks.interrupts --cold     # compiled code is compiled when the interrupt comes
 
 Every method runs from the shell on a generated table that keeps it busy, and is interrupted at several moments. Printed
-are the slowest answer, the exit codes and the number of lines on stderr.
+are at how many moments it was still at work, the slowest answer, the exit codes and the number of lines on stderr.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ def main() -> None:
     parser.add_argument("--methods", default=",".join(METHODS))
     parser.add_argument("--rows", type=int, default=ROWS)
     arguments = parser.parse_args()
-    print("| method | slowest answer, s | exit codes | lines |\n| --- | ---: | --- | --- |")
+    print("| method | moments | slowest answer, s | exit codes | lines |\n| --- | ---: | ---: | --- | --- |")
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "people.csv"
         table(path, arguments.rows)
@@ -83,7 +83,7 @@ def main() -> None:
                 found.append(one)
             slowest = max((seconds for seconds, _, _ in found), default=0.0)
             codes, lines = sorted({code for _, code, _ in found}), sorted({count for _, _, count in found})
-            print(f"| {method} | {slowest:.2f} | {codes} | {lines} |", flush=True)
+            print(f"| {method} | {len(found)} | {slowest:.2f} | {codes} | {lines} |", flush=True)
 
 
 if __name__ == "__main__":
