@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from incrowd.errors import PolicyError
 
 if TYPE_CHECKING:
-    from incrowd.table.class_counts import ClassCounts
+    from incrowd.table.class_counts import ClassCounts, Histogram
 
 
 @dataclass(frozen=True)
@@ -41,6 +41,10 @@ class KAnonymity:
     def least_size(self) -> int:
         """K."""
         return self.k
+
+    def fitted(self, histogram: Histogram | None) -> KAnonymity:
+        """The model for a table; it does not depend on it."""
+        return self
 
     def levels(self, classes: ClassCounts) -> Any:
         """The size of each class."""

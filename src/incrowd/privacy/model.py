@@ -11,7 +11,7 @@ gives good ones. Whether a good class stays good whatever joins it is more than 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Protocol
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from incrowd.privacy.compiled import Needs
-    from incrowd.table.class_counts import ClassCounts
+    from incrowd.table.class_counts import ClassCounts, Histogram
 
     Levels = npt.NDArray[Any]
     Mask = npt.NDArray[np.bool_]
@@ -59,6 +59,15 @@ class PrivacyModel(Protocol):
     def least_size(self) -> int:
         """No class of fewer records is good."""
 
+    def fitted(self, histogram: Any) -> PrivacyModel:
+        """The model for a table, from the histogram of its column over all records (None if it has no column).
+
+        A model that compares classes with the whole release keeps the distribution that it is to compare with.
+
+        Raises:
+            PolicyError: No table of these values can satisfy it.
+        """
+
     def levels(self, classes: ClassCounts) -> Levels:
         """How well each class is protected; the array may be that of the counts itself and must not be written to."""
 
@@ -93,6 +102,11 @@ class Requirement:
         """The protected columns whose values must be counted."""
         return tuple(dict.fromkeys(model.column for model in self.models if model.column is not None))
 
+    def fitted(self, protected: Mapping[str, Histogram]) -> Requirement:
+        """The requirement for a table, from the histograms of its protected columns."""
+        models = (model.fitted(None if model.column is None else protected[model.column]) for model in self.models)
+        return Requirement(self.attributes, tuple(models))
+
     def good(self, classes: ClassCounts) -> Mask:
         """Which classes satisfy every model."""
         first, *others = self.models
@@ -121,6 +135,21 @@ class Requirement:
 
 
 Requirements = Sequence[Requirement]
+
+
+def with_suppression(models: Iterable[PrivacyModel]) -> None:
+    """Called where records may be left out.
+
+    Raises:
+        PolicyError: A model could hold for a finer release and not for a coarser one, once records are left out, or
+            compares with a distribution that leaving out records changes.
+    """
+    for model in models:
+        if not model.upward_closed:
+            raise PolicyError(
+                f"records cannot be left out where {model} is asked for; set suppress to 0, or ask for k, a unit or "
+                "distinct l-diversity, with which it is exact"
+            )
 
 
 def counts_records_only(models: Iterable[PrivacyModel]) -> None:

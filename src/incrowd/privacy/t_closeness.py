@@ -1,0 +1,171 @@
+"""t-closeness: the values in every class are distributed like those of the whole release, but for a distance of t.
+
+The distance is the earth mover's: how much of the distribution has to be moved, and how far.
+- "equal": all values are equally far apart.
+- "ordered": values stand in order, and two are as far apart as there are steps between them.
+- "hierarchical": two values are as far apart as their closest common ancestor in a taxonomy is high.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from math import isfinite
+from typing import Any, ClassVar
+
+import numpy as np
+
+from incrowd.errors import PolicyError
+from incrowd.privacy.sensitive import Distribution, check_number, column_counts, ratio, sums
+from incrowd.table.class_counts import ClassCounts, Histogram
+from incrowd.table.grouping import Codes, Counts, Floats
+from incrowd.taxonomies.taxonomy import Taxonomy
+
+DISTANCES = ("equal", "ordered", "hierarchical")
+CELLS = 4_000_000  # of a dense matrix of classes x nodes at a time
+
+
+@dataclass(frozen=True)
+class TCloseness:
+    """Every class is within t of the whole.
+
+    Args:
+        column: The sensitive column.
+        t: The distance, from 0 to 1.
+        distance: How far values are apart; if None, "hierarchical" with a taxonomy, "ordered" for numbers, else
+            "equal".
+        taxonomy: The tree of the values, for the hierarchical distance.
+        release: The distribution of the released rows; filled in when the table is known.
+    """
+
+    column: str
+    t: float
+    distance: str | None = None
+    taxonomy: Taxonomy | None = None
+    release: Distribution | None = None
+
+    name: ClassVar[str] = "t-closeness"
+    whole: ClassVar[bool] = False
+    upward_closed: ClassVar[bool] = False
+    least_size: ClassVar[int] = 1
+
+    def __post_init__(self) -> None:
+        check_number("t", self.t, "a number from 0 to 1", lambda t: 0 <= t <= 1)
+        if self.distance not in (None, *DISTANCES):
+            raise PolicyError(
+                f"The 'distance' parameter must be one of {', '.join(DISTANCES)}. Got {str(self.distance)[:40]!r}."
+            )
+        if self.distance == "hierarchical" and self.taxonomy is None:
+            raise PolicyError(f"the hierarchical distance of '{self.column}' needs a taxonomy of that column")
+
+    @property
+    def threshold(self) -> float:
+        """Minus t: closer is better."""
+        return -float(self.t)
+
+    def fitted(self, histogram: Histogram) -> TCloseness:
+        """The model for a table: its distribution is what classes are compared with."""
+        distance = self.distance
+        if distance is None:
+            numbers = all(number_of(value) is not None for value in histogram.values if value is not None)
+            distance = "hierarchical" if self.taxonomy is not None else "ordered" if numbers else "equal"
+        return replace(self, distance=distance, release=Distribution.of(histogram))
+
+    def levels(self, classes: ClassCounts) -> Any:
+        """Minus the distance of each class."""
+        counted = column_counts(classes, self.column)
+        fitted = self if self.release is not None and self.distance is not None else self.fitted(counted)
+        whole = fitted.release
+        assert whole is not None
+        if fitted.distance == "equal":
+            return -_equal(counted, whole)
+        if fitted.distance == "ordered":
+            return -_ordered(counted, whole)
+        assert fitted.taxonomy is not None
+        return -_hierarchical(counted, whole, fitted.taxonomy)
+
+    def __str__(self) -> str:
+        how = f" ({self.distance} distance)" if self.distance in DISTANCES[1:] else ""
+        return f"t={self.t:g} of {self.column}{how}"
+
+
+def number_of(value: str) -> float | None:
+    """The number that a text is; None if it is none."""
+    try:
+        number = float(value)
+    except ValueError:
+        return None
+    return number if isfinite(number) else None
+
+
+def in_order(values: tuple[str | None, ...]) -> Codes:
+    """The place of each value in order: numbers by size, then others as text, missing ones last."""
+
+    def key(place: int) -> tuple[int, float, str]:
+        value = values[place]
+        if value is None:
+            return (2, 0.0, "")
+        number = number_of(value)
+        return (1, 0.0, value) if number is None else (0, number, value)
+
+    place = np.empty(len(values), np.int64)
+    place[sorted(range(len(values)), key=key)] = np.arange(len(values))
+    return place
+
+
+def _equal(counted: Histogram, whole: Distribution) -> Floats:
+    """Half the sum of the differences of shares; over n * N, in whole numbers."""
+    total, records = whole.records, sums(counted, counted.counts)
+    expected = records[counted.tuples] * whole.array[counted.codes]
+    # a value that a class does not have differs by what is expected of it: begin with all of these, then correct
+    moved = records * total + sums(counted, np.abs(counted.counts * total - expected) - expected)
+    return ratio(moved, 2 * records * total)
+
+
+def _ordered(counted: Histogram, whole: Distribution) -> Floats:
+    """The sum of differences of cumulated shares, over one less than the number of values."""
+    width, total = counted.width, whole.records
+    if width < 2:
+        return np.zeros(counted.size)
+    place = in_order(counted.values)
+    below = np.cumsum(whole.array[np.argsort(place)])  # F: records with this value or one before, place by place
+    area = np.append(0, np.cumsum(below))  # sums of F up to a place
+    order = np.lexsort((place[counted.codes], counted.tuples))
+    tuples, at, counts = counted.tuples, place[counted.codes][order], counted.counts[order]
+    records = sums(counted, counted.counts)
+    running = np.cumsum(counts)
+    before = np.append(0, running)[np.searchsorted(tuples, tuples)]
+    here = running - before  # records of the class with this value or one before: constant until the next entry
+    last = np.append(tuples[1:] != tuples[:-1], True)
+    until = np.where(last, width, np.append(at[1:], width))
+    n = records[tuples]
+    # in the gap from `at` to `until`, F grows: up to `turn` it is below the class's share, afterwards above
+    turn = np.clip(np.searchsorted(below, -(-here * total // n)), at, until)
+    gap = here * total * (2 * turn - at - until) + n * (area[at] + area[until] - 2 * area[turn])
+    first = np.append(True, tuples[1:] != tuples[:-1])
+    gap += np.where(first, n * area[at], 0)  # before the first value that the class has
+    return ratio(sums(counted, gap), (width - 1) * records * total)
+
+
+def _hierarchical(counted: Histogram, whole: Distribution, taxonomy: Taxonomy) -> Floats:
+    """What has to leave each subtree, times how high its parent is: children before parents, some classes at a time."""
+    taxonomy = taxonomy.with_missing() if None in whole.values else taxonomy
+    leaf = np.array([taxonomy.leaves[taxonomy.leaf_code(value)] for value in whole.values])
+    height, nodes, total = max(1, taxonomy.height), len(taxonomy.labels), whole.records
+    records, found = sums(counted, counted.counts), np.zeros(counted.size)
+    step = max(1, CELLS // nodes)
+    for start in range(0, counted.size, step):
+        stop = min(counted.size, start + step)
+        low, high = np.searchsorted(counted.tuples, [start, stop])
+        n = records[start:stop]
+        excess: Counts = np.zeros((nodes, stop - start), np.int64)
+        excess[leaf] = -whole.array[:, None] * n
+        excess[leaf[counted.codes[low:high]], counted.tuples[low:high] - start] += counted.counts[low:high] * total
+        moved = np.zeros(stop - start, np.int64)
+        for node in range(nodes - 1, -1, -1):
+            if children := taxonomy.children[node]:
+                below = excess[list(children)]
+                surplus, lack = np.maximum(below, 0).sum(axis=0), np.maximum(-below, 0).sum(axis=0)
+                moved += (height - int(taxonomy.depth[node])) * np.minimum(surplus, lack)
+                excess[node] += below.sum(axis=0)
+        found[start:stop] = ratio(moved, height * n * total)
+    return found
