@@ -1,11 +1,11 @@
-# On a machine with Python 3.11 and nothing else: make demo, make test. For those who work on it: make fuzz, make papers.
+# On a machine with Python 3.11 and nothing else: make demo, make test. For those who work on it: make fuzz, make mutants, make papers.
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 WORKERS ?= 2
 MINUTES ?= 10
 
-.PHONY: demo test lint types fuzz papers clean
+.PHONY: demo test lint types fuzz mutants papers clean
 
 demo: $(VENV)/installed
 	$(BIN)/incrowd demo
@@ -22,6 +22,10 @@ types: $(VENV)/installed-test
 
 fuzz: $(VENV)/installed-test
 	$(BIN)/python -m tests.fuzz --minutes $(MINUTES) --workers $(WORKERS)
+	INCROWD_HYPOTHESIS=fuzz $(BIN)/python -m pytest -q tests/faults
+
+mutants: $(VENV)/installed-test
+	$(BIN)/python -m tests.mutants
 
 papers: $(VENV)/installed-test
 	$(BIN)/python -m papers --all --docs docs

@@ -28,7 +28,7 @@ QUALITY_K = (10, 25, 50, 100, 150, 200, 300, 400, 500)
 METHODS: dict[str, dict[str, Any]] = {
     "tds": {"method": "tds"},
     "tdr": {"method": "tdr"},
-    "bug": {"method": "bug"},
+    "bug, as printed": {"method": "bug", "information": "entropy"},
     "bug, weighted": {"method": "bug", "information": "weighted"},
     "bug, weighted, tighten": {"method": "bug", "information": "weighted", "tighten": True},
     "bug, weighted, 20 restarts": {"method": "bug", "information": "weighted", "restarts": 20},

@@ -28,9 +28,9 @@ GENETIC_CROWDS = (10, 25, 50, 100, 200, 300, 500)
 BRED_CROWDS, FOLDS = (10, 50, 100, 500), 10
 BRED = {"genetic, LM": "ncp", "genetic, CM": "cm"}  # what the paper calls LM is our ncp
 BOTTOM_UP: dict[str, tuple[str, dict[str, Any]]] = {
-    "BUG": ("bug", {}),
+    "BUG": ("bug", {"information": "entropy"}),
     "BUG, weighted": ("bug", {"information": "weighted"}),
-    "BUG, 20 restarts": ("bug", {"restarts": 20}),
+    "BUG, 20 restarts": ("bug", {"information": "entropy", "restarts": 20}),
     "TDS": ("tds", {}),
 }
 BOTTOM_UP_CROWDS = (10, 25, 50, 100, 150, 200, 300, 400, 500)

@@ -24,7 +24,7 @@ SETTINGS: dict[str, tuple[str, dict[str, Any]]] = {
     "KACA1": ("kaca", {}),
     "KACA2": ("kaca2", {"max_inconsistency": 0.1}),
     "Incognito": ("incognito", {}),
-    "Mondrian": ("mondrian", {}),
+    "Mondrian": ("mondrian", {"round_bounds": 0}),
     "cover (ours)": ("cover", {}),
 }
 LABELS = {

@@ -30,9 +30,11 @@ if TYPE_CHECKING:
     from incrowd.measures.distortion import Distortion
     from incrowd.measures.hierarchical_distance import Weights
     from incrowd.measures.measures import ClassMeasures, Measures
+    from incrowd.number_columns import as_numbers
     from incrowd.pipeline import anonymize
     from incrowd.policy.policy import Policy, QuasiIdentifier
     from incrowd.privacy.k_anonymity import KAnonymity
+    from incrowd.recipient import CertificateCheck, check_certificate
     from incrowd.recodings.recoding import Recoding, read_recoding
     from incrowd.recodings.steps import Step
     from incrowd.release import Release
@@ -52,7 +54,9 @@ _HOMES = {
     "inspect": "inspection.inspection",
     "apply": "existing",
     "verify": "existing",
+    "check_certificate": "recipient",
     "distortion": "existing",
+    "as_numbers": "number_columns",
     "assess": "risk.assessment",
     "evaluate": "evaluation.trial",
     "compare": "comparison.comparison",
@@ -79,6 +83,7 @@ _HOMES = {
     "Distortion": "measures.distortion",
     "Risk": "risk.assessment",
     "Certificate": "certificate",
+    "CertificateCheck": "recipient",
     "Verification": "witness",
     "Evaluation": "evaluation.result",
     "Inspection": "inspection.inspection",
@@ -99,7 +104,9 @@ __all__ = [  # noqa: RUF022  (what to do, what to say, what comes back, what may
     "anonymize",
     "apply",
     "verify",
+    "check_certificate",
     "distortion",
+    "as_numbers",
     "assess",
     "evaluate",
     "compare",
@@ -127,6 +134,7 @@ __all__ = [  # noqa: RUF022  (what to do, what to say, what comes back, what may
     "Distortion",
     "Risk",
     "Certificate",
+    "CertificateCheck",
     "Verification",
     "Evaluation",
     "Inspection",

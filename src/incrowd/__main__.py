@@ -17,6 +17,13 @@ def main() -> None:
     except KeyboardInterrupt:
         print("error: interrupted", file=sys.stderr)
         code = 130
+    except (MemoryError, ImportError, OSError, RuntimeError) as error:
+        from incrowd.errors import NO_MEMORY, lacks_memory
+
+        if not lacks_memory(error):
+            raise
+        print(f"error: {NO_MEMORY}", file=sys.stderr)
+        code = 1
     except SystemExit as ended:
         code = ended.code
     _end(code if isinstance(code, int) else int(bool(code)))

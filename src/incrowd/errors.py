@@ -7,7 +7,11 @@ person's data than the one value that has to be corrected. `exit_code` is the ex
 from __future__ import annotations
 
 import difflib
+import errno
 from collections.abc import Iterable, Sequence
+from typing import Any
+
+MOST_SHOWN = 100  # characters of a wrong value in a message
 
 
 class IncrowdError(Exception):
@@ -33,9 +37,10 @@ class UnknownNameError(PolicyError):
     """
 
     def __init__(self, what: str, name: str, known: Iterable[str], where: str = "") -> None:
-        known = list(known)
+        name, known = str(name), list(known)
         place = f" in {where}" if where else ""
-        hint = did_you_mean(name, known)
+        hint = did_you_mean(name[:MOST_SHOWN], known)
+        name = name if len(name) <= MOST_SHOWN else f"{name[:MOST_SHOWN]}..."
         listed = f" {what.capitalize()}s" if hint else f"; {what}s"  # a hint ends in a question mark
         super().__init__(f"no {what} '{name}'{place}{hint}{listed}: {shorten(known, 20) or 'none'}")
 
@@ -86,6 +91,21 @@ class CancelledError(IncrowdError):
         super().__init__(message)
 
 
+NO_MEMORY = "not enough memory; use fewer rows or columns, a method that needs less (such as mondrian), or more memory"
+_SHORTAGES = ("cannot allocate", "can't allocate", "failed to map segment", "can't start new thread", "out of memory")
+
+
+def lacks_memory(error: BaseException) -> bool:
+    """Whether an error comes from a lack of memory: libraries that cannot be loaded have their own words for it."""
+    if isinstance(error, MemoryError) or (isinstance(error, OSError) and error.errno == errno.ENOMEM):
+        return True
+    said = str(error).lower()
+    if isinstance(error, ImportError | OSError | RuntimeError) and any(words in said for words in _SHORTAGES):
+        return True
+    before = error.__cause__ or error.__context__
+    return before is not None and lacks_memory(before)
+
+
 def closest(name: str, known: Iterable[str]) -> str | None:
     """The known name that is most similar to a name, or None if none is similar."""
     return next(iter(difflib.get_close_matches(name, list(known), n=1, cutoff=0.6)), None)
@@ -101,3 +121,12 @@ def shorten(names: Sequence[str], most: int = 5) -> str:
     """At most `most` names, separated by commas, and how many were left out."""
     rest = len(names) - most
     return ", ".join(names[:most]) + (f" and {rest} more" if rest > 0 else "")
+
+
+def shown(value: Any) -> str:
+    """A wrong value in one line that is not too long, whatever it is."""
+    try:
+        text = " ".join(repr(value).split())
+    except Exception:  # repr of an integer of thousands of digits raises, and so may that of a stranger's object
+        text = f"an {type(value).__name__} that is too large to show" if isinstance(value, int) else "something unusual"
+    return text if len(text) <= MOST_SHOWN else f"{text[:MOST_SHOWN]}..."

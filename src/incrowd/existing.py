@@ -10,18 +10,26 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from incrowd.engines.engine import engine_of
-from incrowd.errors import UnknownNameError
+from incrowd.errors import PolicyError, UnknownNameError
 from incrowd.formats.atomic_files import AtomicFiles
 from incrowd.formats.registry import open_source
 from incrowd.formats.sources import Source
 from incrowd.measures.distortion import Distortion, Values, values_distortion
 from incrowd.measures.hierarchical_distance import HEIGHT, Weights
-from incrowd.policy.policy import Policy, QuasiIdentifier
+from incrowd.policy.policy import QuasiIdentifier
+from incrowd.policy.presence import WORDS as PRESENCE
+from incrowd.policy.protection import WORDS
 from incrowd.policy.words import make_policy, quasi_identifiers_of
+from incrowd.privacy.l_diversity import DistinctLDiversity, EntropyLDiversity, RecursiveLDiversity
+from incrowd.privacy.likeness import AlphaAnonymity, BetaLikeness, DeltaDisclosure
+from incrowd.privacy.model import PrivacyModel, Requirement
+from incrowd.privacy.t_closeness import TCloseness
 from incrowd.recodings.recoding import Recoding, read_recoding
-from incrowd.release import check_outputs, recount
+from incrowd.release import recount
+from incrowd.release_files import ReleaseFiles
 from incrowd.run import Run
 from incrowd.table.missing import encoded
+from incrowd.table.scales import text_of
 from incrowd.witness import Verification, Witness
 
 if TYPE_CHECKING:
@@ -33,23 +41,33 @@ def verify(
     *,
     quasi_identifiers: Iterable[str | QuasiIdentifier | Iterable[str] | Mapping[str, Any]],
     k: int | None = None,
+    unit: str | None = None,
+    sensitive: Iterable[str] | Mapping[str, Mapping[str, Any]] = (),
+    taxonomies: Any = None,
     separator: str | None = None,
     quote: str | None = None,
     encoding: str | None = None,
     header: bool | None = None,
-    progress: Watch | None = None,
+    strip: bool | None = None,
+    progress: Watch | bool | None = None,
+    **protecting: Any,
 ) -> Verification:
-    """Count how large the crowds in any table are.
+    """Count how well the crowds in any table protect.
 
     Args:
         data: Path of a file, or a pandas, polars or pyarrow table.
         quasi_identifiers: As in `anonymize`.
-        k: As in `anonymize`.
+        k: As in `anonymize`. Without a k and without a promise about a sensitive column, what holds is reported.
+        unit: As in `anonymize`, if the column is in the table.
+        sensitive: As in `anonymize`.
+        taxonomies: As in `anonymize`, for distances between sensitive values.
         separator: Separator of a CSV file; detected if not given, like the next three.
         quote: Quote character of a CSV file.
         encoding: Encoding of a CSV file.
         header: Whether a CSV file has a header.
-        progress: Called with every event of the run.
+        strip: Whether to leave out blanks around the values of a CSV file.
+        progress: As in `anonymize`.
+        **protecting: Promises about the sensitive columns, such as `l` and `t`; the words of `Protection`.
 
     Returns:
         What was counted. `holds` says whether it is enough, `require()` raises NotAnonymousError if it is not.
@@ -60,10 +78,54 @@ def verify(
         >>> incrowd.verify(people, quasi_identifiers=["age", "sex"], k=2).holds
         True
     """
-    qids = quasi_identifiers_of(quasi_identifiers, k)
-    source = open_source(data, separator=separator, quote=quote, encoding=encoding, header=header)
-    Policy(quasi_identifiers=qids).check_columns(source.columns, source.name)
-    return recount(source, qids, Run(progress))
+    source = open_source(data, separator=separator, quote=quote, encoding=encoding, header=header, strip=strip)
+    words = {"quasi_identifiers": quasi_identifiers, "k": k, "unit": unit, "sensitive": sensitive}
+    from incrowd.report.progress import watching
+
+    with watching(progress) as watch:
+        return verification_of(source, {**words, "taxonomies": taxonomies, **protecting}, Run(watch))
+
+
+def verification_of(source: Source, words: Mapping[str, Any], run: Run) -> Verification:
+    """What a witness finds of what was asked for, or where nothing was asked for, of everything it can count.
+
+    Args:
+        source: The rows.
+        words: Words of `make_policy` that ask for something.
+        run: Gets the number of rows.
+    """
+    if any(words.get(word) is not None for word in PRESENCE):
+        raise PolicyError(
+            "k_map and delta_presence cannot be counted in released rows alone: what the population would be released "
+            "as is not known; they are recounted whenever a release is made"
+        )
+    for word in words:
+        if word not in (*WORDS, "quasi_identifiers", "k", "unit", "sensitive", "taxonomies"):
+            raise UnknownNameError("parameter", word, WORDS, "verify")
+    asked = words.get("k") is not None or any(words.get(word) is not None for word in WORDS)
+    own = quasi_identifiers_of(words["quasi_identifiers"], words.get("k") or 1)
+    asked = asked or isinstance(words.get("sensitive"), Mapping) or any(qid.k > 1 for qid in own)
+    policy = make_policy(**{**words, **({} if asked else {"k": 2})})
+    policy.check_columns(source.columns, source.name)
+    if asked:
+        return recount(source, Witness.of(policy), run)
+    models = (*policy.requirements[0].models, *(m for column in policy.sensitive for m in every_model(column)))
+    requirements = [Requirement(qid.attributes, models) for qid in policy.quasi_identifiers]
+    return recount(source, Witness(policy.quasi_identifiers, requirements), run).without_thresholds()
+
+
+def every_model(column: str) -> Sequence[PrivacyModel]:
+    """The models that can be counted without anything being asked for, with limits that say little."""
+    return (
+        DistinctLDiversity(column, 2),
+        EntropyLDiversity(column, 2),
+        RecursiveLDiversity(column, 1, 2),
+        TCloseness(column, 1),
+        AlphaAnonymity(column, 1),
+        BetaLikeness(column, 1),
+        BetaLikeness(column, 1, enhanced=True),
+        DeltaDisclosure(column, 1),
+    )
 
 
 def apply(
@@ -71,25 +133,31 @@ def apply(
     data: Any,
     *,
     require: Iterable[QuasiIdentifier] = (),
+    keep_order: bool = False,
     separator: str | None = None,
     quote: str | None = None,
     encoding: str | None = None,
     header: bool | None = None,
-    progress: Watch | None = None,
+    strip: bool | None = None,
+    progress: Watch | bool | None = None,
 ) -> Any:
     """Recode new rows the way a release was recoded.
 
     This alone does not make the new rows k-anonymous: they were not counted when the recoding was made.
 
     Args:
-        recoding: The recoding of a release, or the file that it was written to.
+        recoding: The recoding of a release, or the file that it was written to: `release.recoding.json` of a global
+            method, `release.confidential/recoding.json` of a local one, where `write` was asked for it.
         data: Path of a file, or a pandas, polars or pyarrow table.
         require: Quasi-identifiers that must hold for the new rows.
+        keep_order: Whether the rows stay in their order; else they come in one that says nothing of it, as in
+            `anonymize`.
         separator: Separator of a CSV file; detected if not given, like the next three.
         quote: Quote character of a CSV file.
         encoding: Encoding of a CSV file.
         header: Whether a CSV file has a header.
-        progress: Called with every event of the run.
+        strip: Whether to leave out blanks around the values of a CSV file.
+        progress: As in `anonymize`.
 
     Returns:
         The same kind of frame, or an Arrow table for a file.
@@ -98,11 +166,15 @@ def apply(
         NotAnonymousError: A required quasi-identifier does not hold.
     """
     recoding = read_recoding(recoding) if isinstance(recoding, str | Path) else recoding
-    source = open_source(data, separator=separator, quote=quote, encoding=encoding, header=header)
-    run = Run(progress)
-    rows = engine_of().recoded(source, fitted(recoding, source), run)
-    if qids := tuple(require):
-        recount(open_source(rows), qids, run).require()
+    source = open_source(data, separator=separator, quote=quote, encoding=encoding, header=header, strip=strip)
+    from incrowd.report.progress import watching
+
+    witness = Witness(qids) if (qids := tuple(require)) else None
+    see = None if witness is None else witness.see
+    with watching(progress) as watch:
+        rows = engine_of().recoded(source, fitted(recoding, source), Run(watch), see=see, keep_order=keep_order)
+    if witness is not None:
+        witness.verdict().require()
     return rows
 
 
@@ -114,15 +186,16 @@ def apply_to_file(
     *,
     require: Iterable[QuasiIdentifier] = (),
     overwrite: bool = False,
+    keep_order: bool = False,
     **dialect: Any,
 ) -> None:
     """Recode new rows into a file, streaming; see `apply`. Nothing is written if a requirement does not hold."""
     source = open_source(data, **dialect)
     recoding = fitted(recoding, source)
-    check_outputs(output, source, overwrite=overwrite, sidecars=False)
+    ReleaseFiles.of(output).check(source, overwrite=overwrite, sidecars=False)
     witness = Witness(tuple(require))
-    with AtomicFiles() as files:
-        engine_of().write(source, recoding, files.open(output), witness.see, run)
+    with AtomicFiles(overwrite=overwrite) as files:
+        engine_of().write(source, recoding, files.open(output), witness.see, run, keep_order=keep_order)
         witness.verdict().require()
 
 
@@ -182,7 +255,7 @@ def _values_of(source: Source, columns: Sequence[str]) -> dict[str, Values]:
     for batch in source.batches(columns, encoded=columns):
         for name in columns:
             column = encoded(batch.column(name), name)
-            texts = [*(None if value is None else str(value) for value in column.dictionary.to_pylist()), None]
+            texts = [*text_of(column.dictionary).to_pylist(), None]
             indices = column.indices.fill_null(len(texts) - 1).to_numpy(zero_copy_only=False)
             for text, count in zip(texts, np.bincount(indices, minlength=len(texts)).tolist(), strict=True):
                 if count:

@@ -10,21 +10,33 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from incrowd.engines.engine import Engine, engine_of
-from incrowd.errors import InfeasibleError
+from incrowd.errors import InfeasibleError, PolicyError
 from incrowd.formats.registry import open_source
 from incrowd.formats.sources import Source
 from incrowd.policy.policy import Policy, QuasiIdentifier
+from incrowd.policy.presence import WORDS as PRESENCE
+from incrowd.policy.protection import WORDS as PROTECTING
 from incrowd.policy.toml import check_spelling
 from incrowd.policy.words import make_policy
+from incrowd.privacy.model import Requirements
+from incrowd.privacy.population import POPULATION
 from incrowd.recodings.recoding import Recoding
 from incrowd.release import Release
 from incrowd.run import Run, Watch
 from incrowd.search.registry import method_of
+from incrowd.table.attributes import FlatAttribute
 from incrowd.table.compressed import CompressedTable
+from incrowd.table.target_bins import lower_bounds
 
 if TYPE_CHECKING:
     from incrowd.taxonomies.rules import Rule
     from incrowd.taxonomies.taxonomy import Taxonomy
+
+
+KEPT_ORDER = (
+    "rows keep their order: whoever knows how the original table was sorted can tell more of a person than the "
+    "released values say"
+)
 
 
 def anonymize(
@@ -34,21 +46,26 @@ def anonymize(
     k: int | None = None,
     target: str | None = None,
     identifiers: Iterable[str] = (),
-    sensitive: Iterable[str] = (),
+    unit: str | None = None,
+    sensitive: Iterable[str] | Mapping[str, Mapping[str, Any]] = (),
+    l: int | Mapping[str, int] | None = None,
+    t: float | Mapping[str, float] | None = None,
     insensitive: Iterable[str] = (),
     taxonomies: Mapping[str, Taxonomy | Rule | str | Path] | str | Path | None = None,
     types: Mapping[str, str] | None = None,
     ranges: Mapping[str, tuple[Any, Any]] | None = None,
     missing: str = "category",
     missing_values: Iterable[str] = (),
-    method: str = "tdr",
+    method: str = "auto",
     seed: int = 0,
     strict: bool = False,
+    keep_order: bool = False,
     time_limit: float | None = None,
     separator: str | None = None,
     quote: str | None = None,
     encoding: str | None = None,
     header: bool | None = None,
+    strip: bool | None = None,
     progress: Watch | bool | None = None,
     **options: Any,
 ) -> Release:
@@ -61,7 +78,13 @@ def anonymize(
         k: Size of the smallest crowd that anyone may be in.
         target: Column that models will predict; the release keeps what predicts it.
         identifiers: Columns to drop, such as names.
-        sensitive: Columns worth protecting that pass through unchanged.
+        unit: Column that says whose record it is, where one person may have several; k then counts people, and the
+            column is dropped.
+        sensitive: Columns worth protecting, which pass through unchanged; or what is promised about each, such as
+            `{"diagnosis": {"l": 3, "t": 0.2}}` with the words of `Protection`.
+        l: At least so many values of every sensitive column in every class; or by column.
+        t: The values of every sensitive column are distributed in every class as in the whole, but for this distance;
+            or by column.
         insensitive: Columns that pass through unchanged, like all columns that are not named.
         taxonomies: Taxonomy, rule or file by column, or a folder with a file per column. A column without one is
             generalized to intervals if it holds numbers or dates; otherwise its rare values are suppressed.
@@ -69,17 +92,23 @@ def anonymize(
         ranges: Public lowest and highest value of columns of numbers or dates.
         missing: Missing values in quasi-identifiers are a "category" of their own, "drop" their rows, or an "error".
         missing_values: Texts that stand for a missing value, such as "?".
-        method: Name of the search; see `incrowd.methods()`.
+        method: Name of the search, or "auto" for the one that suits; see `incrowd.methods()`.
         seed: Seed of methods that draw random numbers.
         strict: Whether to refuse until every column has a role; else columns without one pass through untouched.
+        keep_order: Whether released rows stay in the order of the original ones. In a sorted table that undoes much of
+            the protection, so by default they leave in an order that follows from what is released alone.
         time_limit: Seconds after which a method that can stop early returns the best it has, and any other fails.
         separator: Separator of a CSV file; detected if not given, like the next three.
         quote: Quote character of a CSV file.
         encoding: Encoding of a CSV file.
         header: Whether a CSV file has a header.
+        strip: Whether to leave out blanks around the values of a CSV file.
         progress: Called with every event of the run (see `incrowd.run`); True for a line on stderr, False for nothing.
             The default is a bar in notebooks and nothing elsewhere.
-        **options: Options of the method, such as `max_steps` and `criterion`.
+        **options: Options of the method, such as `max_steps` and `criterion`, and promises about sensitive columns, for
+            all of them or by column: the words of `Protection`, such as `alpha` and `entropy_l`. Also
+            `population_table`, a table of everyone that the records were drawn from, with `k_map`, the smallest number
+            of its people in a class, and `delta_presence`, the largest share of them that may be in the table.
 
     Raises:
         PolicyError: The policy is inconsistent or names unknown columns.
@@ -95,13 +124,18 @@ def anonymize(
         >>> release.measures.total.anonymity >= 5
         True
     """
+    protecting = {word: options.pop(word) for word in (*PROTECTING, *PRESENCE) if word in options}
     check_spelling(options, anonymize)
     policy = make_policy(
         quasi_identifiers=quasi_identifiers,
         k=k,
         target=target,
         identifiers=identifiers,
+        unit=unit,
         sensitive=sensitive,
+        l=l,
+        t=t,
+        **protecting,
         insensitive=insensitive,
         taxonomies=taxonomies,
         types=types,
@@ -111,12 +145,13 @@ def anonymize(
         method=method,
         seed=seed,
         strict=strict,
+        keep_order=keep_order,
         time_limit=time_limit,
         options=options,
     )
     from incrowd.report.progress import watching
 
-    source = open_source(data, separator=separator, quote=quote, encoding=encoding, header=header)
+    source = open_source(data, separator=separator, quote=quote, encoding=encoding, header=header, strip=strip)
     with watching(progress) as watch:
         return release_of(source, policy, Run(watch, seed=policy.seed, time_limit=policy.time_limit))
 
@@ -147,14 +182,21 @@ def release_of(
     if table is None:
         run.stage("reading")
         table = engine.compress(source, policy, run)
-    check_feasible(table, policy)
+    notes += missing_notes(table, policy)
+    requirements = tuple(requirement.fitted(table.protected) for requirement in policy.requirements)
+    check_feasible(table, requirements)
     run.stage("searching")
-    found = search(table, policy.requirements, policy.options, run)
+    found = search(table, requirements, policy.options, run)
+    if chosen := found.facts.get("method"):
+        notes.append(f"the method is {chosen}: {found.facts['why']}")
+        policy = replace(policy, method=chosen, options=found.facts["options"])
     recoding = handled(found.recoding, policy, engine.missing_values(source, policy))
-    if recoding.is_confidential:
-        notes.append("the recoding file of a local method contains the original tuples; keep it confidential")
+    if bins := len(lower_bounds(table.labels)):
+        notes.append(f"the target '{policy.target}' has many numbers; they count as {bins} ranges of about equal size")
     if early := found.facts.get("stopped") if run.ended_early else None:
         notes.append(f"the search was stopped early ({early}); the release is the best one found by then")
+    if policy.keep_order:
+        notes.append(KEPT_ORDER)
     return Release(policy, source, table, replace(found, recoding=recoding), tuple(notes))
 
 
@@ -162,21 +204,46 @@ def handled(recoding: Recoding, policy: Policy, missing_values: tuple[str, ...])
     """The recoding that a search found, with what the policy says of missing values and columns to drop."""
     return replace(  # type: ignore[type-var]
         recoding,
-        dropped=policy.identifiers,
+        dropped=policy.dropped,
         missing=policy.missing,
         missing_values=missing_values,
         missing_label=policy.missing_values[0] if policy.missing_values else None,
     )
 
 
-def check_feasible(table: CompressedTable, policy: Policy) -> None:
-    """A table can be released if and only if the most general one can: if all records together are a good class."""
+def missing_notes(table: CompressedTable, policy: Policy) -> list[str]:
+    """What to say of missing values that the user named and that were not found as they were written."""
+    named = [text for text in policy.missing_values if text]
+    notes: list[str] = []
+    for attribute in table.attributes:
+        texts = attribute.texts if isinstance(attribute, FlatAttribute) else ()
+        for text in texts:
+            if text not in named and text.strip() in named:
+                notes.append(
+                    f"column '{attribute.name}' has '{text}', which is not the missing value '{text.strip()}'; strip "
+                    "blanks (--strip, in Python strip=True), or name it as well"
+                )
+    if not notes and named and all(attribute.missing is None for attribute in table.attributes):
+        told = ", ".join(f"'{text}'" for text in named)
+        notes.append(f"no quasi-identifier has the missing value {told}; check how it is written in the table")
+    return notes
+
+
+def check_feasible(table: CompressedTable, requirements: Requirements) -> None:
+    """A table can be released if and only if the most general one can: if all records together are a good class.
+
+    Raises:
+        PolicyError: A protected column has a single value, which nothing can hide.
+        InfeasibleError: The table cannot be released.
+    """
     everyone = table.class_counts(np.zeros(len(table.counts), np.int64), 1)
-    for requirement in policy.requirements:
+    for requirement in requirements:
         for model in requirement.models:
+            if model.column not in (None, POPULATION) and table.protected[str(model.column)].width < 2:
+                raise PolicyError(f"column '{model.column}' has a single value, so {model} says nothing; leave it out")
             best = model.levels(everyone)[0].item()
             if best < model.threshold:
                 raise InfeasibleError(
                     f"no release can satisfy {model}: the table has {table.records} records, and the best possible "
-                    f"level is {best}"
+                    f"level is {abs(best):g}"
                 )

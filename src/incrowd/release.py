@@ -7,37 +7,47 @@ out and raise before anyone sees rows that do not satisfy the policy.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from incrowd.certificate import Certificate
 from incrowd.engines.engine import engine_of
 from incrowd.errors import PolicyError
-from incrowd.formats.atomic_files import AtomicFiles, check_output
+from incrowd.formats.atomic_files import AtomicFiles
 from incrowd.formats.registry import open_source
-from incrowd.formats.sources import Source, WatchedFile
+from incrowd.formats.sources import Source
 from incrowd.measures.hierarchical_distance import HEIGHT, Weights
 from incrowd.measures.measures import Measures, measure
-from incrowd.policy.policy import Policy, QuasiIdentifier
+from incrowd.policy.policy import Policy
+from incrowd.recodings.grown import grown_bounds, grown_file
 from incrowd.recodings.recoding import Recoding
 from incrowd.recodings.replay import replayed
-from incrowd.recodings.steps import Step
+from incrowd.recodings.steps import Step, steps_json
+from incrowd.release_files import ReleaseFiles
 from incrowd.run import Run
 from incrowd.search.method import SearchResult
+from incrowd.search.record_suppression import released_after
+from incrowd.table.attributes import NumberAttribute
 from incrowd.table.compressed import CompressedTable
+from incrowd.table.missing import listed
+from incrowd.tabular import Tabular
 from incrowd.witness import Verification, Witness
 
 if TYPE_CHECKING:
+    from incrowd.advice.why import Why
+    from incrowd.evaluation.result import Evaluation
     from incrowd.measures.distortion import Distortion
     from incrowd.risk.assessment import ReleaseRisk
+    from incrowd.taxonomies.rules import Bounds
 
 
-@dataclass(frozen=True)
-class Release:
+@dataclass(frozen=True, repr=False)
+class Release(Tabular):
     """The result of `anonymize`. All of it is data: it can be pickled and sent to another process.
 
     Args:
@@ -60,17 +70,59 @@ class Release:
         return self.found.recoding
 
     @property
+    def method_about(self) -> str:
+        """What the method does, in one line."""
+        from incrowd.search.registry import METHODS
+
+        return METHODS[self.policy.method].about
+
+    @property
     def untouched(self) -> tuple[str, ...]:
         """The columns without a role, which pass through as they are."""
         return self.policy.untouched(self.source.columns)
 
     @cached_property
     def warnings(self) -> tuple[str, ...]:
-        """What is risky about the columns that pass through: near-unique ones, and what looks like names or ids."""
-        from incrowd.inspection.inspection import column_warnings
+        """What is risky: columns that pass through and look like names or ids, people with several rows, and so on."""
+        from incrowd.inspection.inspection import column_warnings, repeat_warnings
 
-        passed = [*self.untouched, *self.policy.sensitive, *self.policy.insensitive]
-        return tuple(column_warnings(self.source, passed, Run()))
+        policy = self.policy
+        passed = [*self.untouched, *policy.sensitive, *policy.insensitive]
+        found = column_warnings(self.source, passed, Run())
+        if policy.unit is None:
+            found += repeat_warnings(self.source, policy.identifiers, Run())
+        bare = set(policy.sensitive) - {protection.column for protection in policy.protections if protection.models()}
+        found += [
+            f"nothing is promised about the sensitive column '{name}': a crowd may share one value; give l or t"
+            for name in policy.sensitive
+            if name in bare
+        ]
+        return tuple(found)
+
+    def why(self, column: str, run: Run | None = None) -> Why:
+        """Why a column says so little, and what would help, tried out.
+
+        Args:
+            column: A column of a quasi-identifier.
+            run: Asked between trials whether to go on; by default there is half a minute for them.
+        """
+        from incrowd.advice.why import why
+
+        return why(self, column, run)
+
+    @cached_property
+    def hints(self) -> tuple[str, ...]:
+        """For each column that says next to nothing, one line on what forbids to tell more."""
+        from incrowd.advice.why import hints
+
+        return hints(self)
+
+    @property
+    def grown(self) -> dict[str, Bounds]:
+        """The hierarchies that a top-down search grew for numbers: rules to look at, to edit, and to give back."""
+        numbers = [attribute for attribute in self.table.attributes if isinstance(attribute, NumberAttribute)]
+        found = {attribute.name: grown_bounds(attribute, self.steps) for attribute in numbers}
+        return {name: rule for name, rule in found.items() if rule is not None}
 
     @property
     def steps(self) -> tuple[Step, ...]:
@@ -85,6 +137,15 @@ class Release:
             sizes = len(parts.records)
             labels = engine_of().label_counts(self.source, self.recoding, target, self.table.labels, sizes, Run())
         return measure(self.table, self.recoding, self.policy.requirements, labels)
+
+    @cached_property
+    def released_values(self) -> dict[str, tuple[str | None, ...]]:
+        """The values that the released rows have, by quasi-identifier column; None for an empty cell."""
+        parts = self.recoding.parts(self.table)
+        there = parts.records > 0 if parts.kept is None else (parts.records > 0) & parts.kept
+        return {
+            name: self.recoding.labels_of(name, np.unique(cells[there]).tolist()) for name, cells in parts.cells.items()
+        }
 
     def distortion(self, weights: Weights = HEIGHT) -> Distortion:
         """How far the values were generalized in their hierarchies."""
@@ -107,16 +168,40 @@ class Release:
     @cached_property
     def data(self) -> Any:
         """The released rows, verified: the kind of frame that was given, or an Arrow table for a file."""
-        rows = engine_of().recoded(self.source, self.recoding, Run())
-        recount(open_source(rows), self.policy.quasi_identifiers).require()
-        return rows
+        return self._verified[0]
+
+    @cached_property
+    def _verified(self) -> tuple[Any, Verification]:
+        """The released rows, and what the witness counted in them."""
+        witness = Witness.of(self.policy)
+        rows = engine_of().recoded(
+            self.source,
+            self.recoding,
+            Run(),
+            see=witness.see,
+            witnessed=self._witnessed(witness),
+            keep_order=self.policy.keep_order,
+        )
+        self._show_population(witness)
+        return rows, witness.verdict().require()
+
+    def _show_population(self, witness: Witness) -> None:
+        """Show the witness what everyone would be released as, where something is promised against a population."""
+        if self.policy.population_table is not None:
+            from incrowd.population import released_population
+
+            compress = engine_of().compress
+            witness.see_population(*released_population(self.table, self.policy, self.recoding, compress))
+
+    def _witnessed(self, witness: Witness) -> tuple[str, ...]:
+        """The columns that the witness must see and that are not released."""
+        return tuple(name for name in witness.columns if name in self.recoding.dropped)
 
     @cached_property
     def certificate(self) -> Certificate:
         """The certificate of `data`; what `write` writes has its own."""
-        rows = open_source(self.data)
-        verification = recount(rows, self.policy.quasi_identifiers)
-        digests = self.source.fingerprint(), rows.fingerprint()
+        rows, verification = self._verified
+        digests = self.source.fingerprint(), open_source(rows).fingerprint()
         return Certificate.of(self.policy, verification, *digests, untouched=self.untouched)
 
     def at(self, step: int) -> Release:
@@ -135,22 +220,33 @@ class Release:
             return self
         steps = self.steps[:step]
         made = replayed(self.table.attributes, steps, self.found.begins)
+        if self.found.begins == "general" and "suppressed_records" in self.found.facts:
+            made = released_after(self.table, self.policy.requirements, made)[0]
         kept = {
             name: getattr(self.recoding, name) for name in ("dropped", "missing", "missing_values", "missing_label")
         }
         return replace(self, found=replace(self.found, recoding=replace(made, **kept), steps=steps))
 
     def write(
-        self, path: str | Path, *, overwrite: bool = False, sidecars: bool = True, run: Run | None = None
+        self,
+        path: str | Path,
+        *,
+        overwrite: bool = False,
+        sidecars: bool = True,
+        confidential: bool = False,
+        run: Run | None = None,
     ) -> Certificate:
-        """Write the release, and next to it its recoding, steps and certificate.
+        """Write the release, and next to it its certificate and the recoding of a global method, which is its codebook.
 
-        The rows are verified while they are written; the files appear together, and only when all is well.
+        What is for you alone goes to the folder `<stem>.confidential`, which only its owner may read. The rows are
+        verified while they are written; the files appear together, and only when all is well.
 
         Args:
             path: Where to write; the suffix determines the format.
             overwrite: Whether existing files may be replaced.
             sidecars: Whether to write the other files too.
+            confidential: Whether to write the recoding of a local method too, which holds the original tuples; it is
+                needed to `apply` it to new rows.
             run: Gets the number of rows, and is asked whether to go on.
 
         Raises:
@@ -160,28 +256,116 @@ class Release:
         run = run or Run()
         run.anytime = True  # there is a release: a time limit no longer ends it
         run.stage("writing")
-        check_outputs(path, self.source, overwrite=overwrite, sidecars=sidecars)
-        with AtomicFiles() as files, ThreadPoolExecutor(1) as pool, run.cancelling():
-            fingerprint = pool.submit(self.source.fingerprint, run.check)  # while the rows are written
-            witness = Witness(self.policy.quasi_identifiers)
-            output = engine_of().write(self.source, self.recoding, files.open(path), witness.see, run, seen=True)
-            verification = witness.verdict().require()
-            digests = fingerprint.result(), output
-            certificate = Certificate.of(self.policy, verification, *digests, untouched=self.untouched)
+        paths = ReleaseFiles.of(path)
+        paths.check(self.source, overwrite=overwrite, sidecars=sidecars)
+        with paths.private_folder(needed=sidecars):
+            contents: dict[Path, Any] = {}
+            with AtomicFiles(overwrite=overwrite) as files, ThreadPoolExecutor(1) as pool, run.cancelling():
+                fingerprint = pool.submit(self.source.fingerprint, run.check)  # while the rows are written
+                witness = Witness.of(self.policy)
+                output = engine_of().write(
+                    self.source,
+                    self.recoding,
+                    files.open(path),
+                    witness.see,
+                    run,
+                    seen=True,
+                    witnessed=self._witnessed(witness),
+                    keep_order=self.policy.keep_order,
+                )
+                self._show_population(witness)
+                verification = witness.verdict().require()
+                digests = fingerprint.result(), output
+                certificate = Certificate.of(self.policy, verification, *digests, untouched=self.untouched)
+                contents = self._sidecars(paths, certificate, confidential=confidential) if sidecars else {}
+                for target, content in contents.items():
+                    is_text = isinstance(content, str)
+                    text = content if is_text else json.dumps(content, indent=1, ensure_ascii=False) + "\n"
+                    paths.open(files, target).write_text(text, encoding="utf-8")
             if sidecars:
-                steps = [step.to_json({*self.recoding.labels(step.attribute), None}) for step in self.steps]
-                contents = (self.recoding.to_json(), steps, certificate.to_json())
-                for target, content in zip(sidecar_paths(path), contents, strict=True):
-                    text = json.dumps(content, indent=1, ensure_ascii=False) + "\n"
-                    files.open(target).write_text(text, encoding="utf-8")
+                paths.remove_others(contents)
         return certificate
 
+    def _sidecars(self, paths: ReleaseFiles, certificate: Certificate, *, confidential: bool) -> dict[Path, Any]:
+        """What is written besides the rows, by file."""
+        contents: dict[Path, Any] = {paths.certificate: certificate.to_json()}
+        if certificate.secret is not None:
+            contents[paths.commitment] = certificate.secret.to_json()
+        if not self.recoding.is_confidential:
+            contents[paths.recoding] = self.recoding.to_json()
+        elif confidential:
+            contents[paths.tuples] = self.recoding.to_json()
+        if self.steps:
+            left_out = self.measures.total.suppressed > 0
+            shown = {name: {*self.recoding.labels(name), None} for name in self.recoding.names}
+            contents[paths.steps] = steps_json(
+                [step.to_json(shown[step.attribute], left_out=left_out) for step in self.steps]
+            )
+        if grown := self.grown:
+            contents[paths.grown] = grown_file(grown)
+        return contents
+
     def preview(self, rows: int = 5) -> tuple[dict[str, list[Any]], dict[str, list[Any]]]:
-        """The quasi-identifiers of the first few rows, before and after, by column; confidential."""
-        names = self.recoding.names
-        first = next(self.source.batches(names, encoded=names)).slice(0, rows)
-        after = next(engine_of().recode(self.source, self.recoding, Run())).slice(0, rows)
-        return tuple({name: batch.column(name).to_pylist() for name in names} for batch in (first, after))  # type: ignore[return-value]
+        """The first few released rows, before and after, all columns in order; confidential.
+
+        Columns that are dropped are only there before.
+        """
+        batches = engine_of().preview(self.source, self.recoding, rows)
+        before, after = ({name: listed(batch.column(name)) for name in batch.schema.names} for batch in batches)
+        return before, after
+
+    def to_rows(self) -> list[dict[str, Any]]:
+        """What became of each quasi-identifier column, a row each."""
+        rows = []
+        for attribute, part in zip(self.table.attributes, self.measures.attributes, strict=True):
+            values = self.released_values[attribute.name]
+            counts = {"values_before": attribute.size, "values_after": len(values)}
+            rows.append({"column": attribute.name, **counts, "ncp": part.ncp, "released_values": list(values)})
+        return rows
+
+    def summary(self) -> str:
+        """What a steward wants to know, as text: the crowds, what became of each column, losses, notes, warnings."""
+        from incrowd.report.terminal import print_release
+        from incrowd.report.text import as_text
+
+        return as_text(print_release, self, None)
+
+    def report(
+        self,
+        path: str | Path,
+        *,
+        public: bool = False,
+        overwrite: bool = False,
+        evaluation: Evaluation | None = None,
+    ) -> Path:
+        """Write a report: is it safe, what did it cost, what was done, and how can anyone check it.
+
+        The steward's report shows the original table, so it is marked as confidential, and only its owner may read the
+        file. The public one is made from the released rows and the certificate alone, and may go out with them.
+
+        Args:
+            path: Where to; the suffix .html, .md or .json says what it is.
+            public: Whether it is for anyone.
+            overwrite: Whether an existing file may be replaced.
+            evaluation: What `incrowd.evaluate` found, to show in the steward's report what classifiers err.
+
+        Raises:
+            OutputError: The file cannot be written there.
+        """
+        from incrowd.report.files import write_report
+
+        return write_report(self, path, public=public, overwrite=overwrite, evaluation=evaluation)
+
+    def _repr_html_(self) -> str:
+        from incrowd.report.notebook import release_html
+
+        return release_html(self)
+
+    def __repr__(self) -> str:
+        from incrowd.report.terminal import print_brief_release
+        from incrowd.report.text import as_text
+
+        return as_text(print_brief_release, self)
 
     def to_json(self) -> dict[str, Any]:
         """Everything but the rows and the steps."""
@@ -190,36 +374,18 @@ class Release:
             "measures": self.measures.to_json(),
             "steps": len(self.steps),
             "facts": dict(self.found.facts),
-            "released_values": {name: list(self.recoding.labels(name)) for name in self.recoding.names},
+            "released_values": {name: list(labels) for name, labels in self.released_values.items()},
             "untouched": list(self.untouched),
             "warnings": list(self.warnings),
+            "hints": list(self.hints),
             "notes": list(self.notes),
         }
 
 
-def recount(source: Source, quasi_identifiers: Sequence[QuasiIdentifier], run: Run | None = None) -> Verification:
-    """What the witness finds in the rows of a source."""
+def recount(source: Source, witness: Witness, run: Run | None = None) -> Verification:
+    """What a witness finds in the rows of a source."""
     run = run or Run()
-    witness = Witness(quasi_identifiers)
     for batch in source.batches(witness.columns, encoded=witness.columns):
         witness.see(batch)
         run.rows(len(batch))
     return witness.verdict()
-
-
-def sidecar_paths(path: str | Path) -> tuple[Path, Path, Path]:
-    """Where recoding, steps and certificate of a release go."""
-    path = Path(path)
-    stem = path.name.removesuffix(".gz").rpartition(".")[0]
-    recoding, steps, certificate = (
-        path.with_name(f"{stem}.{word}.json") for word in ("recoding", "steps", "certificate")
-    )
-    return recoding, steps, certificate
-
-
-def check_outputs(path: str | Path, source: Source, *, overwrite: bool, sidecars: bool) -> None:
-    """Check that all files of a release can be written, before any work is done."""
-    inputs: Iterable[Path] = [source.path] if isinstance(source, WatchedFile) else []
-    check_output(path, inputs=inputs, overwrite=overwrite)
-    for sidecar in sidecar_paths(path) if sidecars else ():
-        check_output(sidecar, inputs=inputs, overwrite=overwrite, suffixes=(".json",))

@@ -15,11 +15,12 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from incrowd.errors import CancelledError, PolicyError, TimeLimitError
+from incrowd.errors import CancelledError, PolicyError, TimeLimitError, shown
 
 if TYPE_CHECKING:
     from incrowd.recodings.steps import Step
 
+LONGEST = 1e9  # seconds of a time limit
 SLICE = 0.1  # seconds that compiled code may work before it is asked whether it should go on
 BESIDE = "incrowd, beside"  # the name of threads that work beside the one that answers interrupts
 _FIRST_WORK = 1_000
@@ -114,9 +115,10 @@ class Run:
 
     def __init__(self, watch: Watch | None = None, *, seed: int = 0, time_limit: float | None = None) -> None:
         if time_limit is not None and (
-            isinstance(time_limit, bool) or not isinstance(time_limit, int | float) or not 0 < time_limit < float("inf")
+            isinstance(time_limit, bool) or not isinstance(time_limit, int | float) or not 0 < time_limit <= LONGEST
         ):
-            raise PolicyError(f"The 'time_limit' parameter must be a number of seconds above 0. Got {time_limit!r}.")
+            must = f"a number of seconds above 0 and at most {LONGEST:g}"
+            raise PolicyError(f"The 'time_limit' parameter must be {must}. Got {shown(time_limit)}.")
         self.seed = seed
         self.time_limit = time_limit
         self.anytime = False  # whether what is running now could stop and release what it has
@@ -168,13 +170,18 @@ class Run:
             return over
         return "time limit" if self._until is not None and time.monotonic() > self._until else ""
 
+    @property
+    def _is_cancelled(self) -> bool:
+        """Whether this run was cancelled, or the one that it is a part of."""
+        return self._cancelled.is_set() or (self._whole is not None and self._whole._is_cancelled)
+
     def goes_on(self) -> bool:
         """Whether an anytime search should go on; it gives the best that it has if not.
 
         Raises:
             CancelledError: The run is to end without a result.
         """
-        if self._cancelled.is_set():
+        if self._is_cancelled:
             raise CancelledError
         over = self.over
         if over and self.anytime:
@@ -260,15 +267,34 @@ class Run:
             self.cancel()
             raise
 
+    @property
+    def seconds_left(self) -> float | None:
+        """Seconds until the time limit, of this run or of the whole that it is part of; None without one."""
+        own = None if self._until is None else max(self._until - time.monotonic(), 0.0)
+        whole = None if self._whole is None else self._whole.seconds_left
+        return own if whole is None else whole if own is None else min(own, whole)
+
+    @contextmanager
+    def at_most(self, seconds: float) -> Iterator[None]:
+        """A time limit for what is inside, unless there is one anyway."""
+        if self.seconds_left is not None:
+            yield
+            return
+        self._until = time.monotonic() + seconds
+        try:
+            yield
+        finally:
+            self._until = None
+
     # Parts of a run
 
     def part(self, *, seed: int | None = None, time_limit: float | None = None) -> Run:
         """A run for a part of the work, reported to nobody, with a seed and a time limit of its own if need be.
 
-        It ends no later than this one, and is cancelled with it.
+        It ends no later than this one, and is cancelled with it; where it ends alone, this one goes on.
         """
         part = Run(seed=self.seed if seed is None else seed, time_limit=time_limit)
-        part._cancelled, part._whole = self._cancelled, self
+        part._whole = self
         return part
 
     def quietly(self, seconds: float | None = None) -> Run:

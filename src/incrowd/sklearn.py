@@ -3,6 +3,9 @@
 What `fit` saw is k-anonymous once it is transformed, and is verified before `fit` returns. Rows that are transformed
 later, such as the test rows of a fold, are recoded alike but were never counted: k does not hold for them. In a
 cross-validation every fold fits its own recoding; releasing several of them is more than one release.
+
+Rows keep their order and a pandas index stays, since scikit-learn matches rows with classes by position. What is to be
+given away comes from `release_`, which has neither.
 """
 
 from __future__ import annotations
@@ -26,6 +29,7 @@ from incrowd.policy.policy import Policy, QuasiIdentifier
 from incrowd.policy.words import make_policy
 from incrowd.recodings.recoding import Recoding
 from incrowd.release import Release
+from incrowd.witness import Witness
 
 try:
     from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
@@ -45,8 +49,8 @@ class Anonymizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type
     """Recodes quasi-identifiers so that everyone in the training rows stands in a crowd of at least k.
 
     Works on arrays and on pandas, polars and pyarrow tables; the same kind comes back unless `set_output` says
-    otherwise. The columns of an array are called x0, x1 and so on. Every row given is a row returned: where a release
-    would leave a row out, its quasi-identifiers are empty.
+    otherwise. The columns of an array are called x0, x1 and so on. Every row given is a row returned, in the same
+    order: settings with which a release leaves rows out are refused.
 
     A value that was not seen in `fit` is treated as by `incrowd.apply`: a number falls in an interval, a value that its
     taxonomy knows is generalized, one without a taxonomy becomes `*`, one that its taxonomy does not know is an error.
@@ -59,7 +63,7 @@ class Anonymizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type
         taxonomies: As in `incrowd.anonymize`, like the next five.
         types: "number", "date" or "text" by column.
         ranges: Public ranges by column.
-        missing: "category", "drop" or "error".
+        missing: "category" or "error".
         missing_values: Texts that stand for a missing value.
         method: Name of the search.
         options: Options of the method, such as `{"max_steps": 10}`.
@@ -115,12 +119,17 @@ class Anonymizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type
                 not classes, as in a regression, are not used.
 
         Raises:
-            PolicyError: The parameters contradict each other or the rows.
+            PolicyError: The parameters contradict each other or the rows, or rows would be left out.
             DataError: The rows cannot be used.
             InfeasibleError: There are fewer rows than k.
         """
         if self.values not in VALUES:
             raise PolicyError(f"The 'values' parameter must be one of {', '.join(VALUES)}. Got '{self.values}'.")
+        if self.missing == "drop":
+            raise PolicyError(
+                "The 'missing' parameter of Anonymizer must be 'category' or 'error', since every row comes back. Got "
+                "'drop'."
+            )
         table = self._columns(self._checked(X, fitting=True))
         target = None
         if y is not None:
@@ -134,8 +143,8 @@ class Anonymizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type
                 f"The method '{self.method}' recodes equal rows differently, so it cannot transform single rows; "
                 "use a global method, such as 'tdr'."
             )
-        release.data  # noqa: B018  (counted here: raises unless everyone stands in a crowd)
-        self.release_, self.recoding_ = release, release.recoding
+        self.recoding_ = _counted(release, table)
+        self.release_ = release
         return self
 
     def transform(self, X: Any) -> Any:
@@ -150,13 +159,14 @@ class Anonymizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type
         rows = self._checked(X, fitting=False)
         table = self._columns(rows).select(self.recoding_.names).combine_chunks()
         recoded, keep = Recoder(self.recoding_, lambda: ()).recode(table.to_batches()[0])
-        left_out = None if keep is None else ~keep
+        assert keep is None  # `fit` refused what would leave rows out
+        labels = {name: as_array(column).dictionary_decode() for name, column in recoded.items()}
+        frame = rebuild(rows, labels, index=True) if _is_frame(rows) else None
         if self.values == "codes":
-            codes = {name: _codes(self.recoding_, name, column, left_out) for name, column in recoded.items()}
-            return _with(rows, codes, self._names(rows))
-        labels = {name: _labels(column, left_out) for name, column in recoded.items()}
-        if _is_frame(rows):
-            return rebuild(rows, labels)
+            codes = {name: _codes(self.recoding_, name, column) for name, column in recoded.items()}
+            return _with(rows if frame is None else frame, codes, self._names(rows))
+        if frame is not None:
+            return frame
         arrays = {name: np.array(label.to_pylist(), object) for name, label in labels.items()}
         return _with(rows, arrays, self._names(rows))
 
@@ -240,16 +250,25 @@ def _unlike(name: str, names: Sequence[str]) -> str:
     return name if name not in names else _unlike(f"{name}_", names)
 
 
-def _labels(column: pa.DictionaryArray, left_out: npt.NDArray[np.bool_] | None) -> pa.Array:
-    text = as_array(column).dictionary_decode()
-    return text if left_out is None else pa.array(text.to_pylist(), pa.string(), mask=left_out)
+def _counted(release: Release, table: pa.Table) -> Recoding:
+    """The recoding of a release for every row; raises unless all rows, as they are handed out, are in good classes."""
+    recoding = release.recoding
+    batch = table.combine_chunks().to_batches()[0]
+    _, keep = Recoder(recoding, lambda: ()).recode(batch)
+    if keep is not None:
+        raise PolicyError(
+            f"{int((~keep).sum())} rows would be left out, but a transformer gives every row back; leave "
+            "out the option 'suppress', or choose a smaller k"
+        )
+    witness = Witness(release.policy.quasi_identifiers)
+    witness.see(Recoder(recoding, lambda: ()).batch(batch))
+    witness.verdict().require()
+    return recoding
 
 
-def _codes(
-    recoding: Recoding, name: str, column: pa.DictionaryArray, left_out: npt.NDArray[np.bool_] | None
-) -> npt.NDArray[np.float64]:
-    codes = column.indices.fill_null(recoding.missing_cell(name)).to_numpy(zero_copy_only=False).astype(float)
-    return codes if left_out is None else np.where(left_out, np.nan, codes)
+def _codes(recoding: Recoding, name: str, column: pa.DictionaryArray) -> npt.NDArray[np.float64]:
+    codes = column.indices.fill_null(recoding.missing_cell(name)).to_numpy(zero_copy_only=False)
+    return np.asarray(codes.astype(float))
 
 
 def _with(rows: Any, replaced: Mapping[str, npt.NDArray[Any]], names: Sequence[str]) -> Any:

@@ -1,13 +1,14 @@
 """The independent witness: recounts the classes of released rows, and knows of nothing but those rows.
 
 It shares no code with encoding, search, recoding or the privacy models, so that a mistake there cannot hide here: for
-each model it has a count of its own (`LEVELS`).
+each model it has a count of its own (`witness_levels`).
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
+from math import isfinite
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,18 +16,20 @@ import numpy.typing as npt
 
 from incrowd.errors import DataError, NotAnonymousError
 from incrowd.policy.policy import QuasiIdentifier
+from incrowd.privacy.k_anonymity import KAnonymity
+from incrowd.privacy.model import Requirement
+from incrowd.privacy.population import POPULATION
+from incrowd.tabular import Tabular
+from incrowd.witness_levels import Column, reached
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
+    from incrowd.policy.policy import Policy
     from incrowd.privacy.model import PrivacyModel
 
 Ints = npt.NDArray[Any]
 _BUFFER = 1 << 20  # rows of counts that may wait before they are merged
-
-
-# How well each class is protected, by the name of the model: from the sizes of the classes and the model's parameters.
-LEVELS: Mapping[str, Callable[[Ints, Any], Ints]] = {"k-anonymity": lambda sizes, model: sizes}
 
 
 @dataclass(frozen=True)
@@ -35,31 +38,39 @@ class ModelFinding:
 
     Args:
         model: The promise in short, such as "k=10".
-        threshold: What every class should reach.
-        worst: What the worst class reaches.
+        threshold: What every class should reach, or must not exceed; None if nothing was asked for.
+        worst: What the worst class reaches; infinity where no limit would do.
         bad_classes: Classes that fall short.
         bad_records: Records in them.
+        name: Name of the model, such as "k-anonymity".
+        column: The protected column that it counts.
     """
 
     model: str
-    threshold: float
+    threshold: float | None
     worst: float
     bad_classes: int
     bad_records: int
+    name: str = ""
+    column: str | None = None
 
     @property
     def holds(self) -> bool:
         """Whether every class is good."""
-        return self.worst >= self.threshold
+        return self.threshold is None or self.bad_classes == 0
 
     @classmethod
-    def of(cls, model: PrivacyModel, sizes: Ints) -> ModelFinding:
+    def of(cls, model: PrivacyModel, sizes: Ints, columns: Mapping[str, Column]) -> ModelFinding:
         """Count the classes of one quasi-identifier."""
-        if model.name not in LEVELS:
-            raise DataError(f"the witness cannot count {model.name}, so it cannot say whether {model} holds")
-        levels = LEVELS[model.name](sizes, model)
-        bad = sizes[levels < model.threshold]
-        return cls(str(model), model.threshold, levels.min().item(), len(bad), int(bad.sum()))
+        limit, worst, bad = reached(model, sizes, columns)
+        fallen = int(bad.sum()), int(sizes[bad].sum())
+        name = f"enhanced {model.name}" if getattr(model, "enhanced", False) else model.name
+        return cls(str(model), limit, worst, *fallen, name, model.column)
+
+    def to_json(self) -> dict[str, Any]:
+        """As JSON-able data; a worst level of infinity, which JSON has not, is None."""
+        worst = self.worst if isfinite(self.worst) else None
+        return {**asdict(self), "worst": worst, "holds": self.holds}
 
 
 @dataclass(frozen=True)
@@ -91,13 +102,13 @@ class Finding:
             "holds": self.holds,
             "anonymity": self.anonymity,
             "classes": self.classes,
-            "models": [{**asdict(model), "holds": model.holds} for model in self.models],
+            "models": [model.to_json() for model in self.models],
         }
 
 
-@dataclass(frozen=True)
-class Verification:
-    """What the witness found."""
+@dataclass(frozen=True, repr=False)
+class Verification(Tabular):
+    """What the witness found. It prints as a short table."""
 
     records: int
     findings: tuple[Finding, ...]
@@ -106,6 +117,20 @@ class Verification:
     def holds(self) -> bool:
         """Whether every quasi-identifier holds."""
         return all(finding.holds for finding in self.findings)
+
+    def to_rows(self) -> list[dict[str, Any]]:
+        """What was counted for each quasi-identifier and privacy model, a row each."""
+        rows: list[dict[str, Any]] = []
+        for finding in self.findings:
+            head = {"quasi_identifier": ", ".join(finding.quasi_identifier.attributes), "classes": finding.classes}
+            rows += [{**head, **asdict(model), "holds": model.holds} for model in finding.models]
+        return rows
+
+    def __repr__(self) -> str:
+        from incrowd.report.terminal import print_verification
+        from incrowd.report.text import as_text
+
+        return as_text(print_verification, self)
 
     def require(self) -> Verification:
         """Itself, if it holds.
@@ -119,9 +144,23 @@ class Verification:
                     names = ", ".join(finding.quasi_identifier.attributes)
                     raise NotAnonymousError(
                         f"{model.model} does not hold for {names}: {model.bad_records} of {self.records} records "
-                        f"are in {model.bad_classes} classes that fall short; the worst reaches {model.worst}"
+                        f"are in {model.bad_classes} classes that fall short; the worst reaches {model.worst:g}"
                     )
         return self
+
+    def without_thresholds(self) -> Verification:
+        """What was counted, where nothing was asked for: the limits that were counted with say nothing.
+
+        Classes of one record, and classes with one value of a sensitive column, still count as falling short.
+        """
+        findings = []
+        for finding in self.findings:
+            models = []
+            for model in finding.models:
+                name = model.name if model.column is None else f"{model.name} of {model.column}"
+                models.append(replace(model, model=name, threshold=None))
+            findings.append(replace(finding, models=tuple(models)))
+        return replace(self, findings=tuple(findings))
 
     def to_json(self) -> dict[str, Any]:
         """As JSON-able data."""
@@ -153,14 +192,38 @@ class _Tally:
 
 
 class Witness:
-    """Counts classes over batches of released rows."""
+    """Counts classes over batches of released rows.
 
-    def __init__(self, quasi_identifiers: Sequence[QuasiIdentifier]) -> None:
+    Args:
+        quasi_identifiers: The columns that make classes.
+        requirements: What has to hold for the classes of each; if None, its k.
+        counted_as: The value that a text in a sensitive column counts as, where some count as one.
+    """
+
+    def __init__(
+        self,
+        quasi_identifiers: Sequence[QuasiIdentifier],
+        requirements: Sequence[Requirement] | None = None,
+        counted_as: Callable[[str, str | None], str | None] | None = None,
+    ) -> None:
         self._quasi_identifiers = tuple(quasi_identifiers)
+        if requirements is None:
+            requirements = [Requirement(qid.attributes, (KAnonymity(qid.k),)) for qid in quasi_identifiers]
+        self._requirements = tuple(requirements)
+        self._counted_as = counted_as
         names = dict.fromkeys(name for qid in quasi_identifiers for name in qid.attributes)
-        self._numbers: dict[str, dict[Any, int]] = {name: {} for name in names}
+        columns = dict.fromkeys(name for asked in requirements for name in asked.columns)
+        self._sensitive = tuple(name for name in columns if name != POPULATION)
+        self._numbers: dict[str, dict[Any, int]] = {name: {} for name in (*names, *self._sensitive)}
         self._tallies = [_Tally() for _ in quasi_identifiers]
+        self._values = [{name: _Tally() for name in asked.columns if name != POPULATION} for asked in requirements]
+        self._people: list[_Tally] | None = None
         self._records = 0
+
+    @classmethod
+    def of(cls, policy: Policy) -> Witness:
+        """A witness of what a policy asks for."""
+        return cls(policy.quasi_identifiers, policy.requirements, policy.counted_as)
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -173,9 +236,20 @@ class Witness:
             return
         self._records += len(batch)
         codes = {name: self._codes(name, batch.column(name)) for name in self._numbers}
-        for qid, tally in zip(self._quasi_identifiers, self._tallies, strict=True):
+        for qid, tally, values in zip(self._quasi_identifiers, self._tallies, self._values, strict=True):
             columns = [codes[name] for name in qid.attributes]
             tally.add(*_count_rows(np.stack(columns, axis=1), None))
+            for name, value_tally in values.items():
+                value_tally.add(*_count_rows(np.stack([*columns, codes[name]], axis=1), None))
+
+    def see_population(self, batch: pa.RecordBatch, counts: Ints) -> None:
+        """Count people of the population, by what they would be released as; each row stands for some."""
+        if self._people is None:
+            self._people = [_Tally() for _ in self._quasi_identifiers]
+        if len(batch):
+            for qid, tally in zip(self._quasi_identifiers, self._people, strict=True):
+                codes = [self._codes(name, batch.column(name)) for name in qid.attributes]
+                tally.add(*_count_rows(np.stack(codes, axis=1), counts))
 
     def _codes(self, name: str, column: pa.Array) -> Ints:
         """A number for each distinct value of the column, the same over all batches; null is a value too."""
@@ -185,10 +259,16 @@ class Witness:
             raise DataError(f"column '{name}' has type {column.type}, which cannot be counted; convert it to text")
         column = column if pa.types.is_dictionary(column.type) else column.dictionary_encode()
         numbers = self._numbers[name]
-        values = [*column.dictionary.to_pylist(), None]
+        values = [*_plain(column.dictionary), None]
+        if name in self._sensitive:
+            values = [self._counted(name, value) for value in values]
         number_of = np.array([numbers.setdefault(_same(value), len(numbers)) for value in values])
         indices = column.indices.fill_null(len(values) - 1).to_numpy(zero_copy_only=False)
         return np.asarray(number_of[indices])
+
+    def _counted(self, name: str, value: Any) -> str | None:
+        text = None if value is None or value == "" else str(value)
+        return text if self._counted_as is None else self._counted_as(name, text)
 
     def verdict(self) -> Verification:
         """What was found.
@@ -199,11 +279,46 @@ class Witness:
         if not self._records:
             raise DataError("there are no rows to verify")
         findings = []
-        for qid, tally in zip(self._quasi_identifiers, self._tallies, strict=True):
+        asked = zip(self._quasi_identifiers, self._requirements, self._tallies, self._values, strict=True)
+        for place, (qid, requirement, tally, values) in enumerate(asked):
             sizes = tally.merge()
-            models = tuple(ModelFinding.of(model, sizes) for model in qid.models)
+            columns = {name: self._column(name, counted, len(sizes)) for name, counted in values.items()}
+            if POPULATION in requirement.columns:
+                columns[POPULATION] = self._population(place, tally)
+            models = tuple(ModelFinding.of(model, sizes, columns) for model in requirement.models)
             findings.append(Finding(qid, int(sizes.min()), len(sizes), models))
         return Verification(self._records, tuple(findings))
+
+    def _population(self, place: int, tally: _Tally) -> Column:
+        """The people of the population in each released class; those in no released class do not count."""
+        people = (self._people or [])[place : place + 1]
+        if not people or not people[0].classes:
+            raise DataError("nobody of the population was counted, so what was promised against it cannot be verified")
+        counts = people[0].merge()
+        both = np.concatenate([tally.classes[0], people[0].classes[0]])
+        number = np.unique(both, axis=0, return_inverse=True)[1].ravel()
+        size = len(tally.classes[0])
+        found = np.bincount(number[size:], counts, int(number.max()) + 1).astype(np.int64)[number[:size]]
+        return Column((POPULATION,), np.arange(size), np.zeros(size, np.int64), found, size)
+
+    def _column(self, name: str, tally: _Tally, classes: int) -> Column:
+        """What was counted of a sensitive column; classes stand in the order in which their sizes do."""
+        counts = tally.merge()
+        (rows,) = tally.classes
+        order = np.lexsort((rows[:, -1], *rows[:, :-1].T))
+        rows, counts = rows[order], counts[order]
+        new = np.append(False, (rows[1:, :-1] != rows[:-1, :-1]).any(axis=1))
+        values = tuple(self._numbers[name])
+        used, codes = np.unique(rows[:, -1], return_inverse=True)
+        return Column(tuple(values[number] for number in used), np.cumsum(new), codes, counts, classes)
+
+
+def _plain(values: pa.Array) -> list[Any]:
+    """Values as Python has them; timestamps of nanoseconds, which it has not, as text."""
+    import pyarrow as pa
+
+    nanoseconds = pa.types.is_timestamp(values.type) and values.type.unit == "ns"
+    return list((values.cast(pa.string()) if nanoseconds else values).to_pylist())
 
 
 def _same(value: Any) -> Any:

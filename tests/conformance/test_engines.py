@@ -1,8 +1,13 @@
 """What every engine promises: the same release, cell for cell. An engine that is registered is tried on all of it."""
 
+import itertools
+import random
 from collections import Counter
 
+import numpy as np
 import pyarrow as pa
+import pyarrow.csv
+import pyarrow.parquet
 import pytest
 from tests.conformance.tables import cases
 
@@ -29,6 +34,11 @@ def values(case):
     """The tuples of a table in plain Python, of complete rows where the policy asks for that."""
     rows = [tuple(row[name] for name in case.columns) for row in case.table.to_pylist()]
     return [row for row in rows if None not in row] if case.words.get("missing") == "drop" else rows
+
+
+def rows_of(table):
+    """The rows of a table, whatever their order."""
+    return Counter(tuple(map(str, row.values())) for row in table.to_pylist())
 
 
 @EVERY
@@ -59,14 +69,17 @@ def _text(value):
 def test_all_ways_to_get_the_rows_agree(engine, case, method, tmp_path):
     engine, source, _, release = parts(case, engine, method)
     streamed = pa.Table.from_batches(list(engine.recode(source, release.recoding, Run())))
-    whole = engine.recoded(source, release.recoding, Run())
-    seen = []
-    path = tmp_path / "release.parquet"
-    engine.write(source, release.recoding, path, seen.append, Run(), seen=True)
-    written = pa.parquet.read_table(path)
-    witnessed = pa.Table.from_batches(seen)
-    for rows in (streamed, written, witnessed):
-        assert rows.to_pylist() == whole.to_pylist()
+    for keep_order in (False, True):
+        shown, seen = [], []
+        whole = engine.recoded(source, release.recoding, Run(), see=shown.append, keep_order=keep_order)
+        path = tmp_path / f"release {keep_order}.parquet"
+        engine.write(source, release.recoding, path, seen.append, Run(), seen=True, keep_order=keep_order)
+        for rows in (pa.parquet.read_table(path), pa.Table.from_batches(seen), pa.Table.from_batches(shown)):
+            assert rows.to_pylist() == whole.to_pylist()
+        if keep_order:
+            assert streamed.to_pylist() == whole.to_pylist()
+        else:
+            assert rows_of(streamed) == rows_of(whole)
 
 
 @EVERY
@@ -109,3 +122,79 @@ def test_a_table_that_changes_is_refused(engine, tmp_path):
     path.write_text("age\n" + "1\n" * 50)
     with pytest.raises(DataError, match="changed while it was being read"):
         engine_of(engine).compress(source, policy, Run())
+
+
+@EVERY
+@METHODS
+@pytest.mark.parametrize("name", ["release.csv", "release.parquet"])
+def test_a_witness_sees_dropped_columns_that_do_not_leave(engine, method, name, tmp_path):
+    table = CASES["mixed"].table
+    table = table.append_column("number", pa.array(range(len(table))))
+    words = {**CASES["mixed"].words, "identifiers": ["number"]}
+    source, policy, engine = open_source(table), make_policy(method=method, **words), engine_of(engine)
+    recoding = release_of(source, policy, engine=engine).recoding
+    seen, path = [], tmp_path / name
+    engine.write(source, recoding, path, seen.append, Run(), seen=True, witnessed=["number"])
+    written = pa.Table.from_batches(list(open_source(path).batches()))
+    whole = engine.recoded(source, recoding, Run(), see=seen.append, witnessed=["number"])
+    for rows in (written, whole):
+        assert "number" not in rows.column_names
+    halves = pa.Table.from_batches(seen[: len(seen) // 2]), pa.Table.from_batches(seen[len(seen) // 2 :])
+    for witnessed in halves:
+        assert witnessed.drop_columns("number").to_pylist() == whole.to_pylist()
+        assert sorted(witnessed["number"].to_pylist()) == list(range(len(table)))
+        others = [name for name in table.column_names if name not in policy.attributes]
+        original = table.take(witnessed["number"]).select(others)
+        assert witnessed.select(others).to_pylist() == original.to_pylist()
+
+
+@EVERY
+@ANYWHERE
+@METHODS
+@pytest.mark.parametrize("name", ["release.csv", "release.parquet"])
+def test_the_order_of_rows_follows_from_what_is_released_alone(engine, case, method, name, tmp_path):
+    """The same rows in any order give the same file, byte for byte; nothing can be read from where a row stands."""
+    engine, _, _, release = parts(case, engine, method)
+    mixed = random.Random(5).sample(range(len(case.table)), len(case.table))
+    files = []
+    for number, table in enumerate((case.table, case.table.take(mixed))):
+        path = tmp_path / f"{number} {name}"
+        engine.write(open_source(table), release.recoding, path, lambda batch: None, Run(), seen=True)
+        files.append(path.read_bytes())
+    assert files[0] == files[1]
+
+
+@EVERY
+@pytest.mark.parametrize("most_distinct", [1 << 18, 40, 2])
+@pytest.mark.parametrize("held", [1 << 25, 20_000, 500])
+def test_the_order_is_the_same_however_much_fits_in_memory(engine, most_distinct, held, tmp_path, monkeypatch):
+    monkeypatch.setattr("incrowd.engines.row_order.MOST_DISTINCT", most_distinct)
+    draw = random.Random(3)
+    ages = [draw.randrange(20, 60) for _ in range(3000)]
+    table = pa.table({"age": ages, "sex": [draw.choice("fm") for _ in ages], "wage": [age // 9 for age in ages]})
+    engine, path = engine_of(engine), tmp_path / "people.csv"
+    pa.csv.write_csv(table, path)
+    monkeypatch.setattr("incrowd.formats.csv_reader.BLOCK_BYTES", 2048)
+    source = open_source(path)
+    recoding = release_of(source, make_policy(quasi_identifiers=["age", "sex"], k=20)).recoding
+    expected = engine.recoded(source, recoding, Run())
+    monkeypatch.setattr("incrowd.engines.arrow.shuffle.HELD_BYTES", held)
+    seen = []
+    engine.write(source, recoding, tmp_path / "release.csv", seen.append, Run())
+    assert pa.Table.from_batches(seen).to_pylist() == expected.to_pylist()
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["people.csv", "release.csv"]
+
+
+@EVERY
+def test_where_a_row_was_cannot_be_told(engine, tmp_path):
+    """A file sorted by wage: the released order has no correlation with it, and equal rows are spread."""
+    table = pa.table({"age": [20 + number // 100 for number in range(4000)], "wage": list(range(4000))})
+    source = open_source(table)
+    release = release_of(source, make_policy(quasi_identifiers=["age"], k=50))
+    wages = engine_of(engine).recoded(source, release.recoding, Run())["wage"].to_numpy()
+    assert abs(np.corrcoef(wages, np.arange(4000))[0, 1]) < 0.06
+    equal = pa.table({"age": [20] * 500 + [70] * 500})
+    release = release_of(open_source(equal), make_policy(quasi_identifiers=["age"], k=50))
+    ages = engine_of(engine).recoded(open_source(equal), release.recoding, Run())["age"].to_pylist()
+    runs = sum(first != second for first, second in itertools.pairwise(ages))
+    assert 400 < runs < 600

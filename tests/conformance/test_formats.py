@@ -50,9 +50,10 @@ def test_what_is_written_is_read_back(name, tmp_path):
 def test_the_release_of_a_file_is_that_of_the_table(name, tmp_path):
     case = CASES["with a target"]
     written(case.table, tmp_path / name)
-    from_file = incrowd.anonymize(tmp_path / name, **case.words)
-    from_table = incrowd.anonymize(case.table, **case.words)
+    from_file = incrowd.anonymize(tmp_path / name, **case.words, keep_order=True)
+    from_table = incrowd.anonymize(case.table, **case.words, keep_order=True)
     assert texts(from_file.data.select(case.columns)) == texts(from_table.data.select(case.columns))
+    from_file = incrowd.anonymize(tmp_path / name, **case.words)
     from_file.write(tmp_path / f"release-{name}")
     again = open_source(tmp_path / f"release-{name}")
     assert texts(pa.Table.from_batches(list(again.batches()))) == texts(from_file.data)

@@ -4,6 +4,7 @@ import pickle
 import random
 import subprocess
 import sys
+from dataclasses import replace
 
 import polars as pl
 import pyarrow as pa
@@ -62,7 +63,8 @@ def test_all_of_it_comes_back(release):
     assert again.measures == release.measures
     assert again.to_json() == release.to_json()
     assert same(again.data, release.data)
-    assert again.certificate == release.certificate
+    # each draws a salt of its own for its commitment to the original
+    assert replace(again.certificate, commitment="") == replace(release.certificate, commitment="")
 
 
 def test_also_after_it_was_used(release):

@@ -40,6 +40,8 @@ EXAMPLES = {
     ),
     "alpha-anonymity": st.builds(MODELS["alpha-anonymity"], st.just("s"), SHARES, HARMLESS),
     "beta-likeness": st.builds(MODELS["beta-likeness"], st.just("s"), st.sampled_from([0.5, 1, 4]), st.booleans()),
+    "k-map": st.builds(MODELS["k-map"], L, st.just("s")),
+    "delta-presence": st.builds(MODELS["delta-presence"], SHARES, st.just("s")),
     "delta-disclosure": st.builds(MODELS["delta-disclosure"], st.just("s"), st.sampled_from([0.5, 1, 2])),
 }
 EVERY = pytest.mark.parametrize("name", MODELS)

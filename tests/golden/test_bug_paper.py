@@ -45,7 +45,7 @@ def figure_1(k):
 
 
 def search(problem, **options):
-    return bottom_up(problem.table(), problem.requirements, Run(), **options)
+    return bottom_up(problem.table(), problem.requirements, Run(), **{"information": "entropy", **options})
 
 
 def crowds(k):

@@ -40,7 +40,7 @@ def search(problem, length, share):
 
 
 def released(problem, recoding):
-    return recoding.apply(pa.table(problem.batch())).to_pylist()
+    return recoding.apply(pa.table(problem.batch()), keep_order=True).to_pylist()
 
 
 class Outcome:

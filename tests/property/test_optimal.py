@@ -9,14 +9,18 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from tests.examples import examples
 from tests.reference.optimal import Crowd, Tables, allowed, brute_force, cost_of
+from tests.reference.protected import COLUMN, is_good, models_of
 from tests.strategies import taxonomies
 
+from incrowd.errors import PolicyError
 from incrowd.privacy.k_anonymity import KAnonymity
 from incrowd.privacy.model import Requirement
 from incrowd.recodings.by_value import ByValue
 from incrowd.run import Run
 from incrowd.search.optimal import PRUNINGS, SCHEMES
 from incrowd.search.optimal.blocks import join, labels_of
+from incrowd.search.optimal.branch_and_bound import Search
+from incrowd.search.optimal.chain import climbed
 from incrowd.search.optimal.costs import COSTS, Costs
 from incrowd.search.optimal.innermost import Innermost
 from incrowd.search.optimal.optimal import optimal
@@ -25,6 +29,7 @@ from incrowd.search.optimal.scheme_sizes import scheme_size
 from incrowd.search.optimal.schemes import domain_of
 from incrowd.table.attributes import TaxonomyAttribute
 from incrowd.table.compressed import CompressedTable
+from incrowd.taxonomies.taxonomy import Taxonomy
 
 modest = examples(60)
 CONTAINS = [("ghs", "bhs"), ("gops", "ghs"), ("ops", "gops"), ("gsps", "gops"), ("sps", "ops"), ("sps", "gsps")]
@@ -43,12 +48,13 @@ def tables(draw, most=3):
     return rows, labels, trees, draw(st.integers(2, min(5, count))), draw(st.sampled_from([0.0, 0.2, 1.0]))
 
 
-def build(rows, labels, trees):
+def build(rows, labels, trees, ill=None):
     names = ["age", "job", "sex"]
     attributes = [TaxonomyAttribute(name, tree) for name, tree in zip(names, trees, strict=False)]
     codes = [np.array(column) for column in zip(*rows, strict=True)]
     classes = np.array(["NY".index(label) for label in labels])
-    return CompressedTable.build(attributes, codes, np.ones(len(rows), np.int64), (["N", "Y"], classes))
+    protected = None if ill is None else {COLUMN: ("wxyz"[: max(ill) + 1], np.array(ill))}
+    return CompressedTable.build(attributes, codes, np.ones(len(rows), np.int64), (["N", "Y"], classes), protected)
 
 
 def requirement(table, model):
@@ -116,12 +122,40 @@ def test_no_pruning_changes_the_optimum(problem, scheme, cost, chosen, up):
     assert total(found, problem) == pytest.approx(best, abs=1e-9)
 
 
+ALONE = [("bound", "useful"), ("bound", "applicators"), ("bound", "applicators", "useful")]
+
+
+@pytest.mark.parametrize("prunings", ALONE)
+@pytest.mark.parametrize("up", [True, False])
+def test_prunings_find_the_optimum_without_a_start(prunings, up):
+    """On the same tables every time: nothing is offered, so that what a pruning drops wrongly is missed."""
+    random = np.random.default_rng(3)
+    trees = [Taxonomy.from_tree({"*": {"low": ["1", "2"], "high": ["3", "4"]}}), Taxonomy.from_tree({"*": list("xyz")})]
+    for number in range(40):
+        count = int(random.integers(8, 14))
+        columns = [[*range(size), *random.integers(0, size, count - size).tolist()] for size in (4, 3)]
+        rows = list(zip(*(random.permutation(column).tolist() for column in columns), strict=True))
+        labels = random.choice(["Y", "N"], count).tolist()
+        table = build(rows, labels, trees)
+        cost, k = COSTS[number % 4], int(random.integers(2, 5))
+        scheme = SCHEMES[1 + number % 5]
+        for limit in (0, 1, 2, 4):
+            costs = Costs(
+                table, [domain_of(table, place, scheme) for place in (0, 1)], cost, requirement(table, KAnonymity(k))
+            )
+            search = Search(costs, limit, up, Run(), prunings)
+            search.run()
+            best = brute_force(rows, labels, trees, [scheme] * 2, k, limit, cost)
+            assert search.best == pytest.approx(best, abs=1e-9)
+            assert search.bound == search.best
+
+
 @modest
 @given(
     tables(),
     st.sampled_from(SCHEMES),
     st.sampled_from(COSTS),
-    st.sampled_from([word for word in PRUNINGS if word != "innermost"]),
+    st.sampled_from(PRUNINGS),
     st.sampled_from(["bottom-up", "top-down", "auto"]),
 )
 def test_without_suppression_a_union_of_good_classes_being_good_is_enough(problem, scheme, cost, off, direction):
@@ -136,13 +170,38 @@ def test_without_suppression_a_union_of_good_classes_being_good_is_enough(proble
         )
     )
     table = build(rows, labels, trees)
-    best = brute_force(rows, labels, trees, [scheme] * len(trees), k, 0, cost, lambda size: size % k == 0)
-    prunings = [word for word in PRUNINGS if word not in ("innermost", off)]  # innermost counts records only
+    best = brute_force(rows, labels, trees, [scheme] * len(trees), k, 0, cost, lambda inside: len(inside) % k == 0)
+    prunings = [word for word in PRUNINGS if word != off]
     options = {"scheme": scheme, "cost": cost, "direction": direction, "prunings": prunings}
     if scheme == "bhs" and direction == "auto":
         options["prunings"] = "all"  # the lattice
     found = optimal(table, (requirement(table, Tables(k)),), Run(), **options)
     assert total(found, (rows,)) == pytest.approx(best, abs=1e-9)
+
+
+@pytest.mark.parametrize("scheme", SCHEMES)
+@examples(40)
+@given(tables(), st.sampled_from(COSTS), st.sampled_from(["bottom-up", "top-down", "auto"]), st.data())
+def test_the_optimum_under_models_of_a_protected_column_equals_brute_force(scheme, problem, cost, direction, data):
+    rows, labels, trees, k, suppress = problem
+    ill = data.draw(st.lists(st.integers(0, 3), min_size=len(rows), max_size=len(rows)))
+    assume(kinds := models_of(ill))
+    models = (*data.draw(st.sampled_from([(), (KAnonymity(k),)])), data.draw(st.sampled_from(kinds)))
+    table = build(rows, labels, trees, ill)
+    needed = Requirement(tuple(attribute.name for attribute in table.attributes), models)
+    options = {"scheme": scheme, "cost": cost, "direction": direction, "suppress": suppress}
+    if suppress and not needed.upward_closed:
+        with pytest.raises(PolicyError, match="set suppress to 0, or ask for k, a unit, distinct l-diversity or k-map"):
+            optimal(table, (needed,), Run(), **options)
+        return
+
+    def good(inside):
+        return all(is_good(model, [ill[number] for number in inside], ill) for model in models)
+
+    best = brute_force(rows, labels, trees, [scheme] * len(trees), k, int(suppress * len(rows) + 1e-9), cost, good)
+    found = optimal(table, (needed,), Run(), **options)
+    assert total(found, problem) == pytest.approx(best, abs=1e-9)
+    assert found.facts["optimal"]
 
 
 @modest
@@ -175,6 +234,55 @@ def test_the_release_is_what_the_facts_say(problem, scheme, cost):
 def test_a_more_flexible_scheme_is_never_worse(problem, pair, cost):
     more, less = (run(problem, scheme=scheme, cost=cost)[1].facts["cost"] for scheme in pair)
     assert more <= less + 1e-9
+
+
+@modest
+@given(tables(), st.sampled_from(CONTAINS), st.sampled_from(COSTS), st.integers(0, 300))
+def test_a_stopped_search_is_never_worse_than_the_rigid_ones_that_it_contains(problem, pair, cost, questions):
+    """However early it is stopped: what a stage has found starts the next one."""
+    rows, labels, trees, k, suppress = problem
+    table = build(rows, labels, trees)
+    needed = (requirement(table, KAnonymity(k)),)
+    limit = int(suppress * len(rows) + 1e-9)
+    domains = [domain_of(table, index, pair[0]) for index in range(len(trees))]
+    costs = Costs(table, domains, cost, needed[0])
+    found = []
+    for start in climbed(table, costs, limit, None, Run()):
+        value, suppressed = costs.of(start)
+        assert suppressed <= limit
+        found.append(value)
+    rigid = optimal(table, needed, Run(), scheme=pair[1], cost=cost, suppress=suppress).facts["cost"]
+    assert min(costs.reported(value) for value in found) <= rigid + 1e-9
+    stopped = optimal(table, needed, Asked(questions), scheme=pair[0], cost=cost, suppress=suppress).facts["cost"]
+    seeds = climbed(table, costs, limit, None, Asked(questions))
+    assert all(stopped <= costs.reported(costs.of(start)[0]) + 1e-9 for start in seeds)
+
+
+@pytest.mark.parametrize("pair", CONTAINS)
+@examples(5)
+@given(tables(), st.sampled_from(COSTS), st.sampled_from([0.2, 0.5]))
+def test_with_the_same_time_limit_a_more_flexible_scheme_is_never_worse(pair, problem, cost, seconds):
+    rows, labels, trees, k, suppress = problem
+    table = build([row for row in rows for _ in range(20)], [label for label in labels for _ in range(20)], trees)
+    needed = (requirement(table, KAnonymity(k)),)
+    options = {"cost": cost, "suppress": suppress}
+    more, less = (
+        optimal(table, needed, Run(time_limit=seconds), scheme=scheme, **options).facts["cost"] for scheme in pair
+    )
+    assert more <= less + 1e-9
+
+
+class Asked(Run):
+    """A run that is over after so many questions whether to go on."""
+
+    def __init__(self, questions):
+        super().__init__()
+        self.anytime, self._questions = True, questions
+
+    @property
+    def over(self):
+        self._questions -= 1
+        return "asked" if self._questions < 0 else ""
 
 
 @examples(300)

@@ -112,7 +112,7 @@ def allowed(taxonomy, scheme):
     return {tuple(sorted(map(tuple, partition))) for partition in found}
 
 
-def cost_of(rows, labels, partitions, k, measure, good=None):
+def cost_of(rows, labels, partitions, k, measure, good=None, weights=None):
     """The cost of an anonymization and the number of suppressed records, record by record.
 
     Args:
@@ -121,20 +121,24 @@ def cost_of(rows, labels, partitions, k, measure, good=None):
         partitions: Per attribute, the blocks.
         k: Smallest class.
         measure: "dm", "hdm", "ncp" or "cm", as sums over records.
-        good: Whether a class of some size is good, where that is not to have k records.
+        weights: The priority of each attribute, for ncp.
+        good: Whether a class of some records, by number, is good, where that is not to have k of them.
     """
-    good = good or (lambda size: size >= k)
+    good = good or (lambda inside: len(inside) >= k)
     block_of = [{code: block for block in partition for code in block} for partition in partitions]
     recoded = [tuple(blocks[code] for blocks, code in zip(block_of, row, strict=True)) for row in rows]
-    sizes, total = Counter(recoded), len(rows)
+    classes, total = {}, len(rows)
+    for number, cells in enumerate(recoded):
+        classes.setdefault(cells, []).append(number)
+    is_good = {cells: good(inside) for cells, inside in classes.items()}
     counts = [Counter(column) for column in zip(*rows, strict=True)]
     cost = suppressed = 0
     for row, cells, _ in zip(rows, recoded, labels, strict=True):
-        if not good(sizes[cells]):
+        if not is_good[cells]:
             suppressed += 1
             cost += total if measure == "dm" else 1
         elif measure == "dm":
-            cost += sizes[cells]
+            cost += len(classes[cells])
         elif measure == "hdm":
             lost = 0
             for code, block, count in zip(row, cells, counts, strict=True):
@@ -143,11 +147,13 @@ def cost_of(rows, labels, partitions, k, measure, good=None):
             cost += lost / len(row)
         elif measure == "ncp":
             width = [max(1, sum(map(len, partition)) - 1) for partition in partitions]
-            cost += sum((len(block) - 1) / w for block, w in zip(cells, width, strict=True)) / len(row)
+            shares = weights or [1] * len(row)
+            lost = (s * (len(block) - 1) / w for block, w, s in zip(cells, width, shares, strict=True))
+            cost += sum(lost) / sum(shares)
     if measure == "cm":
-        for cells, size in sizes.items():
-            inside = Counter(label for label, other in zip(labels, recoded, strict=True) if other == cells)
-            cost += size - max(inside.values()) if good(size) else 0
+        for cells, inside in classes.items():
+            frequent = max(Counter(labels[number] for number in inside).values())
+            cost += len(inside) - frequent if is_good[cells] else 0
     return cost, suppressed
 
 

@@ -9,6 +9,9 @@ from pathlib import Path
 
 import pytest
 
+from incrowd import datasets
+from incrowd.datasets import demonstration
+
 ROOT = Path(__file__).parents[2]
 README = (ROOT / "README.md").read_text()
 GUIDE = (ROOT / "docs" / "policy.md").read_text()
@@ -54,6 +57,41 @@ def test_the_shell_quickstart_runs_and_is_short(people):
     done = shell(code)
     assert done.returncode == 0, done.stderr
     assert (people / "again.csv").read_bytes() == (people / "release.csv").read_bytes()
+
+
+def test_the_other_commands_of_the_readme_run(people):
+    commands = [line.strip() for line in README.splitlines() if line.startswith("    incrowd ")]
+    assert commands
+    for command in commands:
+        done = shell(command)
+        assert done.returncode == 0, done.stderr
+
+
+def test_the_table_of_the_readme_is_what_the_demo_releases(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    done = shell("COLUMNS=300 incrowd demo")
+    assert done.returncode == 0, done.stderr
+    told = " ".join(done.stderr.split())
+    assert "45,222 records released, each in a crowd of at least 10 on " in told
+    assert "NCP 0.0682" in told
+    head, _, *rows = [line.strip("| ").split(" | ") for line in README.splitlines() if line.startswith("| ")][:8]
+    lines = [re.sub("^(before|after)", "", line).split("  ") for line in done.stderr.splitlines()]
+    shown = [[cell.strip() for cell in line if cell.strip()] for line in lines]
+    first = next(place for place, line in enumerate(shown) if line[: len(head) - 2] == head[:-2])
+    assert set(head) <= set(shown[first])
+    wanted = [shown[first].index(name) for name in head]
+    seen = [[row[place] for place in wanted] for row in (*shown[first + 1 :][:3], *shown[first + 7 :][:3])]
+    assert [row[-len(head) :] for row in rows] == seen
+
+
+def test_the_command_that_the_demo_prints_does_the_same(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    made = Path("demo")
+    datasets.copy("adult", made)
+    command = demonstration.command_of(made / "adult.csv.gz", made / "release.csv", made / "taxonomies", 10)
+    done = shell(f"{command} --dry-run")
+    assert done.returncode == 0, done.stderr
+    assert "mondrian or cover" in done.stdout
 
 
 def test_the_policy_guide_runs(people):

@@ -161,3 +161,14 @@ class TestBeside:
             return "what there is"
 
         assert run.beside(work) == "what there is"
+
+
+def test_a_part_that_runs_out_of_time_does_not_end_the_whole():
+    whole = Run()
+    part = whole.part(time_limit=0.05)
+    with pytest.raises(TimeLimitError):
+        part.beside(lambda: time.sleep(0.5))
+    assert whole.goes_on()
+    whole.cancel()
+    with pytest.raises(CancelledError):
+        whole.part().goes_on()

@@ -16,7 +16,7 @@ from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import incrowd
-from incrowd.errors import DataError, InfeasibleError, PolicyError, TaxonomyError
+from incrowd.errors import DataError, InfeasibleError, NotAnonymousError, PolicyError, TaxonomyError
 from incrowd.sklearn import Anonymizer
 
 TEXT = "the check subtracts outputs, and labels such as [30-40) are text; with codes it passes"
@@ -59,7 +59,7 @@ def test_scikit_learns_own_checks(estimator, check):
 
 
 def test_the_recoding_is_that_of_anonymize(people, rows, income):
-    release = incrowd.anonymize(people, quasi_identifiers=QI, k=20, target="income")
+    release = incrowd.anonymize(people, quasi_identifiers=QI, k=20, target="income", keep_order=True)
     anonymizer = Anonymizer(QI, k=20).fit(rows, income)
     assert anonymizer.recoding_ == release.recoding
     pd.testing.assert_frame_equal(anonymizer.transform(rows), release.data[rows.columns])
@@ -69,7 +69,7 @@ def test_the_recoding_is_that_of_anonymize(people, rows, income):
 
 def test_without_classes_the_release_is_for_no_purpose_in_particular(rows, income):
     alone = Anonymizer(QI, k=20).fit(rows)
-    assert alone.recoding_ == incrowd.anonymize(rows, quasi_identifiers=QI, k=20).recoding
+    assert alone.recoding_ == incrowd.anonymize(rows, quasi_identifiers=QI, k=20, method="tdr").recoding
     assert alone.recoding_ == Anonymizer(QI, k=20).fit(rows, rows["fnlwgt"] + 0.5).recoding_  # numbers are no classes
     assert alone.recoding_ != Anonymizer(QI, k=20).fit(rows, income).recoding_
 
@@ -152,23 +152,27 @@ def test_unseen_values_are_recoded_as_apply_does(rows):
         anonymizer.transform(rows[:1].assign(education=None))
 
 
-def test_every_row_comes_back_though_a_release_would_leave_it_out(rows):
+def test_rows_are_never_left_out_so_such_settings_are_refused(rows):
     holes = rows.assign(sex=rows["sex"].where(rows.index % 5 > 0))
-    anonymizer = Anonymizer(QI, k=20, missing="drop").fit(holes)
-    assert anonymizer.release_.measures.records == 1600
-    found = anonymizer.transform(holes)
-    assert found[QI].isna().all(axis=1).tolist() == (rows.index % 5 == 0).tolist()
-    codes = Anonymizer(QI, k=20, missing="drop", values="codes").fit_transform(holes)
-    assert codes[QI].isna().to_numpy().tolist() == found[QI].isna().to_numpy().tolist()
-
-
-def test_suppressed_rows_come_back_empty(rows):
+    with pytest.raises(PolicyError, match=r"must be 'category' or 'error', since every row comes back\. Got 'drop'"):
+        Anonymizer(QI, k=20, missing="drop").fit(holes)
     taxonomies = {"education": incrowd.datasets.taxonomies("adult")["education"]}
-    anonymizer = Anonymizer(QI[1:], k=40, taxonomies=taxonomies, method="bug", options={"suppress": 0.1}).fit(rows)
-    found = anonymizer.transform(rows)[QI[1:]]
-    suppressed = anonymizer.release_.measures.total.suppressed
-    assert found.isna().all(axis=1).sum() == suppressed > 0
-    assert incrowd.verify(found.dropna(), quasi_identifiers=QI[1:], k=40).holds
+    words = {"taxonomies": taxonomies, "method": "bug"}
+    with pytest.raises(PolicyError, match=r"\d+ rows would be left out, but a transformer gives every row back"):
+        Anonymizer(QI[1:], k=40, options={"suppress": 0.1}, **words).fit(rows)
+    found = Anonymizer(QI[1:], k=40, **words).fit_transform(rows)
+    assert len(found) == len(rows)
+    assert incrowd.verify(found, quasi_identifiers=QI[1:], k=40).holds
+
+
+def test_suppression_that_leaves_nothing_out_gives_every_new_row_back():
+    rows = pd.DataFrame({"a": ["x"] * 5 + ["y"] * 5, "b": ["p"] * 5 + ["q"] * 5})
+    taxonomies = {"a": incrowd.Flat(), "b": incrowd.Flat()}
+    words = {"taxonomies": taxonomies, "method": "bug", "options": {"suppress": 0.1}}
+    anonymizer = Anonymizer(k=2, **words).fit(rows)
+    assert anonymizer.transform(rows).equals(rows)
+    new = pd.DataFrame({"a": ["x", "x"], "b": ["p", "q"]})
+    assert anonymizer.transform(new).equals(new)
 
 
 def test_a_pickle_holds_no_rows(rows, income):
@@ -196,3 +200,11 @@ def test_what_is_wrong_is_said(rows):
         Anonymizer(k=3000).fit(rows)
     with pytest.raises(ValueError, match="feature names"):
         Anonymizer(QI).fit(rows).transform(rows.rename(columns={"age": "years"}))
+
+
+def test_rows_that_fail_the_recount_are_not_handed_out(monkeypatch):
+    """Should a recoding ever release what it must not, `fit` notices: it counts the rows that would come back."""
+    rows = pd.DataFrame({"age": list(range(20, 40)), "job": list("ab") * 10})
+    monkeypatch.setattr("incrowd.sklearn.Recoder.batch", lambda self, batch, *_: batch)
+    with pytest.raises(NotAnonymousError, match="k=5 does not hold"):
+        Anonymizer(["age", "job"], 5).fit(rows)

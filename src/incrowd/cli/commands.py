@@ -4,102 +4,81 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated
 
 import typer
 
-from incrowd.cli.groups import with_options
+from incrowd.cli.anonymize import anonymize, demo
+from incrowd.cli.certificate import check_file
+from incrowd.cli.groups import told, told_path, with_options
+from incrowd.cli.help import FILES, SEARCH, TRIAL
 from incrowd.cli.inspect import inspect
-from incrowd.cli.messages import Commands, console, interrupted, print_json, running, user_errors
+from incrowd.cli.messages import Command, Commands, console, interrupted, print_json, running, user_errors
+from incrowd.cli.methods import methods
+from incrowd.cli.numbers import numbers
 from incrowd.cli.options import (
-    TRIAL,
+    KEEP_ORDER,
     CsvOptions,
+    Input,
+    Json,
     K,
+    Output,
+    Overwrite,
     PolicyFile,
     PolicyOptions,
     Qi,
     TrialOptions,
     to_verify,
 )
+from incrowd.cli.protection import ProtectionOptions
+from incrowd.cli.report import ResultReport, report
 from incrowd.cli.risk import RiskOptions, assess_file
-
-if TYPE_CHECKING:
-    from incrowd.policy.policy import Policy
+from incrowd.cli.why import why
 
 app = typer.Typer(
     name="incrowd",
     cls=Commands,
     no_args_is_help=True,
-    add_completion=False,
     pretty_exceptions_enable=False,
-    help="Release tables about people so that everyone stands in a crowd of at least k.",
+    context_settings={"help_option_names": ["-h", "--help"]},
 )
+command = app.command(cls=Command)
 
-_TABLE = "CSV or Parquet file."
-
-# Paths are not checked for being readable here: typer would answer with a box, and incrowd does with one line.
-Input = Annotated[Path, typer.Argument(help=_TABLE, show_default=False, readable=False)]
-Output = Annotated[
-    Path, typer.Option("-o", "--output", help="Where to write (.csv or .parquet).", show_default=False, readable=False)
-]
 RecodingFile = Annotated[
-    Path, typer.Argument(help="The .recoding.json of a release.", show_default=False, readable=False)
+    Path, typer.Argument(help="The recoding.json of a release.", show_default=False, readable=False)
 ]
-Overwrite = Annotated[bool, typer.Option("--overwrite", help="Replace existing files.")]
-Json = Annotated[bool, typer.Option("--json", help="Print JSON on stdout instead of tables on stderr.")]
-_OWN: Any = {"show_default": False, "readable": False}
 
 
-app.command()(with_options(inspect))
+def _version(asked: bool) -> None:
+    if asked:
+        from incrowd import __version__
+
+        typer.echo(f"incrowd {__version__}")
+        raise typer.Exit
 
 
-@app.command()
-@with_options
-def anonymize(
-    table: Input,
-    output: Output,
-    options: PolicyOptions,
-    overwrite: Overwrite = False,
-    preview: Annotated[bool, typer.Option("--preview", help="Show a few rows before and after.")] = False,
-    as_json: Json = False,
+@app.callback()
+def start(
+    version: Annotated[bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")] = (
+        False
+    ),
 ) -> None:
-    """Make a k-anonymous release of a table.
-
-    incrowd anonymize people.csv -o release.csv --qi age,sex,zip --k 10 --target income
-    """
-    with user_errors():
-        policy, dialect = options.read()
-        _anonymize(table, output, policy, dialect, overwrite=overwrite, preview=preview, as_json=as_json)
+    """Release tables about people so that everyone stands in a crowd of at least k."""
 
 
-def _anonymize(
-    table: Path, output: Path, policy: Policy, dialect: dict[str, Any], *, overwrite: bool, preview: bool, as_json: bool
-) -> None:
-    from incrowd.formats.registry import open_source
-    from incrowd.pipeline import release_of
-    from incrowd.release import check_outputs
-
-    with running(policy) as run:
-        source = open_source(table, **dialect)
-        check_outputs(output, source, overwrite=overwrite, sidecars=True)
-        release = release_of(source, policy, run)
-        certificate = release.write(output, overwrite=overwrite, run=run)
-    if as_json:
-        print_json({**release.to_json(), "certificate": certificate.to_json()})
-        return
-    from incrowd.report.terminal import print_preview, print_release
-
-    if preview:
-        print_preview(console(), release)
-    print_release(console(), release, output)
+command(with_options(inspect))
+command(with_options(anonymize))
+command(with_options(why))
+command(with_options(report))
 
 
-@app.command()
+@command
 @with_options
 def evaluate(
     table: Input,
     options: PolicyOptions,
     trial: TrialOptions,
+    page: ResultReport,
     as_json: Json = False,
 ) -> None:
     """Measure what a release costs a classifier: error with the original, the release, and no quasi-identifiers.
@@ -113,10 +92,12 @@ def evaluate(
         from incrowd.formats.registry import open_source
 
         policy, dialect = options.read()
+        page.check(table)
         with running() as run:  # a time limit holds for one release, not for the classifiers
             run.stage("reading")
             rows = Trial.of(open_source(table, **dialect), policy, **trial.words(dialect))
             evaluation = rows.evaluate(policy, protocol=trial.protocol, intervals=trial.intervals, run=run)
+        page.write(evaluation)
         if as_json:
             print_json(evaluation.to_json())
             return
@@ -129,17 +110,20 @@ def evaluate(
 
 def compare(
     table: Input,
-    output: Annotated[Path, typer.Option("-o", "--output", help="A folder for the results.", **_OWN)],
+    output: Annotated[Path, told_path("A folder for the results.", "-o", "--output", section=FILES, noun="FOLDER")],
     methods: Annotated[
-        str, typer.Option(help="Separated by commas, options after colons: tds,cover:objective=dm.", **_OWN)
+        str, told("By commas, options after colons: tds,cover:objective=dm.", section=SEARCH, noun="NAMES")
     ],
-    ks: Annotated[str, typer.Option(help="Separated by commas; for quasi-identifiers without their own k.", **_OWN)],
+    ks: Annotated[str, told("By commas; for quasi-identifiers without their own k.", section=SEARCH, noun="NUMBERS")],
     options: PolicyOptions,
     *,
-    time_limit_per_run: Annotated[float | None, typer.Option(help="Seconds that each run may take.", **_OWN)] = None,
-    again: Annotated[bool, typer.Option("--again", help="Repeat the runs that the folder already has.")] = False,
-    evaluate: Annotated[bool, typer.Option("--evaluate", help="Also test classifiers.", **TRIAL)] = False,
+    time_limit_per_run: Annotated[
+        float | None, told("Time that each run may take.", section=SEARCH, noun="SECONDS")
+    ] = None,
+    again: Annotated[bool, told("Repeat the runs that the folder already has.", "--again", section=FILES)] = False,
+    evaluate: Annotated[bool, told("Also test classifiers.", "--evaluate", section=TRIAL)] = False,
     trial: TrialOptions,
+    page: ResultReport,
     as_json: Json = False,
 ) -> None:
     """Try several methods with several k: time, memory, losses, and which settings are dominated by others.
@@ -152,6 +136,7 @@ def compare(
         from incrowd.cli.compare import compare_file
         from incrowd.report.terminal import print_comparison
 
+        page.check(table)
         found = compare_file(
             table,
             output,
@@ -162,37 +147,52 @@ def compare(
             time_limit=time_limit_per_run,
             again=again,
         )
+        page.write(found)
         if as_json:
             print_json(found.to_json())
         else:
-            print_comparison(found)
+            from rich.console import Console
+
+            console = Console()
+            if not console.is_terminal:
+                console.width = max(console.width, 160)  # a file has room
+            print_comparison(console, found)
 
 
-app.command()(with_options(compare, without=("k", "method")))
+command(with_options(compare, without=("k", "method")))
 
 
-@app.command()
+@command
 @with_options
 def verify(
     table: Input,
     csv: CsvOptions,
+    protection: ProtectionOptions,
     qi: Qi = None,
     k: K = None,
     policy: PolicyFile = None,
+    certificate: Annotated[
+        Path | None, told_path("The .certificate.json of the release: check its claims.", section=FILES)
+    ] = None,
     as_json: Json = False,
 ) -> None:
-    """Count the crowds in any table; the exit code is 3 if one is too small."""
-    with user_errors():
-        from incrowd.formats.registry import open_source
-        from incrowd.policy.policy import Policy
-        from incrowd.release import recount
+    """Count the crowds in any table; the exit code is 3 if one is too small.
 
-        qids, dialect = to_verify(qi, k, policy)
+    Without --k and without a promise about sensitive columns, it reports what holds. With --certificate it checks that
+    the file is the one that was certified, and every claim of the certificate.
+    """
+    with user_errors():
+        if certificate is not None:
+            check_file(certificate, table, csv.dialect(), as_json=as_json, alone=qi is None and policy is None)
+            return
+        from incrowd.existing import verification_of
+        from incrowd.formats.registry import open_source
+
+        words, dialect = to_verify(qi, k, policy, protection)
         with running() as run:
             source = open_source(table, **{**dialect, **csv.dialect()})
-            Policy(quasi_identifiers=qids).check_columns(source.columns, source.name)
             run.stage("counting")
-            verification = recount(source, qids, run)
+            verification = verification_of(source, words, run)
         if as_json:
             print_json(verification.to_json())
         else:
@@ -204,7 +204,7 @@ def verify(
         verification.require()
 
 
-@app.command()
+@command
 @with_options
 def risk(
     table: Input,
@@ -220,7 +220,7 @@ def risk(
         assess_file(table, options, csv.dialect(), as_json=as_json)
 
 
-@app.command()
+@command
 @with_options
 def apply(
     recoding: RecodingFile,
@@ -229,6 +229,7 @@ def apply(
     csv: CsvOptions,
     qi: Qi = None,
     k: K = None,
+    keep_order: Annotated[bool, told(KEEP_ORDER, "--keep-order", section=FILES)] = False,
     overwrite: Overwrite = False,
 ) -> None:
     """Recode new rows the way a release was recoded; with --qi and --k also verify them.
@@ -244,13 +245,13 @@ def apply(
         require = quasi_identifiers_of(quasi_identifiers(qi, k), k) if qi else ()
         with running() as run:
             run.stage("writing")
-            words = {"require": require, "overwrite": overwrite, **csv.dialect()}
+            words = {"require": require, "overwrite": overwrite, "keep_order": keep_order, **csv.dialect()}
             apply_to_file(read_recoding(recoding), table, output, run, **words)
         verified = "verified" if require else "not verified; give --qi and --k to count the crowds"
         console().print(f"wrote {output} ({verified})", highlight=False, soft_wrap=True)
 
 
-@app.command()
+@command
 def taxonomy(
     file: Annotated[Path, typer.Argument(help="A taxonomy in CSV or TOML.", show_default=False, readable=False)],
     most: Annotated[int | None, typer.Option(help="Most children to show per node.", show_default=False)] = None,
@@ -262,7 +263,7 @@ def taxonomy(
         typer.echo(Taxonomy.read(file).render(most))
 
 
-@app.command()
+@command
 def codebook(
     recoding: RecodingFile,
 ) -> None:
@@ -273,39 +274,9 @@ def codebook(
         typer.echo(read_recoding(recoding).codebook())
 
 
-@app.command()
-def methods() -> None:
-    """List the methods and their options."""
-    from incrowd.search.registry import METHODS
-
-    for name, method in METHODS.items():
-        typer.echo(f"{name:<10}{method.about}")
-        for option, about in method.options.items():
-            choices = f" ({', '.join(about.kind.choices)})" if about.kind.choices else ""
-            typer.echo(f"{'':<12}{option}: {about.about}{choices}")
-
-
-@app.command()
-def demo(
-    folder: Annotated[Path, typer.Argument(help="Where to put the files.", readable=False)] = Path("demo"),
-    k: Annotated[int, typer.Option("--k", help="Size of the smallest crowd.")] = 50,
-) -> None:
-    """Anonymize the census data that comes with incrowd (Adult, 45,222 people) to predict income."""
-    with user_errors():
-        from incrowd import datasets
-        from incrowd.policy.words import make_policy
-
-        table, taxonomies = datasets.copy("adult", folder)
-        output = folder / "release.csv"
-        columns = ["age", "workclass", "education", "marital-status", "occupation", "race", "sex", "native-country"]
-        policy = make_policy(quasi_identifiers=columns, k=k, target="income", taxonomies=taxonomies)
-        console().print(
-            f"incrowd anonymize {table} -o {output} --qi {','.join(columns)} --k {k} --target income "
-            f"--taxonomies {taxonomies} --method tdr --preview --overwrite\n",
-            highlight=False,
-            soft_wrap=True,
-        )
-        _anonymize(table, output, policy, {}, overwrite=True, preview=True, as_json=False)
+command(with_options(numbers))
+command(methods)
+command(demo)
 
 
 def main() -> None:

@@ -17,7 +17,7 @@ from incrowd.comparison.processes import TrialDesign
 from incrowd.errors import PolicyError
 from incrowd.evaluation.trial import require_scikit_learn
 from incrowd.formats.registry import open_source
-from incrowd.policy.typed import columns_of
+from incrowd.policy.typed import columns_of, is_digits
 
 
 def compare_file(
@@ -66,7 +66,7 @@ def compare_file(
 
 def _numbers(text: str) -> list[int]:
     words = columns_of(text)
-    if not words or not all(word.isdigit() for word in words):
+    if not words or not all(map(is_digits, words)):
         raise PolicyError(f"The '--ks' option must be integers separated by commas, such as 5,10,50. Got '{text}'.")
     return [int(word) for word in words]
 

@@ -5,8 +5,12 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import MISSING, dataclass, fields
-from functools import wraps
+from functools import partial, wraps
 from typing import Any, Self, get_type_hints
+
+import typer
+
+from incrowd.cli.help import COLUMNS
 
 
 @dataclass(frozen=True)
@@ -63,3 +67,12 @@ def with_options(command: Callable[..., None], without: Collection[str] = ()) ->
     wrapped.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
     del wrapped.__dict__["__wrapped__"]
     return wrapped
+
+
+def told(help_text: str, *names: str, section: str = COLUMNS, noun: str | None = None, **more: Any) -> Any:
+    """An option of a section, with what it takes and what it means; what is not given is left to the policy."""
+    return typer.Option(*names, help=help_text, rich_help_panel=section, metavar=noun, show_default=False, **more)
+
+
+# Whether a path can be read is not checked by typer, which would answer with a box: incrowd does with one line.
+told_path = partial(told, readable=False, noun="FILE")

@@ -3,24 +3,22 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
-import typer
-
+from incrowd.cli.groups import told_path
+from incrowd.cli.help import FILES
 from incrowd.cli.messages import console, print_json, running, user_errors
-from incrowd.cli.options import CsvOptions
-
-_OWN: Any = {"show_default": False, "readable": False}
+from incrowd.cli.options import CsvOptions, Input, Json, Overwrite
+from incrowd.cli.report import ResultReport
 
 
 def inspect(
-    table: Annotated[Path, typer.Argument(help="CSV or Parquet file.", **_OWN)],
+    table: Input,
     csv: CsvOptions,
-    write: Annotated[
-        Path | None, typer.Option("--write", help="Write the proposals as a release.toml.", **_OWN)
-    ] = None,
-    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace an existing file.")] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")] = False,
+    page: ResultReport,
+    write: Annotated[Path | None, told_path("Write the proposals as a release.toml.", "--write", section=FILES)] = None,
+    overwrite: Overwrite = False,
+    as_json: Json = False,
 ) -> None:
     """Look at a table: types, values, what could point at a person, proposed roles and hierarchies.
 
@@ -38,9 +36,10 @@ def inspect(
             source = open_source(table, **dialect)
             if write is not None:
                 check_output(write, inputs=[table], overwrite=overwrite, suffixes=(".toml",))
+            page.check(table, overwrite=overwrite)
             found = inspection_of(source, run, dialect)
         if write is not None:
-            with AtomicFiles() as files:
+            with AtomicFiles(overwrite=overwrite) as files:
                 files.open(write).write_text(found.policy_toml(), encoding="utf-8")
         if as_json:
             print_json(found.to_json())
@@ -50,6 +49,7 @@ def inspect(
             from incrowd.report.inspection import print_inspection
 
             print_inspection(Console(markup=False, emoji=False), found)
+        page.write(found, overwrite=overwrite)
         if write is not None:
             follow = f"wrote {write}; read it, then: incrowd anonymize {table} -o release.csv --policy {write}"
             console().print(follow, highlight=False, soft_wrap=True)

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import json
+import os
 import signal
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from functools import partial
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import typer
-from typer.core import TyperGroup
+from typer.core import TyperCommand, TyperGroup
 
-from incrowd.errors import IncrowdError
+from incrowd.cli.help import write_commands, write_help
+from incrowd.errors import NO_MEMORY, IncrowdError, lacks_memory
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -22,12 +24,31 @@ if TYPE_CHECKING:
     from incrowd.run import Run
 
 INTERRUPTED = 130
+_ENDING = [getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name)]
 STOPS = "(Ctrl-C: stop here and release)"
 _UsageError: Any = typer.BadParameter.__base__  # of click, which some versions of typer bring along, others depend on
 
 
+_EARLIER: list[Any] = []  # files that earlier commands of the same process have written
+
+
+class Command(TyperCommand):
+    """A command whose help fits on one screen."""
+
+    def format_help(self, ctx: Any, formatter: Any) -> None:
+        """Write the help."""
+        write_help(self, ctx, formatter)
+
+
 class Commands(TyperGroup):
     """Commands whose usage errors are one line, as all other errors are."""
+
+    def format_help(self, ctx: Any, formatter: Any) -> None:
+        """Write what each command does, then the options."""
+        shown = [(name, self.get_command(ctx, name)) for name in self.list_commands(ctx)]
+        brief = [(name, _sentence(command.help or "")) for name, command in shown if command and not command.hidden]
+        write_help(self, ctx, formatter)
+        write_commands(brief, formatter)
 
     def main(self, args: Sequence[str] | None = None, *others: Any, standalone_mode: bool = True, **extra: Any) -> Any:
         """Run a command; ends the process unless it is part of another program."""
@@ -36,22 +57,33 @@ class Commands(TyperGroup):
             return run(standalone_mode=False)
         try:
             code = run(standalone_mode=False)
+            sys.stdout.flush()  # while its errors can still be reported
         except _UsageError as error:
             if type(error).__name__ == "NoArgsIsHelpError":
-                error.show()
+                typer.echo(error.ctx.get_help())
             else:
-                typer.echo(f"error: {_usage(error)}", err=True)
+                say(f"error: {_usage(error)}")
             code = error.exit_code
+        except OSError as error:
+            if error.errno is None:
+                raise
+            code = _output_failed(error)
         except typer.Abort:
             code = INTERRUPTED
         sys.exit(code)
 
     def invoke(self, ctx: Any) -> Any:
         """Run a command; an interrupt that it does not answer itself ends it with one line as well."""
+        _EARLIER[:] = _files()
         try:
             return super().invoke(ctx)
         except KeyboardInterrupt:
             raise interrupted() from None
+
+
+def _sentence(text: str) -> str:
+    """The first paragraph of a docstring."""
+    return " ".join(text.partition("\n\n")[0].split())
 
 
 def _usage(error: Any) -> str:
@@ -73,29 +105,65 @@ def print_json(data: Any) -> None:
     typer.echo(json.dumps(data, indent=1, ensure_ascii=False))
 
 
+def say(line: str) -> None:
+    """One line on stderr, if anybody can still read it."""
+    with suppress(OSError):
+        typer.echo(line, err=True)
+
+
 @contextmanager
-def user_errors(kept: str = "no file was written") -> Iterator[None]:
+def user_errors(kept: str | None = None) -> Iterator[None]:
     """Report what a user can correct in one line with its exit code, without a traceback.
 
     Args:
-        kept: What an interrupted user wants to know.
+        kept: What an interrupted user wants to know; which files were written, if None.
     """
     try:
-        with _signal(signal.SIGTERM, _terminated):
+        with ExitStack() as signals:
+            for number in _ENDING:
+                signals.enter_context(_signal(number, _terminated))
             yield
     except IncrowdError as error:
-        typer.echo(f"error: {' '.join(str(error).splitlines())}", err=True)  # a column name may hold a line end
+        text = " ".join(str(error).splitlines()).encode(errors="backslashreplace").decode()  # names may hold anything
+        say(f"error: {text}")
         raise typer.Exit(error.exit_code) from None
-    except OSError as error:
-        typer.echo(f"error: {error.filename}: {error.strerror}", err=True)
-        raise typer.Exit(1) from None
     except KeyboardInterrupt:
         raise interrupted(kept) from None
+    except Exception as error:
+        if lacks_memory(error):
+            say(f"error: {NO_MEMORY}; {_written()}")
+        elif isinstance(error, OSError) and error.filename is not None:
+            say(f"error: {error.filename}: {error.strerror}")
+        elif isinstance(error, OSError) and error.errno is not None:
+            _output_failed(error)
+        else:
+            raise
+        raise typer.Exit(1) from None
 
 
-def interrupted(kept: str = "no file was written") -> typer.Exit:
+def _output_failed(error: OSError) -> int:
+    """What a command ends with if its output cannot be written: a full disk, or a reader that is gone."""
+    say(f"error: cannot write to standard output: {error.strerror}; {_written()}")
+    with suppress(OSError, ValueError):  # what still waits to be written would fail again when Python ends
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    return 1
+
+
+def _files() -> list[Any]:
+    """The files that commands of this process have written."""
+    files = sys.modules.get("incrowd.formats.atomic_files")  # nothing was written if it was never needed
+    return [] if files is None else list(files.written())
+
+
+def _written() -> str:
+    """Which files the command has written."""
+    names = [path.name for path in _files()[len(_EARLIER) :]]
+    return f"written and complete: {', '.join(names)}" if names else "no file was written"
+
+
+def interrupted(kept: str | None = None) -> typer.Exit:
     """How an interrupted command ends, after it has said so."""
-    typer.echo(f"error: interrupted; {kept}", err=True)
+    say(f"error: interrupted; {kept or _written()}")
     return typer.Exit(INTERRUPTED)
 
 

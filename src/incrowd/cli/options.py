@@ -3,39 +3,48 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Self
 
 import typer
 
-from incrowd.cli.groups import OptionGroup, keyword
+from incrowd.cli.groups import OptionGroup, keyword, told, told_path
+from incrowd.cli.help import CSV, FILES, SEARCH, TRIAL, VALUES
+from incrowd.cli.protection import ProtectionOptions
 from incrowd.errors import PolicyError
 from incrowd.policy.typed import columns_of
 from incrowd.search.options import Flag
 from incrowd.search.registry import METHODS
 
 if TYPE_CHECKING:
-    from incrowd.policy.policy import Policy, QuasiIdentifier
+    from incrowd.policy.policy import Policy
 
-_QI = "Columns of a quasi-identifier, separated by commas; repeat for several, each followed by ':k'."
+_QI = "Could identify a person: age,sex,zip; repeatable, each with its own ':k'."
 _STRICT = "Refuse until every column has a role."
-_TIME_LIMIT = "Seconds; then methods that can stop early release what they have, others fail."
+KEEP_ORDER = "Leave rows in their order, which can link them to the original ones."
+_TIME_LIMIT = "Then a method that can stop early releases what it has; others fail."
 _RULES = "column=FILE, zip=prefix:3,2, age=widths:5,10 or age=bounds:18,65."
+_METHOD = "The search: 'incrowd methods' lists them, with a NAME also its options."
 
-Qi = Annotated[list[str] | None, typer.Option("--qi", "--quasi-identifiers", help=_QI, show_default=False)]
-K = Annotated[int | None, typer.Option("--k", help="Size of the smallest crowd allowed.", show_default=False)]
+
+def complete_method(incomplete: str) -> list[str]:
+    """The methods whose names begin so, for shells that complete what is typed."""
+    return [name for name in METHODS if name.startswith(incomplete)]
+
+
+Qi = Annotated[list[str] | None, told(_QI, "--qi", "--quasi-identifiers", noun="COLUMNS")]
+K = Annotated[int | None, told("Size of the smallest crowd allowed.", "--k", noun="N")]
 PolicyFile = Annotated[
-    Path | None,
-    typer.Option("--policy", help="A policy file, such as release.toml.", show_default=False, readable=False),
+    Path | None, told_path("A policy file such as release.toml; options take precedence.", "--policy")
 ]
-_CSV: Any = {"rich_help_panel": "CSV"}
-TRIAL: Any = {"rich_help_panel": "Evaluation", "show_default": False}
-_PROTOCOL = "apply: release the training rows and recode the test rows alike (default); together: release both."
-_CLASSIFIER = (
-    "tree, bayes, c45, bayes10, or scikit-learn classifiers by name; separated by commas (default: tree,bayes)."
-)
+Input = Annotated[Path, typer.Argument(help="CSV or Parquet file.", show_default=False, readable=False)]
+Output = Annotated[Path, told_path("Where to write (.csv, .csv.gz or .parquet).", "-o", "--output", section=FILES)]
+Overwrite = Annotated[bool, told("Replace existing files.", "--overwrite", section=FILES)]
+Json = Annotated[bool, told("Print JSON on stdout instead of tables.", "--json", section=FILES)]
+_PROTOCOL = "apply: recode test rows like the training rows (default); together: release both."
+_CLASSIFIER = "tree, bayes, c45, bayes10 or scikit-learn's, by commas (default: tree,bayes)."
 _INTERVALS = "Treat released intervals as midpoints (default) or categories."
 
 
@@ -43,12 +52,14 @@ _INTERVALS = "Treat released intervals as midpoints (default) or categories."
 class CsvOptions(OptionGroup):
     """What a CSV file looks like, where it should not be detected."""
 
-    separator: Annotated[str | None, typer.Option(help="Separator of columns; detected if not given.", **_CSV)] = None
-    quote: Annotated[str | None, typer.Option(help="Quote character.", **_CSV)] = None
-    encoding: Annotated[str | None, typer.Option(help="Encoding, such as cp1252.", **_CSV)] = None
-    header: Annotated[
-        bool | None, typer.Option("--header/--no-header", help="Whether the first line has names.", **_CSV)
-    ] = None
+    separator: Annotated[str | None, told("Separator of columns.", section=CSV)] = None
+    quote: Annotated[str | None, told("Quote character.", section=CSV)] = None
+    encoding: Annotated[str | None, told("Encoding, such as cp1252.", section=CSV)] = None
+    header: Annotated[bool | None, told("Whether the first line has names.", "--header/--no-header", section=CSV)] = (
+        None
+    )
+
+    strip: Annotated[bool | None, told("Leave out blanks around values.", "--strip", section=CSV)] = None
 
     def dialect(self) -> dict[str, Any]:
         """The words of `open_source` that were given."""
@@ -60,15 +71,17 @@ class CsvOptions(OptionGroup):
 class TrialOptions(OptionGroup):
     """How classifiers are tested."""
 
-    test: Annotated[Path | None, typer.Option(help="A file with the test rows.", readable=False, **TRIAL)] = None
-    split: Annotated[float | None, typer.Option(help="Share of rows to test on (default: one third).", **TRIAL)] = None
-    folds: Annotated[int | None, typer.Option(help="Number of folds of a cross-validation.", **TRIAL)] = None
-    protocol: Annotated[str, typer.Option(help=_PROTOCOL, **TRIAL)] = "apply"
-    classifier: Annotated[str, typer.Option(help=_CLASSIFIER, **TRIAL)] = "tree,bayes"
-    features: Annotated[str | None, typer.Option(help="Columns that classifiers may use (default: all).", **TRIAL)] = (
-        None
-    )
-    intervals: Annotated[str, typer.Option(help=_INTERVALS, **TRIAL)] = "midpoints"
+    test: Annotated[Path | None, told_path("A file with the test rows.", section=TRIAL)] = None
+    split: Annotated[
+        float | None, told("Share of rows to test on (default: one third).", section=TRIAL, noun="SHARE")
+    ] = None
+    folds: Annotated[int | None, told("Number of folds of a cross-validation.", section=TRIAL, noun="N")] = None
+    protocol: Annotated[str, told(_PROTOCOL, section=TRIAL, noun="WORD")] = "apply"
+    classifier: Annotated[str, told(_CLASSIFIER, section=TRIAL, noun="NAMES")] = "tree,bayes"
+    features: Annotated[
+        str | None, told("Columns that classifiers may use (default: all).", section=TRIAL, noun="COLUMNS")
+    ] = None
+    intervals: Annotated[str, told(_INTERVALS, section=TRIAL, noun="WORD")] = "midpoints"
 
     def words(self, dialect: Mapping[str, Any]) -> dict[str, Any]:
         """The words of `Trial.of`; test rows are read in the dialect of the table."""
@@ -84,40 +97,37 @@ class TrialOptions(OptionGroup):
 
 
 @dataclass(frozen=True, kw_only=True)
-class PolicyOptions(CsvOptions):
+class PolicyOptions(ProtectionOptions, CsvOptions):
     """The options of a policy as they are typed; each field is one option of the command line."""
 
-    policy: PolicyFile = None
     qi: Qi = None
     k: K = None
-    target: Annotated[str | None, typer.Option(help="Column that models will predict.", show_default=False)] = None
-    identifiers: Annotated[
-        str | None, typer.Option(help="Columns to drop, separated by commas.", show_default=False)
-    ] = None
-    sensitive: Annotated[str | None, typer.Option(help="Columns to keep unchanged.", show_default=False)] = None
-    insensitive: Annotated[str | None, typer.Option(help="Columns to keep unchanged.", show_default=False)] = None
+    target: Annotated[str | None, told("The column that models will predict.", noun="COLUMN")] = None
+    identifiers: Annotated[str | None, told("Columns to drop, such as names.", noun="COLUMNS")] = None
+    insensitive: Annotated[str | None, told("Harmless columns, kept unchanged.", noun="COLUMNS")] = None
+    strict: Annotated[bool | None, told(_STRICT, "--strict")] = None
+    policy: PolicyFile = None
     taxonomies: Annotated[
-        Path | None, typer.Option(help="Folder with a taxonomy file per column.", show_default=False, readable=False)
+        Path | None, told_path("Folder with a taxonomy file per column.", section=VALUES, noun="FOLDER")
     ] = None
-    taxonomy: Annotated[list[str] | None, typer.Option(help=_RULES, show_default=False)] = None
+    taxonomy: Annotated[list[str] | None, told(_RULES, section=VALUES, noun="COLUMN=RULE")] = None
     types: Annotated[
-        list[str] | None, typer.Option("--type", help="column=TYPE: number, date or text.", show_default=False)
+        list[str] | None, told("number, date or text; else detected.", "--type", section=VALUES, noun="COLUMN=TYPE")
     ] = None
     ranges: Annotated[
-        list[str] | None, typer.Option("--range", help="column=low:high, a range that is public.", show_default=False)
+        list[str] | None, told("A range that is public.", "--range", section=VALUES, noun="COLUMN=LOW:HIGH")
     ] = None
     missing: Annotated[
-        str | None, typer.Option(help="Missing values: category, drop or error.", show_default=False)
+        str | None,
+        told("Missing values are a category (default), drop rows, or an error.", section=VALUES, noun="WORD"),
     ] = None
     missing_values: Annotated[
-        list[str] | None, typer.Option("--missing-value", help="Text that means missing, such as '?'.")
+        list[str] | None, told("Text that means missing, such as '?'.", "--missing-value", section=VALUES)
     ] = None
-    method: Annotated[
-        str | None, typer.Option(help="The search method; see 'incrowd methods'.", show_default=False)
-    ] = None
-    seed: Annotated[int | None, typer.Option(help="Seed of the random numbers.", show_default=False)] = None
-    strict: Annotated[bool | None, typer.Option("--strict", help=_STRICT, show_default=False)] = None
-    time_limit: Annotated[float | None, typer.Option(help=_TIME_LIMIT, show_default=False)] = None
+    method: Annotated[str | None, told(_METHOD, section=SEARCH, noun="NAME", autocompletion=complete_method)] = None
+    seed: Annotated[int | None, told("Seed of the random numbers.", section=SEARCH, noun="N")] = None
+    time_limit: Annotated[float | None, told(_TIME_LIMIT, section=SEARCH, noun="SECONDS")] = None
+    keep_order: Annotated[bool | None, told(KEEP_ORDER, "--keep-order", section=FILES)] = None
     method_options: Mapping[str, Any] = field(default_factory=dict)  # those that were given, by name
 
     @classmethod
@@ -205,18 +215,27 @@ def _columns(quasi_identifiers: Any) -> set[str]:
 
 
 def to_verify(
-    qi: list[str] | None, k: int | None, policy: Path | None
-) -> tuple[tuple[QuasiIdentifier, ...], dict[str, Any]]:
-    """What must hold, from options or from a policy file, and how that reads CSV files."""
-    from incrowd.policy.typed import quasi_identifiers
-    from incrowd.policy.words import quasi_identifiers_of
+    qi: list[str] | None, k: int | None, policy: Path | None, protection: ProtectionOptions
+) -> tuple[dict[str, Any], dict[str, Any]]:
+    """What must hold, as words of a policy, from options or from a policy file; and how that reads CSV files."""
+    from incrowd.policy.protection import WORDS
+    from incrowd.policy.typed import given_words
 
-    if qi is not None:
-        return quasi_identifiers_of(quasi_identifiers(qi, k), k), {}
+    words = given_words(quasi_identifiers=qi, k=k, **protection.__dict__)
     if policy is None:
-        raise PolicyError("nothing to verify; give --qi with the columns of a quasi-identifier, or a --policy file")
-    made, dialect = policy_of(policy, {} if k is None else {"k": k}, {})
-    return made.quasi_identifiers, dialect
+        if qi is None:
+            raise PolicyError("nothing to verify; give --qi with the columns of a quasi-identifier, or a --policy file")
+        return words, {}
+    from incrowd.policy.toml import read_policy
+
+    base, dialect = read_policy(policy)
+    asking = ("quasi_identifiers", "k", "sensitive", "taxonomies", *WORDS)  # a unit does not leave with the rows
+    found = {**{word: value for word, value in base.items() if word in asking}, **words}
+    sensitive = found.get("sensitive", ())
+    taxonomies = found.get("taxonomies")
+    if isinstance(taxonomies, Mapping):
+        found["taxonomies"] = {column: tree for column, tree in taxonomies.items() if column in sensitive}
+    return found, dialect
 
 
 def _says_k(quasi_identifiers: Any) -> bool:
@@ -225,29 +244,13 @@ def _says_k(quasi_identifiers: Any) -> bool:
     return bool(items) and all(isinstance(item, dict) and "k" in item for item in items)
 
 
-def _option_help(option: str, names: Sequence[str]) -> str:
-    """What an option means and may be, and which methods take it; separately where they allow different values."""
-    takers: dict[str, list[str]] = {}
-    for name in names:
-        known = METHODS[name].options[option]
-        choices = f": {', '.join(known.kind.choices)}" if known.kind.choices else ""
-        takers.setdefault(f"{known.about}{choices}", []).append(name)
-    return "; ".join(f"({', '.join(methods)}) {text}" for text, methods in takers.items())
-
-
 def _method_options() -> dict[str, inspect.Parameter]:
-    """The options of all methods; each says which methods take it."""
-    takers: dict[str, list[str]] = {}
-    for name, method in METHODS.items():
-        for option in method.options:
-            takers.setdefault(option, []).append(name)
+    """The options of all methods; `incrowd methods NAME` tells of them, and not the help of every command."""
     found: dict[str, inspect.Parameter] = {}
-    for option, names in takers.items():
-        flag = option.replace("_", "-")
-        is_flag = isinstance(METHODS[names[0]].options[option].kind, Flag)
-        form = f"--{flag}/--no-{flag}" if is_flag else f"--{flag}"
-        kind, words = bool if is_flag else str, _option_help(option, names)
-        panel = "Options of methods"
-        told = typer.Option(form, help=words, show_default=False, rich_help_panel=panel)
-        found[option] = keyword(option, Annotated[kind | None, told])
+    for method in METHODS.values():
+        for option, about in method.options.items():
+            flag, is_flag = option.replace("_", "-"), isinstance(about.kind, Flag)
+            form = f"--{flag}/--no-{flag}" if is_flag else f"--{flag}"
+            hidden = typer.Option(form, help=about.about, show_default=False, hidden=True)
+            found.setdefault(option, keyword(option, Annotated[(bool if is_flag else str) | None, hidden]))
     return found

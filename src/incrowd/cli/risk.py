@@ -6,9 +6,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
-
-from incrowd.cli.groups import OptionGroup
+from incrowd.cli.groups import OptionGroup, told, told_path
+from incrowd.cli.help import FILES, RISK
 from incrowd.cli.messages import print_json, running
 from incrowd.errors import PolicyError
 from incrowd.policy.typed import columns_of
@@ -16,8 +15,7 @@ from incrowd.policy.typed import columns_of
 if TYPE_CHECKING:
     from incrowd.risk.assessment import Question
 
-_OWN: Any = {"show_default": False}
-_THRESHOLD = "Count the records with a higher risk; 0.2 stands for a crowd of five."
+_THRESHOLD = "Count the records with a higher risk; 0.2 (default) stands for a crowd of five."
 _MAX_SIZE = "Largest sets of columns searched for special uniques."
 
 
@@ -26,19 +24,18 @@ class RiskOptions(OptionGroup):
     """What is asked of a table."""
 
     qi: Annotated[
-        str | None,
-        typer.Option("--qi", "--quasi-identifiers", help="Columns that an attacker may know, by commas.", **_OWN),
+        str | None, told("Columns that an attacker may know, by commas.", "--qi", "--quasi-identifiers", noun="COLUMNS")
     ] = None
-    threshold: Annotated[float, typer.Option(help=_THRESHOLD)] = 0.2
+    sensitive: Annotated[str | None, told("Columns nobody should learn, by commas.", noun="COLUMNS")] = None
+    weights: Annotated[str | None, told("Column with survey weights.", noun="COLUMN")] = None
     sampling_fraction: Annotated[
-        float | None, typer.Option(help="Share of the population that is in the table.", **_OWN)
+        float | None, told("Share of the population that is in the table.", section=RISK, noun="SHARE")
     ] = None
-    weights: Annotated[str | None, typer.Option(help="Column with survey weights.", **_OWN)] = None
-    sensitive: Annotated[str | None, typer.Option(help="Columns nobody should learn, by commas.", **_OWN)] = None
-    max_size: Annotated[int | None, typer.Option(help=_MAX_SIZE, **_OWN)] = None
-    released: Annotated[
-        Path | None, typer.Option(help="A release of the table, to show before and after.", readable=False, **_OWN)
-    ] = None
+    threshold: Annotated[float, told(_THRESHOLD, section=RISK, noun="SHARE")] = 0.2
+    max_size: Annotated[int | None, told(_MAX_SIZE, section=RISK, noun="N")] = None
+    released: Annotated[Path | None, told_path("A release of the table, to show before and after.", section=FILES)] = (
+        None
+    )
 
     def question(self) -> Question:
         """The question that these words ask."""
@@ -79,4 +76,7 @@ def assess_file(table: Path, options: RiskOptions, dialect: dict[str, Any], *, a
 
     from incrowd.report.risk import print_risk
 
-    print_risk(Console(), before, after)
+    console = Console()
+    if not console.is_terminal:
+        console.width = max(console.width, 160)  # a file has room
+    print_risk(console, before, after)

@@ -22,13 +22,14 @@ from incrowd.measures.registry import LOSSES
 from incrowd.policy.policy import Policy
 from incrowd.policy.toml import DIALECT, WORDS, check_spelling
 from incrowd.policy.words import make_policy
-from incrowd.run import Run
+from incrowd.run import Run, Watch
 from incrowd.search.registry import METHODS, method_of
+from incrowd.tabular import Tabular
 
 
-@dataclass(frozen=True)
-class Comparison:
-    """The result of `compare`.
+@dataclass(frozen=True, repr=False)
+class Comparison(Tabular):
+    """The result of `compare`. It prints as a short table.
 
     Args:
         table: What the table is called.
@@ -66,6 +67,25 @@ class Comparison:
                 best, own = other, value
         return None if best is run else best
 
+    def to_rows(self) -> list[dict[str, Any]]:
+        """The runs, a row each: method, k, status, time, memory, and every measure that is known of one of them."""
+        names = tuple(dict.fromkeys((*(name for run in self.runs for name in run.values), *self.errors)))
+        return [
+            {"method": run.method, "k": run.k, "status": run.status, **{name: run.value(name) for name in names}}
+            for run in self.runs
+        ]
+
+    def _repr_html_(self) -> str:
+        from incrowd.report.notebook import comparison_html
+
+        return comparison_html(self)
+
+    def __repr__(self) -> str:
+        from incrowd.report.terminal import print_comparison
+        from incrowd.report.text import as_text
+
+        return as_text(print_comparison, self, width=160)
+
     def to_json(self) -> dict[str, Any]:
         """As JSON-able data; of each run also which one dominates it, by loss."""
         runs = []
@@ -91,6 +111,7 @@ def compare(
     classifiers: Sequence[Any] = CLASSIFIERS,
     features: Sequence[str] | None = None,
     intervals: str = "midpoints",
+    progress: Watch | bool | None = None,
     **words: Any,
 ) -> Comparison:
     """Try several methods with several k on one table.
@@ -110,6 +131,8 @@ def compare(
         classifiers: "tree", "bayes", "c45", "bayes10", names of scikit-learn classifiers, or estimators.
         features: Columns that classifiers may use.
         intervals: "midpoints" or "categories".
+        progress: Called with every event of the run; True for a line on stderr, False for nothing. The default is a bar
+            in notebooks and nothing elsewhere.
         **words: All other parameters of `anonymize`, such as `quasi_identifiers`; an option of a method goes to every
             method that takes it.
 
@@ -124,14 +147,18 @@ def compare(
     if evaluate:
         rows = None if test is None else open_source(test, **dialect)
         design = TrialDesign(rows, split, folds, protocol, classifiers, features, intervals)
-    return comparison_of(
-        open_source(data, **dialect),
-        settings_of(methods, {k: make_policy(k=k, options=options, **words) for k in ks}),
-        design=design,
-        dialect=dialect,
-        log=None if log is None else Path(log),
-        time_limit=time_limit_per_run,
-    )
+    from incrowd.report.progress import watching
+
+    with watching(progress) as watch:
+        return comparison_of(
+            open_source(data, **dialect),
+            settings_of(methods, {k: make_policy(k=k, options=options, **words) for k in ks}),
+            design=design,
+            dialect=dialect,
+            log=None if log is None else Path(log),
+            time_limit=time_limit_per_run,
+            run=Run(watch),
+        )
 
 
 @dataclass(frozen=True)

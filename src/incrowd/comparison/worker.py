@@ -66,18 +66,19 @@ def searched(table: CompressedTable, job: Job, rows: Callable[[], Source | None]
         NotAnonymousError: The search gave classes that are too small.
     """
     policy = job.policy
-    check_feasible(table, policy)
+    requirements = tuple(requirement.fitted(table.protected) for requirement in policy.requirements)
+    check_feasible(table, requirements)
     method = method_of(policy.method, policy.options, len(policy.quasi_identifiers))
     import_module(method.function.partition(":")[0])  # once per process, and no part of the search
     clock, cpu = time.perf_counter(), time.process_time()
-    found = method(table, policy.requirements, policy.options, Run(seed=policy.seed, time_limit=policy.time_limit))
+    found = method(table, requirements, policy.options, Run(seed=policy.seed, time_limit=policy.time_limit))
     costs = {"seconds": time.perf_counter() - clock, "cpu_seconds": time.process_time() - cpu}
     megabytes = peak_megabytes()
     source = rows()
     missing_values = policy.missing_values if source is None else engine_of().missing_values(source, policy)
     found = replace(found, recoding=handled(found.recoding, policy, missing_values))
     if source is None:
-        measures = measure(table, found.recoding, policy.requirements)
+        measures = measure(table, found.recoding, requirements)
     else:
         measures = Release(policy, source, table, found).measures
     for part in measures.quasi_identifiers:

@@ -5,7 +5,7 @@ An engine is registered by name in `ENGINES`; being there is enough to be run th
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Protocol, cast
@@ -23,6 +23,9 @@ if TYPE_CHECKING:
     from incrowd.run import Run
     from incrowd.table.compressed import CompressedTable
     from incrowd.table.grouping import Counts
+
+
+See = Callable[["pa.RecordBatch"], object]
 
 
 class Engine(Protocol):
@@ -48,18 +51,49 @@ class Engine(Protocol):
     def missing_values(self, source: Source, policy: Policy) -> tuple[str, ...]:
         """The texts that stand for a missing value: those that the user gave, and those of this kind of table."""
 
-    def recode(self, source: Source, recoding: Recoding, run: Run, *, seen: bool = False) -> Iterator[pa.RecordBatch]:
-        """The rows of a table, recoded batch by batch.
+    def recode(
+        self, source: Source, recoding: Recoding, run: Run, *, seen: bool = False, witnessed: Sequence[str] = ()
+    ) -> Iterator[pa.RecordBatch]:
+        """The rows of a table, recoded batch by batch, in their order; to look at, not to release.
 
         Args:
             source: The rows.
             recoding: The recoding.
             run: Gets the number of rows as they pass.
             seen: Whether the recoding was made from these very rows; then constant columns are not even read.
+            witnessed: Dropped columns that come along with their original values, after all others.
         """
 
-    def recoded(self, source: Source, recoding: Recoding, run: Run) -> Any:
-        """All rows of a table, recoded: the same kind of frame, or an Arrow table for a file."""
+    def recoded(
+        self,
+        source: Source,
+        recoding: Recoding,
+        run: Run,
+        *,
+        see: See | None = None,
+        witnessed: Sequence[str] = (),
+        keep_order: bool = False,
+    ) -> Any:
+        """All rows of a table, recoded: the same kind of frame, or an Arrow table for a file.
+
+        Args:
+            source: The rows.
+            recoding: The recoding.
+            run: Gets the number of rows as they pass.
+            see: Shown every row that is given back, in batches.
+            witnessed: Dropped columns whose original values `see` is shown too; they are not given back.
+            keep_order: Whether rows stay in their order; else in one that follows from what is released alone, see
+                `row_order`.
+        """
+
+    def preview(self, source: Source, recoding: Recoding, rows: int) -> tuple[pa.RecordBatch, pa.RecordBatch]:
+        """The first rows that are released, as many as asked for at most: as they were, and as they become.
+
+        Args:
+            source: The rows.
+            recoding: The recoding.
+            rows: How many to show.
+        """
 
     def label_counts(
         self, source: Source, recoding: Recoding, target: str, labels: tuple[str | None, ...], classes: int, run: Run
@@ -80,12 +114,25 @@ class Engine(Protocol):
         source: Source,
         recoding: Recoding,
         path: Path,
-        see: Callable[[pa.RecordBatch], object],
+        see: See,
         run: Run,
         *,
         seen: bool = False,
+        witnessed: Sequence[str] = (),
+        keep_order: bool = False,
     ) -> str:
-        """Write the recoded rows to a file, showing every batch to `see` on the way; gives the file's fingerprint."""
+        """Write the recoded rows to a file; gives the file's fingerprint.
+
+        Args:
+            source: The rows.
+            recoding: The recoding.
+            path: The file.
+            see: Shown every batch that is written.
+            run: Gets the number of rows as they pass.
+            seen: As in `recode`.
+            witnessed: Dropped columns whose original values `see` is shown too; they are not written.
+            keep_order: As in `recoded`.
+        """
 
 
 @dataclass(frozen=True)

@@ -8,6 +8,7 @@ from typing import Any
 
 from incrowd.evaluation.estimates import Estimate, Mistakes, difference_of, error_of
 from incrowd.policy.policy import Policy
+from incrowd.tabular import Tabular
 
 
 @dataclass(frozen=True)
@@ -42,9 +43,9 @@ class ClassifierErrors:
         return {word: part.to_json() if isinstance(part, Estimate) else part for word, part in self.__dict__.items()}
 
 
-@dataclass(frozen=True)
-class Evaluation:
-    """The result of `evaluate`.
+@dataclass(frozen=True, repr=False)
+class Evaluation(Tabular):
+    """The result of `evaluate`. It prints as a short table.
 
     Args:
         policy: The policy that was tried.
@@ -68,6 +69,28 @@ class Evaluation:
 
     def __getitem__(self, classifier: str) -> ClassifierErrors:
         return next(errors for errors in self.errors if errors.classifier == classifier)
+
+    def to_rows(self) -> list[dict[str, Any]]:
+        """The errors of each classifier, a row each, as shares between 0 and 1 with their intervals."""
+        rows = []
+        for errors in self.errors:
+            row: dict[str, Any] = {"classifier": errors.classifier}
+            for word in ("baseline", "anonymity", "upper", "quality_loss", "impact"):
+                part: Estimate = getattr(errors, word)
+                row |= {word: part.value, f"{word}_low": part.low, f"{word}_high": part.high}
+            rows.append(row)
+        return rows
+
+    def _repr_html_(self) -> str:
+        from incrowd.report.notebook import evaluation_html
+
+        return evaluation_html(self)
+
+    def __repr__(self) -> str:
+        from incrowd.report.terminal import print_evaluation
+        from incrowd.report.text import as_text
+
+        return as_text(print_evaluation, self)
 
     def to_json(self) -> dict[str, Any]:
         """As JSON-able data; errors are shares between 0 and 1."""

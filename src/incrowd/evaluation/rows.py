@@ -6,6 +6,7 @@ Rows carry their number in a column of their own, so that it is known which of t
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -22,6 +23,8 @@ from incrowd.policy.policy import Policy
 from incrowd.recodings.recoding import Recoding
 from incrowd.run import Run
 from incrowd.table.missing import encoded, is_missing
+from incrowd.table.scales import text_of
+from incrowd.table.target_bins import bins_of, places_in
 
 PROTOCOLS = ("apply", "together")
 SHARE = 1 / 3  # of rows to test on where nothing else is said
@@ -65,8 +68,12 @@ def join(tables: Sequence[pa.Table]) -> pa.Table:
 
 
 def classes_of(table: pa.Table, target: str) -> Rows:
-    """The class of each row, as a number."""
-    return np.unique(encoded(as_array(table.column(target)), target).indices.to_numpy(), return_inverse=True)[1]
+    """The class of each row, as a number; a target of many numbers counts as a few ranges."""
+    column = encoded(as_array(table.column(target)), target)
+    used, classes = np.unique(column.indices.to_numpy(), return_inverse=True)
+    texts = text_of(column.dictionary.take(pa.array(used))).to_pylist()
+    bins = bins_of(texts, np.bincount(classes))
+    return places_in(texts, bins)[classes] if bins else classes
 
 
 def given_parts(train: int, test: int) -> tuple[Parts, str]:
@@ -104,7 +111,7 @@ def drawn_parts(classes: Rows, split: float | None, folds: int | None, seed: int
 
 
 def released_rows(table: pa.Table, policy: Policy, train: Rows, test: Rows, protocol: str, run: Run) -> pa.Table:
-    """The released training rows and the recoded test rows in one table, as far as there are any.
+    """The released training rows and the recoded test rows in one table, as far as there are any, in their order.
 
     Args:
         table: All rows.
@@ -115,12 +122,15 @@ def released_rows(table: pa.Table, policy: Policy, train: Rows, test: Rows, prot
             from all rows.
         run: Asked in between whether to go on.
     """
+    policy = replace(policy, keep_order=True)  # nobody gets these rows, and how classifiers break ties stays as it is
     if protocol == "together":
         return release_of(open_source(table), policy, run).data
     release = release_of(open_source(table.take(pa.array(train))), policy, run)
     rows = table.take(pa.array(test))
     rows = rows.filter(pa.array(_recodable(rows, release.recoding)))
-    return pa.concat_tables([release.data, apply(release.recoding, rows)]) if len(rows) else release.data
+    if not len(rows):
+        return release.data
+    return pa.concat_tables([release.data, apply(release.recoding, rows, keep_order=True)])
 
 
 def _recodable(table: pa.Table, recoding: Recoding) -> npt.NDArray[np.bool_]:

@@ -37,7 +37,7 @@ from incrowd.formats.sources import Source
 from incrowd.policy.policy import Policy
 from incrowd.policy.toml import DIALECT, WORDS, check_spelling
 from incrowd.policy.words import make_policy
-from incrowd.run import Run
+from incrowd.run import Run, Watch
 
 if TYPE_CHECKING:
     from incrowd.evaluation.classifiers import Maker
@@ -57,6 +57,7 @@ def evaluate(
     features: Iterable[str] | None = None,
     intervals: str = "midpoints",
     seed: int = 0,
+    progress: Watch | bool | None = None,
     **words: Any,
 ) -> Evaluation:
     """Measure what a release costs a classifier.
@@ -73,6 +74,8 @@ def evaluate(
         features: Columns that classifiers may use; by default all except the target and identifiers.
         intervals: Released intervals are treated as numbers, their "midpoints", or as "categories".
         seed: Seed of splits, of classifiers given by name, and of methods that draw random numbers.
+        progress: Called with every event of the run; True for a line on stderr, False for nothing. The default is a bar
+            in notebooks and nothing elsewhere.
         **words: All other parameters of `anonymize`, such as `quasi_identifiers` and `k`.
 
     Raises:
@@ -83,16 +86,21 @@ def evaluate(
     options = {word: words.pop(word) for word in list(words) if word not in WORDS}
     check_spelling(options, evaluate)
     policy = make_policy(target=target, seed=seed, options=options, **words)
-    trial = Trial.of(
-        open_source(data, **dialect),
-        policy,
-        test=None if test is None else open_source(test, **dialect),
-        split=split,
-        folds=folds,
-        classifiers=classifiers,
-        features=features,
-    )
-    return trial.evaluate(policy, protocol=protocol, intervals=intervals)
+    from incrowd.report.progress import watching
+
+    with watching(progress) as watch:
+        run = Run(watch)
+        run.stage("reading")
+        trial = Trial.of(
+            open_source(data, **dialect),
+            policy,
+            test=None if test is None else open_source(test, **dialect),
+            split=split,
+            folds=folds,
+            classifiers=classifiers,
+            features=features,
+        )
+        return trial.evaluate(policy, protocol=protocol, intervals=intervals, run=run)
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,8 @@ from __future__ import annotations
 import contextlib
 import errno
 import os
-import secrets
+import signal
+import threading
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from types import TracebackType
@@ -13,7 +14,9 @@ from typing import Self
 
 from incrowd.errors import OutputError
 from incrowd.formats.registry import SUFFIXES, format_of
+from incrowd.formats.staging import Folder, Staged, exists_error, heal, locked, move_together, sync_folder, unnamed
 
+_ENDING = [getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)]
 _DISK_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 
@@ -23,6 +26,7 @@ def check_output(
     inputs: Iterable[Path] = (),
     overwrite: bool = False,
     suffixes: tuple[str, ...] | None = None,
+    links: bool = True,
 ) -> Path:
     """Check that a release can be written to a path, before any work is done.
 
@@ -31,6 +35,7 @@ def check_output(
         inputs: The files it is made from; none of them may be overwritten, also not through a link.
         overwrite: Whether a file that is there already may be replaced.
         suffixes: What its name may end in; those of tables if None.
+        links: Whether it may be a link, through which another file is written.
 
     Returns:
         The path.
@@ -47,6 +52,9 @@ def check_output(
     parent = Path(os.path.realpath(target)).parent
     if not parent.is_dir():
         raise OutputError(f"no directory {target.parent} to write {target.name} to; create it first")
+    if not links and target.is_symlink():
+        raise OutputError(f"{target} is a link; remove it, or choose another name")
+    heal(parent)
     if target.exists():
         for source in inputs:
             if source.exists() and target.samefile(source):
@@ -54,81 +62,133 @@ def check_output(
         if not target.is_file():
             raise OutputError(f"{target} is not a regular file; choose another name")
         if not overwrite:
-            raise OutputError(
-                f"{target} already exists; choose another name, or use --overwrite (in Python overwrite=True)"
-            )
+            raise exists_error(target)
     if not os.access(parent, os.W_OK | os.X_OK):
         raise OutputError(f"cannot write to {parent}: permission denied")
     return target
 
 
 class AtomicFiles:
-    """Files that are written beside their targets under hidden names, and moved into place when all are complete.
+    """Files that are written where nobody sees them, and appear together when all are complete.
 
-    On any exception, a keyboard interrupt too, the hidden files are removed and what was there before stays. The moves
-    follow each other directly, after everything is on the disk; each of them is atomic.
+    On any exception, a keyboard interrupt too, nothing is left of them and what was there before stays. A process that
+    is killed leaves nothing either, or what the next command completes (see `staging`).
 
         with AtomicFiles() as files:
             with open_writer(files.open("release.csv"), schema, source) as writer: ...
             files.open("report.html").write_text(...)
+
+    Args:
+        overwrite: Whether files that are there already may be replaced; looked at when the files are complete, so that
+            of two runs on one output only one can win.
     """
 
-    def __init__(self) -> None:
-        self._staged: dict[Path, Path] = {}  # target -> hidden file
+    def __init__(self, *, overwrite: bool = True) -> None:
+        self._overwrite = overwrite
+        self._staged: dict[Path, Staged] = {}
+        self._folders: dict[Path, Folder] = {}
 
     def __enter__(self) -> Self:
         return self
 
-    def open(self, path: str | os.PathLike[str]) -> Path:
-        """The hidden file to write instead of a target; empty, in the same directory and with the same suffix."""
+    def open(self, path: str | os.PathLike[str], *, mode: int | None = None, folder: int | None = None) -> Path:
+        """What to write instead of a target: an empty file with the same suffix.
+
+        Args:
+            path: The target.
+            mode: Permissions of the file; those of the file that it replaces, or of any new file, if None.
+            folder: Permissions of the folder of the target, which is made with the files if it is not there; None if
+                it must be there.
+        """
         target = Path(os.path.realpath(path))  # through a link, as open() would
         if target in self._staged:
             raise OutputError(f"{path} would be written twice; give different names")
-        suffix = "".join(target.suffixes[-2:]) if target.suffix.lower() == ".gz" else target.suffix
-        hidden = target.with_name(f".incrowd-{secrets.token_hex(8)}{suffix}")
         with output_errors(target.parent):
-            self._staged[target] = hidden  # before it exists, so that an interrupt here leaves nothing behind
-            os.close(os.open(hidden, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o666))
-            if target.exists():
-                os.chmod(hidden, target.stat().st_mode & 0o7777)
-        return hidden
+            if mode is None:
+                mode = target.stat().st_mode & 0o7777 if target.exists() else 0o666 & ~_umask()
+            made = folder if not target.parent.exists() else None
+            home = target.parent if made is None else target.parent.parent
+            self._staged[target] = unnamed(target, mode, home, made) or self._hidden(target, mode, home, made)
+        return self._staged[target].path
+
+    def _hidden(self, target: Path, mode: int, home: Path, folder: int | None) -> Staged:
+        """A file in a folder of this process."""
+        hidden = self._folder(home).path / f"new-{len(self._staged)}{''.join(target.suffixes[-2:])}"
+        os.close(os.open(hidden, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
+        return Staged(target, hidden, None, mode, home, folder)
+
+    def _folder(self, parent: Path) -> Folder:
+        if parent not in self._folders:
+            self._folders[parent] = Folder(parent)
+        return self._folders[parent]
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         try:
-            if kind is None:
+            if kind is None and self._staged:
                 self._commit()
         finally:
-            for hidden in self._staged.values():
-                with contextlib.suppress(OSError):
-                    hidden.unlink(missing_ok=True)
+            for staged in self._staged.values():
+                if staged.handle is not None:
+                    os.close(staged.handle)
+            for folder in self._folders.values():
+                folder.remove()
         if isinstance(error, OSError) and error.errno in _DISK_FULL:
             raise OutputError(f"cannot write: {os.strerror(error.errno)}; nothing was written") from None
 
     def _commit(self) -> None:
-        """Bring everything to the disk, then move it into place."""
-        for target, hidden in self._staged.items():
-            with output_errors(target.parent), hidden.open("rb+") as file:
-                os.fsync(file.fileno())
-        moved: list[str] = []
-        for target, hidden in self._staged.items():
-            left = f"already replaced: {', '.join(moved)}" if moved else "nothing was written"
-            with output_errors(target.parent, left):
-                os.replace(hidden, target)
-            moved.append(target.name)
-        for parent in {target.parent for target in self._staged}:
-            with contextlib.suppress(OSError):  # a directory cannot be synced everywhere; the files already are
-                _sync_directory(parent)
+        """Bring everything to the disk, then move it into place, without being interrupted in between."""
+        staged = list(self._staged.values())
+        for file in staged:
+            with output_errors(file.home):
+                file.sync()
+        parents = list(dict.fromkeys(file.home for file in staged))
+        with uninterrupted(), output_errors(parents[0]), locked(parents):
+            for parent in parents:
+                heal(parent)
+                self._folder(parent)
+            move_together(self._folders, staged, overwrite=self._overwrite)
+            _WRITTEN.extend(file.target for file in staged)
+            for parent in parents:
+                self._folders.pop(parent).remove()
+                sync_folder(parent)
 
 
-def _sync_directory(path: Path) -> None:
-    """Make the moves in a directory last."""
-    handle = os.open(path, os.O_RDONLY)
+_WRITTEN: list[Path] = []
+
+
+def written() -> tuple[Path, ...]:
+    """The files that this process has written so far, all of them complete."""
+    return tuple(_WRITTEN)
+
+
+@contextlib.contextmanager
+def uninterrupted() -> Iterator[None]:
+    """Answer signals that would end the process only after what is inside; it must be short."""
+    if threading.current_thread() is not threading.main_thread():
+        yield  # signals are answered elsewhere
+        return
+    came: list[int] = []
+    before = {number: signal.getsignal(number) for number in _ENDING}
+    for number, handler in before.items():
+        if handler not in (None, signal.SIG_IGN):
+            signal.signal(number, lambda number, frame: came.append(number))
     try:
-        os.fsync(handle)
+        yield
     finally:
-        os.close(handle)
+        for number, handler in before.items():
+            if handler not in (None, signal.SIG_IGN):
+                signal.signal(number, handler)
+        if came:
+            signal.raise_signal(came[0])
+
+
+def _umask() -> int:
+    """The permissions that new files do not get; the system tells it only by changing it."""
+    mask = os.umask(0o077)
+    os.umask(mask)
+    return mask
 
 
 @contextlib.contextmanager

@@ -13,7 +13,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
-from incrowd.errors import DataError, PolicyError
+from incrowd.errors import DataError, PolicyError, shown
 from incrowd.formats.sources import check_names
 
 SAMPLE_BYTES = 1 << 20
@@ -43,31 +43,34 @@ class Dialect:
 
 @dataclass(frozen=True)
 class Given:
-    """What the caller says of the dialect; None for what is to be found out."""
+    """What the caller says of the dialect; None for what is to be found out. Blanks are kept unless `strip` is true."""
 
     separator: str | None = None
     quote: str | None = None
     encoding: str | None = None
     header: bool | None = None
+    strip: bool | None = None
 
     def check(self) -> None:
         """Raise PolicyError if a value cannot be part of any dialect."""
         for what, mark in (("separator", self.separator), ("quote", self.quote)):
             good = isinstance(mark, str) and len(mark) == 1 and (mark == "\t" or " " <= mark <= "~")
             if mark is not None and not good:
-                raise PolicyError(f"The '{what}' parameter must be one ASCII character or a tab. Got {mark!r}.")
+                raise PolicyError(f"The '{what}' parameter must be one ASCII character or a tab. Got {shown(mark)}.")
         if self.separator is not None and self.separator == self.quote:
             raise PolicyError(f"separator and quote must differ; both are {self.quote!r}")
-        if self.header not in (None, True, False):
-            raise PolicyError(f"The 'header' parameter must be true or false. Got {self.header!r}.")
+        for what, choice in (("header", self.header), ("strip", self.strip)):
+            if choice is not None and not isinstance(choice, bool):
+                raise PolicyError(f"The '{what}' parameter must be true or false. Got {shown(choice)}.")
         if self.encoding is not None and not _is_text_encoding(self.encoding):
-            raise PolicyError(f"no encoding {self.encoding!r}; give one that Python knows, such as utf-8 or cp1252")
+            name = shown(self.encoding)
+            raise PolicyError(f"no encoding {name}; give one that Python knows, such as utf-8 or cp1252")
 
 
 def refuse_dialect(given: Given | None) -> None:
     """Raise PolicyError if the caller speaks of a CSV dialect where there is none."""
-    if given not in (None, Given()):
-        raise PolicyError("separator, quote, encoding and header are for CSV files only; leave them out here")
+    if given is not None and any(word is not None for word in vars(given).values()):
+        raise PolicyError("separator, quote, encoding, header and strip are for CSV files only; leave them out here")
 
 
 @dataclass(frozen=True)
@@ -173,12 +176,28 @@ def _quote(text: str, sample: _Sample, given: Given) -> str:
     ends = re.escape(given.separator or "".join(SEPARATORS)) + r"\r\n"
     if given.separator == "'" or "'" not in text or re.search(rf'(?:^|[{ends}])"', text):
         return '"'
-    opened = len(re.findall(rf"(?:^|[{ends}])'", text))
-    closed = len(re.findall(rf"(?:^|(?<=[{ends}]))'(?:[^']|'')*'(?=[{ends}]|$)", text))
-    if opened == 0 or opened - closed > (0 if sample.whole else 1):
+    if not _in_single_quotes(text, ends, 0 if sample.whole else 1):
         return '"'
     records, _ = sample.records(given.separator or _separator(sample, "'"), "'")
     return "'" if len({len(record) for record in records}) == 1 else '"'
+
+
+def _in_single_quotes(text: str, ends: str, open_ones: int) -> bool:
+    """Whether there are values in single quotes, and every one but so many ends as it should.
+
+    Looks at every character once, and at most once more for each of those that may be left open.
+    """
+    opening = re.compile(rf"(?:^|(?<=[{ends}]))'")
+    quoted = re.compile(rf"'[^']*+(?:''[^']*+)*+'(?=[{ends}]|$)")
+    found, upto = False, 0
+    for mark in opening.finditer(text):
+        found = True
+        value = quoted.match(text, mark.start()) if mark.start() >= upto else None  # else within a quoted value
+        open_ones -= value is None
+        if open_ones < 0:
+            return False
+        upto = value.end() if value else upto
+    return found
 
 
 def _separator(sample: _Sample, quote: str) -> str:

@@ -12,10 +12,13 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from incrowd.errors import DataError, PolicyError
-from incrowd.formats.parquet_files import amended_metadata
+from incrowd.formats.containers import bare, pandas_notes, without_unused
 from incrowd.formats.sources import BATCH_ROWS, Check, as_array, as_dictionary, check_names, choose_columns, is_text
 
 Frame = TypeVar("Frame")
+Rows = npt.NDArray[np.int64]
+Texts = Mapping[str, pa.Array]
+VIEWS = {"string_view": pa.large_string(), "binary_view": pa.large_binary()}
 
 
 class FrameSource:
@@ -23,13 +26,15 @@ class FrameSource:
 
     Args:
         frame: An eager frame of pandas, polars, pyarrow or another library that Narwhals knows.
+        lenient: Whether a column of objects that Arrow cannot store is read as how they print, and not refused.
     """
 
     name = "the table"
     missing_values: tuple[str, ...] = ()
 
-    def __init__(self, frame: Any) -> None:
+    def __init__(self, frame: Any, *, lenient: bool = False) -> None:
         self.frame = frame
+        self._lenient = lenient
         self._table = _wrap(frame, self.name)
         self._shape = self._table.shape
         self.columns = tuple(self._table.columns)
@@ -69,6 +74,8 @@ class FrameSource:
                 column = self._table.get_column(name).to_arrow()
             except Exception:  # every library has its own errors, and their messages show values
                 column = None
+        if column is None and self._lenient:
+            return pa.array(map(repr, self._table.get_column(name).to_list()), pa.string())
         if column is None:
             raise DataError(f"column '{name}' mixes types or holds objects that a table cannot store; convert it first")
         if encoded or pa.types.is_dictionary(column.type):
@@ -114,74 +121,120 @@ def rebuild(
     frame: Frame,
     replaced: Mapping[str, pa.Array | pa.ChunkedArray],
     dropped: Collection[str] = (),
-    keep: npt.NDArray[np.bool_] | None = None,
+    rows: Rows | None = None,
+    *,
+    index: bool = False,
 ) -> Frame:
-    """The same frame with some columns replaced by text, some dropped, and some rows left out.
+    """A frame of the same kind with some columns replaced by text, some dropped, and some rows in some order.
 
-    All other columns, their types, the order of rows and columns, and the index of a pandas frame stay as they are.
+    All other columns, their types and their order stay as they are. What the frame holds besides its values does not
+    go along: metadata, and categories that no row has.
 
     Args:
         frame: The frame that the release was made from; it is not changed.
-        replaced: The new text of columns, with a value for every row of the frame, or for every row that is kept.
+        replaced: The new text of columns, with a value for every row of the frame.
         dropped: The columns to leave out.
-        keep: Which rows to keep; all if None.
+        rows: The places of the rows to give back, in order; all as they are if None.
+        index: Whether a pandas frame keeps its index; otherwise its rows are numbered from 0.
     """
     table = _wrap(frame, "the table")
     native = table.to_native()
-    rows = table.shape[0] if keep is None else int(keep.sum())
-    texts = {name: _kept_text(values, rows, keep) for name, values in replaced.items() if name not in dropped}
+    texts = {name: _text(values, table.shape[0], rows) for name, values in replaced.items() if name not in dropped}
     if isinstance(native, pa.Table):
-        result: Any = _rebuild_arrow(native, texts, dropped, keep)
+        result: Any = _rebuild_arrow(native, texts, dropped, rows)
     elif nw.dependencies.is_pandas_like_dataframe(native):
-        result = _rebuild_pandas(native, texts, dropped, keep)
+        result = _rebuild_pandas(native, texts, dropped, rows, index=index)
     else:
-        result = _rebuild_narwhals(table, texts, dropped, keep)
+        result = _rebuild_narwhals(table, texts, dropped, rows)
     return cast("Frame", nw.from_native(result) if isinstance(frame, nw.DataFrame) else result)
 
 
-def _rebuild_arrow(
-    table: pa.Table, texts: Mapping[str, pa.Array], dropped: Collection[str], keep: npt.NDArray[np.bool_] | None
-) -> pa.Table:
-    kept = table.select([name for name in table.column_names if name not in dropped])
-    kept = kept if keep is None else kept.filter(pa.array(keep))
-    for name, text in texts.items():
-        kept = kept.set_column(kept.column_names.index(name), pa.field(name, text.type), text)
-    return kept.replace_schema_metadata(amended_metadata(table.schema, kept.schema))
+def _rebuild_arrow(table: pa.Table, texts: Texts, dropped: Collection[str], rows: Rows | None) -> pa.Table:
+    columns, fields = [], []
+    for field, column in zip(table.schema, table.columns, strict=True):
+        if field.name in dropped:
+            continue
+        if field.name in texts:
+            columns.append(texts[field.name])
+            fields.append(pa.field(field.name, texts[field.name].type))
+        else:
+            columns.append(without_unused(_taken(column, rows)))
+            fields.append(field)
+    kept = pa.Table.from_arrays(columns, schema=bare(pa.schema(fields)))
+    return kept.replace_schema_metadata(pandas_notes(table.schema, kept.schema))
+
+
+def _taken(column: pa.ChunkedArray, rows: Rows | None) -> pa.ChunkedArray:
+    """Some rows of a column, copied: a part of a buffer would carry the others along."""
+    if rows is None:
+        return column
+    if str(column.type) in VIEWS:  # Arrow cannot take these
+        return column.cast(VIEWS[str(column.type)]).take(pa.array(rows)).cast(column.type)
+    return column.take(pa.array(rows))
 
 
 def _rebuild_pandas(
-    frame: Any, texts: Mapping[str, pa.Array], dropped: Collection[str], keep: npt.NDArray[np.bool_] | None
+    frame: Any, texts: Texts, dropped: Collection[str], rows: Rows | None, *, index: bool = False
 ) -> Any:
-    kept = frame if keep is None else frame.loc[keep]
-    kept = kept.drop(columns=list(dropped))  # a new frame, also where nothing is dropped
+    kept = frame.drop(columns=list(dropped))  # a new frame, also where nothing is dropped
+    if rows is not None:
+        kept = kept.iloc[rows]
+    if not index:
+        kept = kept.reset_index(drop=True)
+    kept.columns = kept.columns.rename(None)
+    kept.attrs = {}
     for name, text in texts.items():
         kept[name] = text.to_pandas().array  # without an index of its own, which pandas would align
+    for name in kept.columns.difference(list(texts), sort=False):
+        kind = str(kept[name].dtype)
+        if kind == "category":
+            kept[name] = _with_used_categories(kept[name])
+        elif kind.startswith("dictionary"):
+            kept[name] = type(kept[name].array)(without_unused(pa.chunked_array(pa.array(kept[name]))))
     return kept
 
 
-def _rebuild_narwhals(
-    table: nw.DataFrame[Any],
-    texts: Mapping[str, pa.Array],
-    dropped: Collection[str],
-    keep: npt.NDArray[np.bool_] | None,
-) -> Any:
+def _with_used_categories(series: Any) -> Any:
+    """A categorical column without categories that no row has; where they have no order of their own, sorted."""
+    series = series.cat.remove_unused_categories()
+    if series.cat.ordered:
+        return series
+    try:
+        return series.cat.reorder_categories(sorted(series.cat.categories))
+    except TypeError:  # of several kinds, which have no order: as they occur
+        return series.cat.reorder_categories(list(series.dropna().unique()))
+
+
+def _rebuild_narwhals(table: nw.DataFrame[Any], texts: Texts, dropped: Collection[str], rows: Rows | None) -> Any:
     kept = table.select([name for name in table.columns if name not in dropped])
-    kept = kept if keep is None else kept.filter(keep.tolist())
+    kept = kept if rows is None else kept[rows]
     series = [nw.new_series(name, text, nw.String, backend=table.implementation) for name, text in texts.items()]
+    if rows is not None or any(isinstance(kind, nw.Enum) for kind in kept.schema.values()):
+        others = [kept.get_column(name) for name in kept.columns if name not in texts]
+        series += [_copied(column) for column in others if not column.dtype.is_numeric()]
     return kept.with_columns(*series).to_native()
 
 
-def _kept_text(values: pa.Array | pa.ChunkedArray, rows: int, keep: npt.NDArray[np.bool_] | None) -> pa.Array:
-    """Values as plain text, for the rows that are kept."""
+def _copied(column: nw.Series[Any]) -> nw.Series[Any]:
+    """A column whose buffers hold its own values only: polars shares the text of rows that are gone."""
+    kind = column.dtype
+    if isinstance(kind, nw.Enum):
+        used = set(column.unique().to_list())
+        kind = nw.Enum([category for category in kind.categories if category in used])
+        column = column.cast(nw.String)
+    copied = nw.new_series(column.name, column.to_arrow(), backend=column.implementation)
+    return copied if copied.dtype == kind else copied.cast(kind)
+
+
+def _text(values: pa.Array | pa.ChunkedArray, size: int, rows: Rows | None) -> pa.Array:
+    """Values as plain text, for the rows that are given back."""
     text = as_array(values)
+    if len(text) != size:
+        raise ValueError(f"{len(text)} values for {size} rows")
     if pa.types.is_dictionary(text.type):
         text = text.dictionary_decode()
     text = text if is_text(text.type) else text.cast(pa.string())
-    if keep is not None and len(text) == len(keep):
-        text = text.filter(pa.array(keep))
-    if len(text) != rows:
-        raise ValueError(f"{len(text)} values for {rows} rows")
-    return text
+    return text if rows is None else text.take(pa.array(rows))
 
 
 def _wrap(frame: Any, name: str) -> nw.DataFrame[Any]:

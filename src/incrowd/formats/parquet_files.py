@@ -1,8 +1,7 @@
-"""Parquet files: reading them batch by batch, and writing batches with the types and metadata of their source."""
+"""Parquet files: reading them batch by batch, and writing batches with the types of their source."""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -11,10 +10,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from incrowd.errors import DataError, OutputError
+from incrowd.formats.containers import bare, pandas_notes, without_unused
 from incrowd.formats.csv_dialect import Given, refuse_dialect
 from incrowd.formats.sources import BATCH_ROWS, Source, WatchedFile, as_dictionary, check_names, choose_columns, is_text
-
-_PANDAS = b"pandas"
 
 
 class ParquetSource(WatchedFile):
@@ -60,7 +58,9 @@ class ParquetSource(WatchedFile):
 
     def _next(self, batches: Iterator[pa.RecordBatch]) -> pa.RecordBatch | None:
         try:
-            return next(batches, None)
+            if (batch := next(batches, None)) is not None:
+                batch.validate(full=True)  # a damaged file can hold text that is none
+            return batch
         except (pa.ArrowException, OSError):
             raise DataError(f"{self.name} is damaged; its rows cannot be read") from None
 
@@ -81,11 +81,11 @@ class ParquetRows:
         file: An open binary file.
         path: Where it is.
         schema: The columns to write; batches are cast to it.
-        source: Where the rows came from; the metadata of its schema is kept where it is still true.
+        source: Where the rows came from; of the metadata of its schema, only types as pandas notes them are kept.
     """
 
     def __init__(self, file: Any, path: Path, schema: pa.Schema, source: Source) -> None:
-        self._schema = schema.with_metadata(amended_metadata(source.schema, schema))
+        self._schema = bare(schema).with_metadata(pandas_notes(source.schema, schema))
         sink = pa.PythonFile(file, mode="w")
         self._writer = pq.ParquetWriter(sink, self._schema, use_compliant_nested_type=False)  # names stay as read
         self._waiting: list[pa.RecordBatch] = []
@@ -99,7 +99,10 @@ class ParquetRows:
             self._flush()
 
     def _flush(self) -> None:
-        self._writer.write_table(pa.Table.from_batches(self._waiting, self._schema), row_group_size=self._rows or None)
+        table = pa.Table.from_batches(self._waiting, self._schema)
+        columns = [without_unused(column) for column in table.columns]
+        table = pa.Table.from_arrays(columns, schema=self._schema)
+        self._writer.write_table(table, row_group_size=self._rows or None)
         self._waiting, self._rows = [], 0
 
     def close(self) -> None:
@@ -123,37 +126,3 @@ def conform(batch: pa.RecordBatch, schema: pa.Schema) -> pa.RecordBatch:
                 ) from None
         columns.append(column)
     return pa.RecordBatch.from_arrays(columns, schema=schema)
-
-
-def amended_metadata(old: pa.Schema, new: pa.Schema) -> dict[bytes, bytes] | None:
-    """The metadata of a table whose columns were dropped or became text.
-
-    Pandas keeps the types of its columns in a JSON document of its own. Entries of columns that are gone are removed,
-    and those of columns with another type now say text; all else stays as it was.
-    """
-    metadata = dict(old.metadata or {})
-    if _PANDAS not in metadata:
-        return metadata or None
-    try:
-        notes = json.loads(metadata[_PANDAS])
-        notes["index_columns"] = [
-            index for index in notes["index_columns"] if not isinstance(index, str) or index in new.names
-        ]
-        notes["columns"] = [
-            _amended_note(note, old, new)
-            for note in notes["columns"]
-            if note.get("field_name", note["name"]) in new.names
-        ]
-    except (ValueError, TypeError, KeyError, AttributeError):  # not as pandas writes it: do not pass it on
-        del metadata[_PANDAS]
-        return metadata or None
-    metadata[_PANDAS] = json.dumps(notes).encode()
-    return metadata
-
-
-def _amended_note(note: dict[str, Any], old: pa.Schema, new: pa.Schema) -> dict[str, Any]:
-    """What pandas should know of one column."""
-    name = note.get("field_name", note["name"])
-    if name in old.names and old.field(name).type == new.field(name).type:
-        return note
-    return {**note, "pandas_type": "unicode", "numpy_type": "object", "metadata": None}

@@ -90,6 +90,7 @@ def open_source(
     quote: str | None = None,
     encoding: str | None = None,
     header: bool | None = None,
+    strip: bool | None = None,
 ) -> Source:
     """Open a file or a dataframe for reading.
 
@@ -99,6 +100,7 @@ def open_source(
         quote: What quotes the values of a CSV file; found out if None.
         encoding: How the text of a CSV file is encoded; UTF-8, or what its byte order mark says, if None.
         header: Whether a CSV file starts with the names of its columns; found out if None.
+        strip: Whether to leave out blanks around the values and names of a CSV file.
 
     Raises:
         DataError: If the data cannot be read or has no rows.
@@ -107,7 +109,7 @@ def open_source(
     from incrowd.formats.csv_dialect import Given, refuse_dialect
     from incrowd.formats.sources import check_readable
 
-    given = Given(separator, quote, encoding, header)
+    given = Given(separator, quote, encoding, header, strip)
     if not isinstance(data, str | os.PathLike):
         from incrowd.formats.frames import FrameSource
 

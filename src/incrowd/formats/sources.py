@@ -7,6 +7,8 @@ policies or of what is done with the rows.
 from __future__ import annotations
 
 import hashlib
+import os
+import time
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Sequence
 from pathlib import Path
@@ -14,9 +16,11 @@ from typing import Protocol
 
 import pyarrow as pa
 
-from incrowd.errors import DataError, UnknownNameError, shorten
+from incrowd.errors import DataError, UnknownNameError, shorten, shown
+from incrowd.formats.staging import heal
 
 BATCH_ROWS = 131_072
+_TICK = 20_000_000  # nanoseconds; how far apart two changes are that have different times
 HASHED_BYTES = 1 << 20  # at a time
 
 Check = Callable[[], object]
@@ -60,9 +64,17 @@ class Source(Protocol):
 
 
 def check_readable(path: Path) -> None:
-    """Raise DataError unless the path is a file that can be opened for reading."""
-    if path.is_dir():
+    """Raise DataError unless the path is a file that can be opened for reading, and read more than once."""
+    try:
+        os.fsencode(path)
+        is_folder = path.is_dir()
+    except (OSError, ValueError):  # too long, or with half a character in it
+        raise DataError(f"{shown(str(path))} cannot be the name of a file that can be read; check the path") from None
+    if is_folder:
         raise DataError(f"{path} is a directory; give a file")
+    heal(path.parent, only=path)
+    if path.exists() and not path.is_file():  # opening a pipe would wait for somebody to write to it
+        raise DataError(f"{path} is not a regular file, and rows are read more than once; save them to a file first")
     try:
         path.open("rb").close()
     except FileNotFoundError:
@@ -125,15 +137,18 @@ class WatchedFile:
         self.path = path
         self.name = path.name
         self._state = self._stat()
+        if abs(time.time_ns() - self._state[-1]) < _TICK:  # another change could bear the same time
+            time.sleep(_TICK / 1e9)
+            self._state = self._stat()
         self._digest: str | None = None
 
-    def _stat(self) -> tuple[int, int]:
-        """The file's size and the time of its last change."""
+    def _stat(self) -> tuple[int, ...]:
+        """Which file it is, its size, and the time of its last change, which nobody can set."""
         try:
             found = self.path.stat()
         except OSError as error:
             raise DataError(f"cannot read {self.path}: {error.strerror}") from None
-        return found.st_size, found.st_mtime_ns
+        return found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns
 
     def check_unchanged(self) -> None:
         """Raise DataError if the file is no longer the one that was opened."""

@@ -17,8 +17,9 @@ from incrowd.inspection.counting import CountedColumn, Counts
 from incrowd.inspection.findings import Facts, Finding, findings_of, warning_of
 from incrowd.inspection.hierarchies import Hierarchy, hierarchy_of
 from incrowd.inspection.roles import QUASI_IDENTIFIER, ProposedRole, role_of
+from incrowd.table.exact_numbers import Numbers
 from incrowd.table.missing import is_missing
-from incrowd.table.scales import Numbers, Scale, scale_of, text_of
+from incrowd.table.scales import Scale, scale_of, text_of
 
 SAMPLE = 2_000  # distinct values that detectors look at
 MOST_WORDS = 3  # that may stand for a missing value among numbers
@@ -162,7 +163,7 @@ def _see(column: CountedColumn, tokens: Sequence[str]) -> _Seen:
     values, counts = column.values.filter(pa.array(~gone, pa.bool_())), column.counts[~gone]
     kind, scale, unsorted, declared = _kind(column, values)
     numbers, weights = (None, counts) if unsorted is None else _ascending(unsorted, counts)
-    low, high = (0, 0) if numbers is None else (numbers[0].item(), numbers[-1].item())
+    low, high = (0, 0) if numbers is None else (numbers.item(0), numbers.item(-1))
     facts = Facts(
         column.name,
         kind,

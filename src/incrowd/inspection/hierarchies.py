@@ -13,7 +13,8 @@ from incrowd.inspection import findings as kinds
 from incrowd.inspection.counting import Counts
 from incrowd.inspection.detectors import date_order, date_parts
 from incrowd.inspection.findings import Facts, Finding
-from incrowd.table.scales import Numbers, text_of
+from incrowd.table.exact_numbers import Numbers
+from incrowd.table.scales import text_of
 from incrowd.taxonomies.automatic import bounds_of, calendar_of, frequent_of, prefix_of
 from incrowd.taxonomies.domains import Domain
 from incrowd.taxonomies.rules import Intervals, Rule, words_of

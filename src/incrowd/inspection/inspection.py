@@ -14,12 +14,14 @@ from incrowd.inspection.findings import warning_of
 from incrowd.inspection.roles import QUASI_IDENTIFIER
 from incrowd.inspection.uniqueness import Combination, count_uniques, worst_combinations
 from incrowd.run import Run, Watch
+from incrowd.tabular import Tabular
 
+WIDTH = 110  # characters of the text
 LEAST_RECORDS = 5  # that must share a value before a policy names it; the k that is proposed
 
 
-@dataclass(frozen=True)
-class Inspection:
+@dataclass(frozen=True, repr=False)
+class Inspection(Tabular):
     """What was found in a table. It prints as a short table, and is as confidential as the table itself.
 
     Args:
@@ -83,10 +85,23 @@ class Inspection:
             "warnings": self.warnings,
         }
 
-    def __str__(self) -> str:
-        from incrowd.report.inspection import inspection_text
+    def to_rows(self) -> list[dict[str, Any]]:
+        """What is known of each column, a row each."""
+        words = ("name", "kind", "missing", "distinct")
+        return [
+            {**{word: getattr(column, word) for word in words}, "alone": column.alone, "role": column.role.name}
+            | {"reason": column.role.reason, "warning": column.warning}
+            for column in self.columns
+        ]
 
-        return inspection_text(self)
+    def _html_words(self) -> tuple[str, list[str]]:
+        return f"{self.name}: {self.records:,} records", self.warnings
+
+    def __repr__(self) -> str:
+        from incrowd.report.inspection import print_inspection
+        from incrowd.report.text import as_text
+
+        return as_text(print_inspection, self, width=WIDTH)
 
 
 def _json(combination: Combination) -> dict[str, Any]:
@@ -105,6 +120,7 @@ def inspect(
     quote: str | None = None,
     encoding: str | None = None,
     header: bool | None = None,
+    strip: bool | None = None,
     progress: Watch | bool | None = None,
 ) -> Inspection:
     """Look at a table: its columns, what is risky about them, and which roles and hierarchies to begin with.
@@ -115,6 +131,7 @@ def inspect(
         quote: Quote character of a CSV file.
         encoding: Encoding of a CSV file.
         header: Whether a CSV file has a header.
+        strip: Whether to leave out blanks around the values of a CSV file.
         progress: Called with every event of the run; True for a line on stderr, False for nothing.
 
     Raises:
@@ -128,7 +145,7 @@ def inspect(
     """
     from incrowd.report.progress import watching
 
-    dialect = {"separator": separator, "quote": quote, "encoding": encoding, "header": header}
+    dialect = {"separator": separator, "quote": quote, "encoding": encoding, "header": header, "strip": strip}
     given: dict[str, Any] = {word: value for word, value in dialect.items() if value is not None}
     source = open_source(data, **given)
     with watching(progress) as watch:
@@ -171,6 +188,16 @@ def column_warnings(source: Source, columns: Sequence[str], run: Run) -> list[st
     tokens = (*missing_tokens(counted, source.missing_values), *source.missing_values)
     warnings = [warning_of(column.name, findings_in(column, tokens)) for column in counted]
     return [warning for warning in warnings if warning is not None]
+
+
+def repeat_warnings(source: Source, columns: Sequence[str], run: Run) -> list[str]:
+    """Which of some columns that are dropped show that one person has several rows; reads these columns once."""
+    if not columns:
+        return []
+    _, counted = count_values(source, run, columns)
+    found = ((column.name, findings_in(column, source.missing_values)) for column in counted)
+    told = [warning_of(name, [each for each in findings if each.kind == "repeats"]) for name, findings in found]
+    return [f"{warning}; name it as the unit" for warning in told if warning is not None]
 
 
 def _combined(

@@ -61,16 +61,19 @@ def _roles(inspection: Inspection) -> Iterator[str]:
         if role == QUASI_IDENTIFIER and not columns:
             yield "# No column looks like one. A release needs at least one: name it here."
         yield from _list(word, columns)
+        if role == SENSITIVE and columns:
+            yield "# l = 2    # at least so many different values of each in every crowd"
+            yield "# t = 0.3  # their distribution in every crowd is that of the whole, but for this distance"
     for column in inspection.columns:
         if column.role.may_be_target:
             yield ""
             yield "# If models will predict it, take it out of the list above and say so here:"
             yield f"# target = {_text(column.name)}"
-    for column in inspection.columns:
-        if any(finding.kind == "repeats" for finding in column.findings):
-            yield ""
-            yield "# One person seems to have several rows. k should then count people, by this column:"
-            yield f"# unit = {_text(column.name)}"
+    units = [c for c in inspection.columns if any(finding.kind == "repeats" for finding in c.findings)]
+    for place, column in enumerate(units):
+        yield ""
+        yield "# One person seems to have several rows: k counts people, by this column, which is dropped."
+        yield f"{'' if place == 0 else '# '}unit = {_text(column.name)}"
 
 
 def _list(word: str, columns: Sequence[Column]) -> Iterator[str]:

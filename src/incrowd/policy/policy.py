@@ -7,18 +7,19 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from incrowd.errors import PolicyError, UnknownNameError
+from incrowd.errors import PolicyError, UnknownNameError, shown
+from incrowd.policy.protection import Protection
+from incrowd.policy.schema import WORDS as SCHEMA
+from incrowd.policy.schema import check_word
 from incrowd.privacy.k_anonymity import KAnonymity
 from incrowd.privacy.model import PrivacyModel, Requirement
-from incrowd.run import Run
 
 if TYPE_CHECKING:
+    from incrowd.formats.sources import Source
     from incrowd.taxonomies.rules import Rule
     from incrowd.taxonomies.taxonomy import Taxonomy
 
-ROLES = ("quasi_identifiers", "target", "identifiers", "sensitive", "insensitive")
-MISSING = ("category", "drop", "error")
-TYPES = ("number", "date", "text")
+ROLES = ("quasi_identifiers", "target", "identifiers", "unit", "sensitive", "insensitive")
 
 
 @dataclass(frozen=True)
@@ -27,7 +28,8 @@ class QuasiIdentifier:
 
     Args:
         attributes: Column names.
-        k: Smallest number of records that may share a combination of values.
+        k: Smallest number of records (of people, where there is a unit) that may share a combination of values; 1 if
+            only sensitive columns are protected.
     """
 
     attributes: tuple[str, ...]
@@ -36,18 +38,16 @@ class QuasiIdentifier:
     def __init__(self, attributes: Iterable[str], k: int) -> None:
         several = isinstance(attributes, Iterable) and not isinstance(attributes, str)
         names: tuple[Any, ...] = tuple(attributes) if several else (attributes,)
-        if not names or not all(isinstance(name, str) and name for name in names):
-            raise PolicyError(f"A quasi-identifier must name at least one column. Got {names!r}.")
+        if not names:
+            raise PolicyError("A quasi-identifier must name at least one column. None was given.")
+        if not all(isinstance(name, str) and name for name in names):
+            raise PolicyError(f"A quasi-identifier must name columns by text. Got {shown(names)}.")
         if len(set(names)) < len(names):
             raise PolicyError(f"A quasi-identifier must name each column once. Got {', '.join(names)}.")
-        KAnonymity(k)  # raises PolicyError if it cannot be one
+        if type(k) is not int or k != 1:
+            KAnonymity(k)  # raises PolicyError if it cannot be one
         object.__setattr__(self, "attributes", names)
         object.__setattr__(self, "k", k)
-
-    @property
-    def models(self) -> tuple[PrivacyModel, ...]:
-        """The privacy models that every class must satisfy."""
-        return (KAnonymity(self.k),)
 
     def implied_by(self, other: QuasiIdentifier) -> bool:
         """Whether every table that satisfies `other` satisfies this one."""
@@ -65,7 +65,13 @@ class Policy:
         quasi_identifiers: One or more, each with its own k.
         target: Column that models will predict; the release keeps what predicts it. None for no purpose in particular.
         identifiers: Columns to drop.
+        unit: Column that says whose record it is, where one person may have several; k then counts people. It is
+            dropped.
         sensitive: Columns worth protecting that pass through unchanged.
+        protections: What is promised about sensitive columns.
+        population_table: The people that the records were drawn from, with the columns of the quasi-identifiers.
+        k_map: At least so many people of the population for every class.
+        delta_presence: The largest share of the people of a class that may be in the table.
         insensitive: Columns that pass through unchanged, like columns that have no role.
         taxonomies: Taxonomy, or rule that builds one, by column.
         types: "number", "date" or "text" by column, where detection is not wanted.
@@ -76,71 +82,134 @@ class Policy:
         options: Options of the search.
         seed: Seed for methods that draw random numbers.
         strict: Whether every column must have a role.
+        keep_order: Whether released rows stay in the order of the original ones, which can link them.
         time_limit: Seconds after which an anytime method gives the best that it has, and any other ends.
     """
 
     quasi_identifiers: tuple[QuasiIdentifier, ...]
     target: str | None = None
     identifiers: tuple[str, ...] = ()
+    unit: str | None = None
     sensitive: tuple[str, ...] = ()
+    protections: tuple[Protection, ...] = ()
+    population_table: Source | None = field(default=None, compare=False)
+    k_map: int | None = None
+    delta_presence: float | None = None
     insensitive: tuple[str, ...] = ()
     taxonomies: Mapping[str, Taxonomy | Rule] = field(default_factory=dict)
     types: Mapping[str, str] = field(default_factory=dict)
     ranges: Mapping[str, tuple[Any, Any]] = field(default_factory=dict)
     missing: str = "category"
     missing_values: tuple[str, ...] = ()
-    method: str = "tdr"
+    method: str = "auto"
     options: Mapping[str, Any] = field(default_factory=dict)
     seed: int = 0
     strict: bool = False
+    keep_order: bool = False
     time_limit: float | None = None
 
     def __post_init__(self) -> None:
         if not self.quasi_identifiers:
             raise PolicyError("A policy must have at least one quasi-identifier. None was given.")
-        if self.missing not in MISSING:
-            raise PolicyError(f"The 'missing' parameter must be one of {', '.join(MISSING)}. Got '{self.missing}'.")
-        for column, kind in self.types.items():
-            if kind not in TYPES:
-                raise PolicyError(f"The type of '{column}' must be one of {', '.join(TYPES)}. Got '{kind}'.")
-        for column, bounds in self.ranges.items():
-            if not _ascend(bounds):
-                raise PolicyError(f"The range of '{column}' must be a lower and a higher value. Got {bounds!r}.")
+        for word in SCHEMA:
+            check_word(word, getattr(self, word))
+        for column in self.ranges:
             if column in self.taxonomies:
                 raise PolicyError(f"column '{column}' has a taxonomy, so its range would have no effect; leave one out")
-        if isinstance(self.seed, bool) or not isinstance(self.seed, int):
-            raise PolicyError(f"The 'seed' parameter must be an integer. Got {self.seed!r}.")
-        if not isinstance(self.strict, bool):
-            raise PolicyError(f"The 'strict' parameter must be True or False. Got {self.strict!r}.")
-        Run(time_limit=self.time_limit)  # raises PolicyError if it cannot be one
         self._check_roles()
+        self._check_protection()
         for word in ("taxonomies", "types", "ranges"):
             for column in getattr(self, word):
-                if column not in self.attributes:
+                if column not in (*self.attributes, *(self.sensitive if word == "taxonomies" else ())):
                     raise UnknownNameError("quasi-identifier column", column, self.attributes, f"the policy ({word})")
 
     def _check_roles(self) -> None:
         role_of: dict[str, str] = {}
-        columns = (self.attributes, (self.target,) if self.target else (), *(getattr(self, r) for r in ROLES[2:]))
+        target, unit = (() if name is None else (name,) for name in (self.target, self.unit))
+        columns = (self.attributes, target, self.identifiers, unit, self.sensitive, self.insensitive)
         for role, names in zip(ROLES, columns, strict=True):
             for name in names:
-                if role_of.setdefault(name, role) != role:
-                    raise PolicyError(f"column '{name}' has two roles, {role_of[name]} and {role}; choose one")
+                first = role_of.setdefault(name, role)
+                if {first, role} == {"identifiers", "unit"} or {first, role} == {"target", "sensitive"}:
+                    continue  # a unit is dropped anyway, and what is to be predicted may well be sensitive
+                if first != role:
+                    raise PolicyError(f"column '{name}' has two roles, {first} and {role}; choose one")
+
+    def _check_protection(self) -> None:
+        protected = {protection.column: protection for protection in self.protections}
+        for column, protection in protected.items():
+            if column not in self.sensitive:
+                raise UnknownNameError("sensitive column", column, self.sensitive, "the policy")
+            if protection.t_distance == "hierarchical" and column not in self.taxonomies:
+                raise PolicyError(f"the hierarchical distance of '{column}' needs a taxonomy of that column; give one")
+        for column in self.taxonomies:
+            if column in self.sensitive and (column not in protected or protected[column].t is None):
+                raise PolicyError(
+                    f"column '{column}' is sensitive, so its taxonomy is for t alone; give a t or leave it out"
+                )
+        against = self._against_population()
+        if bool(against) != (self.population_table is not None):
+            raise PolicyError(
+                "k_map and delta_presence count the people of a population; give its table as population_table"
+                if against
+                else "The 'population_table' parameter says nothing by itself. Give k_map or delta_presence as well."
+            )
+        if any(qid.k == 1 for qid in self.quasi_identifiers) and not any((*against, *self.models_of_columns)):
+            raise PolicyError("The 'k' parameter must be an integer of at least 2. Got 1.")
 
     @property
     def attributes(self) -> tuple[str, ...]:
         """The columns of all quasi-identifiers, each once, in order of appearance."""
         return tuple(dict.fromkeys(name for qid in self.quasi_identifiers for name in qid.attributes))
 
+    def _against_population(self) -> tuple[PrivacyModel, ...]:
+        from incrowd.privacy.population import DeltaPresence, KMap
+
+        k_map = () if self.k_map is None else (KMap(self.k_map),)
+        return (*k_map, *(() if self.delta_presence is None else (DeltaPresence(self.delta_presence),)))
+
+    @property
+    def models_of_columns(self) -> tuple[PrivacyModel, ...]:
+        """What is promised about sensitive columns."""
+        from incrowd.taxonomies.taxonomy import Taxonomy
+
+        found: list[PrivacyModel] = []
+        for protection in self.protections:
+            tree = self.taxonomies.get(protection.column)
+            found += protection.models(tree if isinstance(tree, Taxonomy) else None)
+        return tuple(found)
+
     @cached_property
     def requirements(self) -> tuple[Requirement, ...]:
         """What must hold for the classes of each quasi-identifier."""
-        return tuple(Requirement(qid.attributes, qid.models) for qid in self.quasi_identifiers)
+        from incrowd.privacy.units import KUnits
+
+        others = (*self.models_of_columns, *self._against_population())
+        made = []
+        for qid in self.quasi_identifiers:
+            crowd = () if qid.k == 1 else (KAnonymity(qid.k) if self.unit is None else KUnits(self.unit, qid.k),)
+            made.append(Requirement(qid.attributes, (*crowd, *others)))
+        return tuple(made)
+
+    @property
+    def dropped(self) -> tuple[str, ...]:
+        """The columns that do not leave."""
+        return tuple(dict.fromkeys((*self.identifiers, *((self.unit,) if self.unit else ()))))
+
+    def counted_as(self, column: str, value: str | None) -> str | None:
+        """The value that a value of a sensitive column counts as: its group, its bin, or itself."""
+        for protection in self.protections:
+            if protection.column == column:
+                return protection.counted_as(value)
+        return value
 
     @property
     def protected(self) -> tuple[str, ...]:
         """The columns whose values privacy models count."""
-        return tuple(dict.fromkeys(column for requirement in self.requirements for column in requirement.columns))
+        from incrowd.privacy.population import POPULATION
+
+        columns = dict.fromkeys(column for requirement in self.requirements for column in requirement.columns)
+        return tuple(column for column in columns if column != POPULATION)
 
     @property
     def counted(self) -> tuple[str, ...]:
@@ -150,13 +219,13 @@ class Policy:
 
     def untouched(self, columns: Sequence[str]) -> tuple[str, ...]:
         """The columns of a table that have no role, and so pass through untouched."""
-        roles = {*self.attributes, *self.counted, *self.identifiers, *self.sensitive, *self.insensitive}
+        roles = {*self.attributes, *self.counted, *self.dropped, *self.sensitive, *self.insensitive}
         return tuple(name for name in columns if name not in roles)
 
     def check_columns(self, columns: Sequence[str], where: str) -> None:
         """Every column that the policy names must exist."""
         target = (self.target,) if self.target else ()
-        for name in (*self.attributes, *target, *self.identifiers, *self.sensitive, *self.insensitive):
+        for name in (*self.attributes, *target, *self.dropped, *self.sensitive, *self.insensitive):
             if name not in columns:
                 raise UnknownNameError("column", name, columns, where)
         if self.strict and (untouched := self.untouched(columns)):
@@ -171,7 +240,12 @@ class Policy:
             "quasi_identifiers": [{"attributes": list(q.attributes), "k": q.k} for q in self.quasi_identifiers],
             "target": self.target,
             "identifiers": list(self.identifiers),
+            **({"unit": self.unit} if self.unit else {}),
             "sensitive": list(self.sensitive),
+            **({"protections": {p.column: p.to_json() for p in self.protections}} if self.protections else {}),
+            **({} if self.population_table is None else {"population_table": self.population_table.name}),
+            **({} if self.k_map is None else {"k_map": self.k_map}),
+            **({} if self.delta_presence is None else {"delta_presence": self.delta_presence}),
             "insensitive": list(self.insensitive),
             "taxonomies": sorted(self.taxonomies),
             "types": dict(self.types),
@@ -182,6 +256,7 @@ class Policy:
             **self.options,
             "seed": self.seed,
             "strict": self.strict,
+            "keep_order": self.keep_order,
             **({} if self.time_limit is None else {"time_limit": self.time_limit}),
         }
 
@@ -195,12 +270,3 @@ class Policy:
         taken = {name for qid in kept for name in qid.attributes}
         assert taken == set(self.attributes)  # a redundant one is contained in another: no column is lost
         return replace(self, quasi_identifiers=tuple(kept)), tuple(dropped)
-
-
-def _ascend(bounds: Any) -> bool:
-    """Whether these are a lower and a higher value."""
-    try:
-        low, high = bounds
-        return bool(low < high)
-    except (TypeError, ValueError):
-        return False

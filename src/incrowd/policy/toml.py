@@ -9,6 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from incrowd.errors import PolicyError, UnknownNameError, closest
+from incrowd.policy.presence import WORDS as PRESENCE
+from incrowd.policy.protection import WORDS as PROTECTING
+from incrowd.schemas.regular_files import open_regular
 from incrowd.search.registry import METHODS
 
 WORDS = (
@@ -16,7 +19,10 @@ WORDS = (
     "k",
     "target",
     "identifiers",
+    "unit",
     "sensitive",
+    *PROTECTING,
+    *PRESENCE,
     "insensitive",
     "taxonomies",
     "types",
@@ -26,12 +32,14 @@ WORDS = (
     "method",
     "seed",
     "strict",
+    "keep_order",
     "time_limit",
 )
-DIALECT = ("separator", "quote", "encoding", "header")
-_LISTS = ("identifiers", "sensitive", "insensitive", "missing_values")
+MOST_BYTES = 1 << 24  # of a policy file
+DIALECT = ("separator", "quote", "encoding", "header", "strip")
+_LISTS = ("identifiers", "insensitive", "missing_values")
 _TABLES = ("types", "ranges", "csv")
-_TEXTS = ("target", "missing", "method")
+_TEXTS = ("target", "unit", "population_table", "missing", "method")
 
 
 def check_spelling(options: Iterable[str], function: Callable[..., object]) -> None:
@@ -53,7 +61,7 @@ def read_policy(path: str | Path) -> tuple[dict[str, Any], dict[str, Any]]:
     """Read a policy file.
 
     Args:
-        path: The file. Paths of taxonomies in it are relative to its folder.
+        path: The file. Paths in it are relative to its folder.
 
     Returns:
         The words of `make_policy`, and how to read CSV files (its table `csv`).
@@ -63,12 +71,17 @@ def read_policy(path: str | Path) -> tuple[dict[str, Any], dict[str, Any]]:
     """
     path = Path(path)
     try:
-        with path.open("rb") as file:
-            data = tomllib.load(file)
+        with open_regular(path) as file:
+            text = file.read(MOST_BYTES + 1)
+        if len(text) > MOST_BYTES:
+            raise PolicyError(f"{path} is larger than {MOST_BYTES >> 20} megabytes, which no policy is; give a policy")
+        data = tomllib.loads(text.decode())
     except OSError as error:
         raise PolicyError(f"cannot read the policy {path}: {error.strerror}") from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise PolicyError(f"{path} is not valid TOML: {error}") from None
+    except RecursionError:
+        raise PolicyError(f"{path} is nested too deeply for a policy; give a policy") from None
+    except ValueError as error:  # not TOML, not UTF-8, or a number of thousands of digits
+        raise PolicyError(f"{path} is not valid TOML: {' '.join(str(error).split())[:200]}") from None
     options = sorted({option for method in METHODS.values() for option in method.options})
     for key in data:
         if key not in (*WORDS, *options, "csv"):
@@ -80,6 +93,8 @@ def read_policy(path: str | Path) -> tuple[dict[str, Any], dict[str, Any]]:
             raise UnknownNameError("key", key, DIALECT, f"{path} [csv]")
     words = {key: value for key, value in data.items() if key in WORDS}
     words["options"] = {key: value for key, value in data.items() if key in options}
+    if "population_table" in words:
+        words["population_table"] = path.parent / words["population_table"]
     if "taxonomies" in words:
         words["taxonomies"] = _taxonomies(words["taxonomies"], path)
     return words, dialect

@@ -8,13 +8,22 @@ from typing import Any
 
 from incrowd.errors import PolicyError
 
+_MOST_DIGITS = 18  # of a k; more people than that have never lived
+
 
 def given_words(**typed: Any) -> dict[str, Any]:
     """The words of `make_policy` for the options that were given; those that were not are left out."""
+    from incrowd.policy.protection import WORDS as PROTECTING  # needs numpy, which help should not wait for
+
     words = {key: value for key, value in typed.items() if value is not None and value != []}
     for key in ("identifiers", "sensitive", "insensitive"):
         if key in words:
             words[key] = columns_of(words[key])
+    for key in PROTECTING:
+        if key in words:
+            words[key] = _protection(key, words[key])
+    if "delta_presence" in words:
+        words["delta_presence"] = [_number(part) for part in str(words["delta_presence"]).split(",")]
     if "quasi_identifiers" in words:
         words["quasi_identifiers"] = quasi_identifiers(words["quasi_identifiers"], words.get("k"))
     if "types" in words:
@@ -35,14 +44,48 @@ def quasi_identifiers(typed: Sequence[str], k: int | None) -> list[Any]:
 
 def _quasi_identifier(text: str) -> Any:
     columns, colon, k = text.rpartition(":")
-    if not colon or not k.strip().isdigit():
+    if not colon or not is_digits(k.strip()):
         return columns_of(text)  # a column may have a colon in its name
-    return {"attributes": columns_of(columns), "k": int(k)}
+    return {"attributes": columns_of(columns), "k": _number(k)}
+
+
+def is_digits(text: str) -> bool:
+    """Whether a text is a whole number as people type it; to Python, raised and other digits are digits too."""
+    return text.isascii() and text.isdigit() and len(text) <= _MOST_DIGITS
 
 
 def columns_of(text: str) -> list[str]:
     """Names separated by commas."""
     return [name.strip() for name in text.split(",") if name.strip()]
+
+
+def _protection(word: str, typed: Sequence[str]) -> Any:
+    """A word for all sensitive columns, or by column: '3', or 'diagnosis=3' once or several times."""
+    option = "--" + word.replace("_", "-")
+    by_column = [text.partition("=") for text in typed if "=" in text]
+    if by_column and len(by_column) < len(typed):
+        raise PolicyError(f"The '{option}' option must be given for all columns or by column. Got both.")
+    if not by_column and len(typed) > 1 and word != "harmless":
+        raise PolicyError(f"The '{option}' option was given {len(typed)} times; give it once, or by column.")
+    if not by_column:
+        return _protecting(word, ",".join(typed))
+    found: dict[str, Any] = {}
+    for column, _, value in by_column:
+        known = found.get(column)
+        found[column] = (
+            [*known, *_protecting(word, value)] if known and word == "harmless" else _protecting(word, value)
+        )
+    return found
+
+
+def _protecting(word: str, text: str) -> Any:
+    if word == "t_distance":
+        return text
+    if word == "harmless":
+        return columns_of(text)
+    if word == "recursive_l":
+        return [_number(part) for part in text.split(",")]
+    return _number(text)
 
 
 def _pair(text: str, option: str, example: str) -> tuple[str, str]:
@@ -68,7 +111,7 @@ def _range(text: str) -> tuple[str, tuple[Any, Any]]:
 def _number(text: str) -> Any:
     for kind in (int, float):
         try:
-            return kind(text)
+            return kind(text) if text.isascii() and "_" not in text else text
         except ValueError:
             continue
     return text  # a date

@@ -6,8 +6,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from incrowd.errors import PolicyError, UnknownNameError
+from incrowd.errors import PolicyError, UnknownNameError, shown
 from incrowd.policy.policy import Policy, QuasiIdentifier
+from incrowd.policy.presence import add_population
+from incrowd.policy.protection import WORDS as PROTECTING
+from incrowd.policy.protection import protections_of
+from incrowd.policy.schema import checked
 
 if TYPE_CHECKING:
     from incrowd.taxonomies.rules import Rule
@@ -21,21 +25,20 @@ def make_policy(*, quasi_identifiers: Any, k: int | None = None, taxonomies: Any
         quasi_identifiers: See `quasi_identifiers_of`.
         k: The k of quasi-identifiers that do not say their own.
         taxonomies: Taxonomy, rule or file by column, or a folder with a file per column.
-        **words: The other fields of `Policy`; lists are fine where it wants tuples.
+        **words: The other fields of `Policy`, with lists where it wants tuples, and the words of `Protection`, each for
+            all sensitive columns or by column.
     """
-    qids = quasi_identifiers_of(quasi_identifiers, k)
+    words = checked({**words, "taxonomies": taxonomies})
+    del words["taxonomies"]
+    protecting = {word: words.pop(word) for word in PROTECTING if word in words}
+    words["sensitive"], words["protections"] = protections_of(words.get("sensitive", ()), protecting)
+    add_population(words)
+    alone = any(protection.models() for protection in words["protections"])
+    alone = k is None and (alone or "k_map" in words or "delta_presence" in words)
+    qids = quasi_identifiers_of(quasi_identifiers, 1 if alone else k)
     columns = tuple(dict.fromkeys(name for qid in qids for name in qid.attributes))
-    for word in ("identifiers", "sensitive", "insensitive", "missing_values"):
-        if word in words:
-            words[word] = (words[word],) if isinstance(words[word], str) else tuple(words[word])
-            if not all(isinstance(text, str) for text in words[word]):
-                raise PolicyError(
-                    f"The '{word}' parameter must be a list of texts. Got {words[word]!r}; put quotes around each."
-                )
-    for word in ("types", "ranges", "options"):
-        if word in words:
-            words[word] = dict(words[word] or {})
-    return Policy(quasi_identifiers=qids, taxonomies=_taxonomies_of(taxonomies, columns), **words)
+    for_distance = tuple(protection.column for protection in words["protections"] if protection.t is not None)
+    return Policy(quasi_identifiers=qids, taxonomies=_taxonomies_of(taxonomies, (*columns, *for_distance)), **words)
 
 
 def _taxonomies_of(given: Any, columns: Sequence[str]) -> dict[str, Taxonomy | Rule]:
@@ -75,9 +78,16 @@ def quasi_identifiers_of(words: Any, k: int | None = None) -> tuple[QuasiIdentif
     if isinstance(words, str | QuasiIdentifier):
         words = [words]
     if not isinstance(words, Iterable):
-        raise PolicyError(f"The 'quasi_identifiers' parameter must be columns or lists of columns. Got {words!r}.")
+        raise PolicyError(f"The 'quasi_identifiers' parameter must be columns or lists of columns. Got {shown(words)}.")
+    if isinstance(words, Mapping):
+        words = [words]
     words = list(words)
-    if words and all(isinstance(word, str) for word in words):
+    if any(isinstance(word, str) for word in words):  # then all should be
+        wrong = [word for word in words if not isinstance(word, str)]
+        if wrong:
+            raise PolicyError(
+                f"The 'quasi_identifiers' parameter must name columns by text. Got {shown(wrong[0])} among them."
+            )
         words = [words]
     return tuple(_quasi_identifier_of(word, k) for word in words)
 

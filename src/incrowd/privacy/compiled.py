@@ -33,25 +33,25 @@ def needs_of(models: Sequence[PrivacyModel]) -> Needs:
     return Needs(max(model.least_size for model in models))
 
 
-@njit(cache=True, nogil=True, inline="always")
+@njit(nogil=True, inline="always")
 def is_good(needs: Needs, records: int) -> bool:
     """Whether a class of so many records is good."""
     return records >= needs.records
 
 
-@njit(cache=True, nogil=True, inline="always")
+@njit(nogil=True, inline="always")
 def spare(needs: Needs, records: int) -> int:
     """How many records a good class can do without; negative or 0 if none."""
     return records - needs.records
 
 
-@njit(cache=True, nogil=True, inline="always")
+@njit(nogil=True, inline="always")
 def lacking(needs: Needs, records: int) -> int:
     """How many records a class lacks to be good; negative or 0 if none."""
     return needs.records - records
 
 
-@njit(cache=True, nogil=True, inline="always")
+@njit(nogil=True, inline="always")
 def could_be_two(needs: Needs, records: int) -> bool:
     """Whether so many records are enough for two good classes."""
     return records >= 2 * needs.records

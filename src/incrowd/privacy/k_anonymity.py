@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from incrowd.errors import PolicyError
+from incrowd.errors import PolicyError, shown
+from incrowd.schemas.shapes import MOST
 
 if TYPE_CHECKING:
     from incrowd.table.class_counts import ClassCounts, Histogram
@@ -29,8 +30,8 @@ class KAnonymity:
     upward_closed: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
-        if isinstance(self.k, bool) or not isinstance(self.k, int) or self.k < 2:
-            raise PolicyError(f"The 'k' parameter must be an integer of at least 2. Got {self.k!r}.")
+        if isinstance(self.k, bool) or not isinstance(self.k, int) or not 2 <= self.k <= MOST:
+            raise PolicyError(f"The 'k' parameter must be an integer of at least 2. Got {shown(self.k)}.")
 
     @property
     def threshold(self) -> int:

@@ -119,7 +119,7 @@ class EntropyLDiversity:
         counted = column_counts(classes, self.column)
         mine = counted.counts * np.log(counted.counts)  # of a harmless value: one value each, and log(1) is 0
         mine = np.where(harmful(counted.values, self.harmless)[counted.codes], mine, 0.0)
-        total = np.maximum(sums(counted, counted.counts), 1)
+        total = np.maximum(counted.in_each, 1)
         entropy = np.log(total) - sums(counted, mine) / total
         return np.round(np.exp(entropy), DIGITS)
 
@@ -179,7 +179,7 @@ class RecursiveLDiversity:
         frequent = np.bincount(counted.tuples[first], counts[order][first], counted.size).astype(np.int64)
         singles = sums(counted, counted.counts - counts)  # records with a harmless value: one value each
         room = np.maximum(self.l - 1 - sums(counted, bad), 0)
-        rest = sums(counted, counted.counts) - frequent - np.minimum(room, singles)
+        rest = counted.in_each - frequent - np.minimum(room, singles)
         return ratio(rest, largest(counted, np.maximum(counts, 1), 1))
 
     def __str__(self) -> str:

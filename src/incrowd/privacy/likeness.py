@@ -54,7 +54,7 @@ class AlphaAnonymity:
         """Minus the largest share of a harmful value in each class."""
         counted = column_counts(classes, self.column)
         counts = np.where(harmful(counted.values, self.harmless)[counted.codes], counted.counts, 0)
-        return -ratio(largest(counted, counts, 0), sums(counted, counted.counts))
+        return -ratio(largest(counted, counts, 0), counted.in_each)
 
     def __str__(self) -> str:
         return f"alpha={self.alpha:g} of {self.column}"
@@ -97,7 +97,7 @@ class BetaLikeness:
         """Minus the largest relative gain of a value in each class; enhanced, gains are weighed by what is allowed."""
         counted = column_counts(classes, self.column)
         whole = self.release or Distribution.of(counted)
-        expected = sums(counted, counted.counts)[counted.tuples] * whole.array[counted.codes]
+        expected = counted.in_each[counted.tuples] * whole.array[counted.codes]
         gain = ratio(np.maximum(counted.counts * whole.records - expected, 0), expected)
         if self.enhanced:
             gain = np.round(gain * self._closer(whole)[counted.codes], DIGITS)
@@ -154,7 +154,7 @@ class DeltaDisclosure:
         """Minus the largest logarithm of a factor in each class."""
         counted = column_counts(classes, self.column)
         whole = self.release or Distribution.of(counted)
-        expected = sums(counted, counted.counts)[counted.tuples] * whole.array[counted.codes]
+        expected = counted.in_each[counted.tuples] * whole.array[counted.codes]
         factor = np.abs(np.log(counted.counts * whole.records / expected))
         has_all = sums(counted, np.ones(len(factor), np.int64)) == np.count_nonzero(whole.array)
         return np.where(has_all, -np.round(largest(counted, factor, 0.0), DIGITS), -inf)

@@ -147,8 +147,8 @@ def with_suppression(models: Iterable[PrivacyModel]) -> None:
     for model in models:
         if not model.upward_closed:
             raise PolicyError(
-                f"records cannot be left out where {model} is asked for; set suppress to 0, or ask for k, a unit or "
-                "distinct l-diversity, with which it is exact"
+                f"records cannot be left out where {model} is asked for; set suppress to 0, or ask for k, a unit, "
+                "distinct l-diversity or k-map, with which it is exact"
             )
 
 

@@ -8,6 +8,7 @@ from incrowd.privacy.k_anonymity import KAnonymity
 from incrowd.privacy.l_diversity import DistinctLDiversity, EntropyLDiversity, RecursiveLDiversity
 from incrowd.privacy.likeness import AlphaAnonymity, BetaLikeness, DeltaDisclosure
 from incrowd.privacy.model import PrivacyModel
+from incrowd.privacy.population import DeltaPresence, KMap
 from incrowd.privacy.t_closeness import TCloseness
 from incrowd.privacy.units import KUnits
 
@@ -23,5 +24,7 @@ MODELS: Mapping[str, type[PrivacyModel]] = {
         AlphaAnonymity,
         BetaLikeness,
         DeltaDisclosure,
+        KMap,
+        DeltaPresence,
     )
 }

@@ -14,7 +14,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from incrowd.errors import PolicyError
+from incrowd.errors import PolicyError, shown
+from incrowd.schemas.shapes import MOST, is_number
 from incrowd.table.class_counts import ClassCounts, Histogram
 from incrowd.table.grouping import Counts, Floats
 
@@ -74,7 +75,7 @@ def largest(histogram: Histogram, numbers: npt.NDArray[Any], least: float) -> np
 def _reduced(by: np.ufunc, histogram: Histogram, numbers: npt.NDArray[Any], empty: float) -> npt.NDArray[Any]:
     kind = np.int64 if numbers.dtype.kind in "bui" else numbers.dtype
     found = np.full(histogram.size, empty, kind)
-    starts = np.flatnonzero(np.diff(histogram.tuples, prepend=-1))
+    starts = histogram.starts
     if len(starts):
         found[histogram.tuples[starts]] = by.reduceat(numbers.astype(kind, copy=False), starts)
     return found
@@ -87,6 +88,8 @@ def ratio(above: Any, below: Any) -> Floats:
 
 def harmful(values: Sequence[str | None], harmless: Sequence[str]) -> Mask:
     """Which values are not harmless."""
+    if not harmless:
+        return np.ones(len(values), bool)
     return np.array([value not in harmless for value in values], bool)
 
 
@@ -96,8 +99,8 @@ def check_number(word: str, value: Any, form: str, allows: Callable[[float], boo
     Raises:
         PolicyError: It is not.
     """
-    if isinstance(value, bool) or not isinstance(value, int | float) or not allows(value):
-        raise PolicyError(f"The '{word}' parameter must be {form}. Got {str(value)[:40]!r}.")
+    if not is_number(value) or not allows(value):
+        raise PolicyError(f"The '{word}' parameter must be {form}. Got {shown(value)}.")
 
 
 def check_values(word: str, value: Any) -> None:
@@ -106,8 +109,8 @@ def check_values(word: str, value: Any) -> None:
     Raises:
         PolicyError: It is not.
     """
-    if isinstance(value, bool) or not isinstance(value, int) or value < 2:
-        raise PolicyError(f"The '{word}' parameter must be an integer of at least 2. Got {str(value)[:40]!r}.")
+    if isinstance(value, bool) or not isinstance(value, int) or not 2 <= value <= MOST:
+        raise PolicyError(f"The '{word}' parameter must be an integer of at least 2. Got {shown(value)}.")
 
 
 def check_reachable(column: str, l: float, histogram: Histogram) -> None:

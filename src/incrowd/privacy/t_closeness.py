@@ -9,15 +9,15 @@ The distance is the earth mover's: how much of the distribution has to be moved,
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from math import isfinite
 from typing import Any, ClassVar
 
 import numpy as np
 
-from incrowd.errors import PolicyError
+from incrowd.errors import PolicyError, shown
 from incrowd.privacy.sensitive import Distribution, check_number, column_counts, ratio, sums
 from incrowd.table.class_counts import ClassCounts, Histogram
 from incrowd.table.grouping import Codes, Counts, Floats
+from incrowd.table.numbers import number_of
 from incrowd.taxonomies.taxonomy import Taxonomy
 
 DISTANCES = ("equal", "ordered", "hierarchical")
@@ -52,7 +52,7 @@ class TCloseness:
         check_number("t", self.t, "a number from 0 to 1", lambda t: 0 <= t <= 1)
         if self.distance not in (None, *DISTANCES):
             raise PolicyError(
-                f"The 'distance' parameter must be one of {', '.join(DISTANCES)}. Got {str(self.distance)[:40]!r}."
+                f"The 'distance' parameter must be one of {', '.join(DISTANCES)}. Got {shown(self.distance)}."
             )
         if self.distance == "hierarchical" and self.taxonomy is None:
             raise PolicyError(f"the hierarchical distance of '{self.column}' needs a taxonomy of that column")
@@ -88,15 +88,6 @@ class TCloseness:
         return f"t={self.t:g} of {self.column}{how}"
 
 
-def number_of(value: str) -> float | None:
-    """The number that a text is; None if it is none."""
-    try:
-        number = float(value)
-    except ValueError:
-        return None
-    return number if isfinite(number) else None
-
-
 def in_order(values: tuple[str | None, ...]) -> Codes:
     """The place of each value in order: numbers by size, then others as text, missing ones last."""
 
@@ -114,7 +105,7 @@ def in_order(values: tuple[str | None, ...]) -> Codes:
 
 def _equal(counted: Histogram, whole: Distribution) -> Floats:
     """Half the sum of the differences of shares; over n * N, in whole numbers."""
-    total, records = whole.records, sums(counted, counted.counts)
+    total, records = whole.records, counted.in_each
     expected = records[counted.tuples] * whole.array[counted.codes]
     # a value that a class does not have differs by what is expected of it: begin with all of these, then correct
     moved = records * total + sums(counted, np.abs(counted.counts * total - expected) - expected)
@@ -131,7 +122,7 @@ def _ordered(counted: Histogram, whole: Distribution) -> Floats:
     area = np.append(0, np.cumsum(below))  # sums of F up to a place
     order = np.lexsort((place[counted.codes], counted.tuples))
     tuples, at, counts = counted.tuples, place[counted.codes][order], counted.counts[order]
-    records = sums(counted, counted.counts)
+    records = counted.in_each
     running = np.cumsum(counts)
     before = np.append(0, running)[np.searchsorted(tuples, tuples)]
     here = running - before  # records of the class with this value or one before: constant until the next entry
@@ -151,7 +142,7 @@ def _hierarchical(counted: Histogram, whole: Distribution, taxonomy: Taxonomy) -
     taxonomy = taxonomy.with_missing() if None in whole.values else taxonomy
     leaf = np.array([taxonomy.leaves[taxonomy.leaf_code(value)] for value in whole.values])
     height, nodes, total = max(1, taxonomy.height), len(taxonomy.labels), whole.records
-    records, found = sums(counted, counted.counts), np.zeros(counted.size)
+    records, found = counted.in_each, np.zeros(counted.size)
     step = max(1, CELLS // nodes)
     for start in range(0, counted.size, step):
         stop = min(counted.size, start + step)

@@ -22,7 +22,8 @@ import pyarrow as pa
 from incrowd.recodings.hierarchies import Hierarchy, Nodes
 from incrowd.recodings.mapping import LocalMapping
 from incrowd.recodings.ranges import Ranges
-from incrowd.recodings.recoding import FORMAT, Mask, Parts, RecodingFace, codebook_lines
+from incrowd.recodings.recoding import Mask, Parts, RecodingFace, codebook_lines
+from incrowd.recodings.schema import DOCUMENT
 from incrowd.recodings.tuple_lookup import TupleLookup
 from incrowd.table.attributes import Attribute
 from incrowd.table.compressed import CompressedTable
@@ -111,7 +112,7 @@ class ByTuple(RecodingFace):
         return self.mapping.first_part, self.mapping.part_records
 
     def class_numbers(self, cells: Sequence[Codes], dealt: Codes) -> Codes:
-        """The class of each tuple, -1 for the most general tuple where that is none of the classes."""
+        """The class of each tuple: -1 for the most general one if that is none, one past the last for the left-out."""
         nodes = np.stack(cells, axis=1)
         tuples, mapping = self._lookup(nodes), self.mapping
         classes = mapping.part_classes[np.where(dealt >= 0, dealt, mapping.first_part[np.maximum(tuples, 0)])]
@@ -122,8 +123,11 @@ class ByTuple(RecodingFace):
     def release(self, cells: Sequence[Codes], dealt: Codes) -> tuple[Sequence[Codes], Mask | None]:
         """What each tuple is released as, as places among the nodes that are released, and the root."""
         classes = self.class_numbers(cells, dealt)
+        stay = classes < len(self.mapping.classes)
+        classes = np.where(stay, classes, -1)
         nodes = np.where(classes[:, None] < 0, 0, self.mapping.classes[classes])
-        return [np.searchsorted(used, nodes[:, place]) for place, used in enumerate(self._used)], None
+        columns = [np.searchsorted(used, nodes[:, place]) for place, used in enumerate(self._used)]
+        return columns, None if stay.all() else stay
 
     @cached_property
     def _used(self) -> list[Nodes]:
@@ -167,6 +171,10 @@ class ByTuple(RecodingFace):
         hierarchy, column = self[name], self.mapping.classes[:, self.names.index(name)]
         return tuple(self._label(hierarchy, node) for node in np.unique(column).tolist())
 
+    def labels_of(self, name: str, cells: Sequence[int]) -> tuple[str | None, ...]:
+        """The labels of some nodes."""
+        return tuple(self._label(self[name], node) for node in cells)
+
     def all_labels(self, name: str) -> tuple[str | None, ...]:
         """The released values of a column, and `*` for new rows that fit none of them."""
         hierarchy, used = self[name], self._used[self.names.index(name)]
@@ -186,12 +194,16 @@ class ByTuple(RecodingFace):
         return "\n".join(lines)
 
     def parts(self, table: CompressedTable) -> Parts:
-        """Every released class is one part."""
+        """Every released class is one part; where whole tuples are left out, every tuple is."""
         mapping, dealt = self.mapping, bool(self.mapping.split.any())
-        records = count(mapping.part_classes, len(mapping.classes), mapping.part_records)
-        cells, losses = {}, {}
-        for hierarchy, attribute, column in zip(mapping.hierarchies, table.attributes, mapping.classes.T, strict=True):
-            cells[hierarchy.name], losses[hierarchy.name] = column, hierarchy.losses(attribute)
+        pairs = zip(mapping.hierarchies, table.attributes, strict=True)
+        losses = {hierarchy.name: hierarchy.losses(attribute) for hierarchy, attribute in pairs}
+        stay = ~mapping.left_out
+        if not dealt and not stay.all():
+            shown = mapping.classes[np.where(stay, mapping.part_classes, 0)]
+            return Parts(mapping.part_records, dict(zip(self.names, shown.T, strict=True)), losses, kept=stay)
+        records = count(mapping.part_classes[stay], len(mapping.classes), mapping.part_records[stay])
+        cells = dict(zip(self.names, mapping.classes.T, strict=True))
         return Parts(records, cells, losses, None if dealt else mapping.part_classes, dealt=dealt)
 
     def in_hierarchy(self, attribute: Attribute) -> tuple[Hierarchy, Codes]:
@@ -203,10 +215,9 @@ class ByTuple(RecodingFace):
 
     def to_json(self) -> dict[str, Any]:
         """As JSON-able data."""
-        return {
-            "incrowd": "recoding",
-            "format": FORMAT,
+        fields = {
             "kind": "by tuple",
+            "columns": [*self.names, *self.dropped],
             "confidential": "holds the original tuples: keep it where the original table is kept",
             "key": self.key.hex(),
             "dropped": list(self.dropped),
@@ -217,18 +228,21 @@ class ByTuple(RecodingFace):
             "classes": [" ".join(map(str, nodes)) for nodes in self.mapping.classes.tolist()],
             "tuples": list(self.mapping.lines()),
         }
+        return DOCUMENT.sealed(fields)
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> ByTuple:
-        """A recoding from what `to_json` gave."""
+        """A recoding from what `to_json` gave, checked by the schema.
+
+        Raises:
+            Misfit: Its parts do not fit together.
+        """
         hierarchies = tuple(
             Ranges.from_json(item) if item["kind"] == "ranges" else Hierarchy.from_json(item)
             for item in data["attributes"]
         )
-        nodes = [[int(node) for node in line.split()] for line in data["classes"]]
-        classes = np.array(nodes, np.int32).reshape(-1, len(hierarchies))
         return cls(
-            LocalMapping.from_lines(hierarchies, classes, data["tuples"]),
+            LocalMapping.from_lines(hierarchies, data["classes"], data["tuples"]),
             bytes.fromhex(data["key"]),
             tuple(data["dropped"]),
             data["missing"],

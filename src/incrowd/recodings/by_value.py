@@ -17,7 +17,9 @@ from incrowd.recodings.attributes.disclosure import Disclosure
 from incrowd.recodings.attributes.intervals import Intervals
 from incrowd.recodings.attributes.partition import Partition
 from incrowd.recodings.hierarchies import Hierarchy, hierarchy_of
-from incrowd.recodings.recoding import FORMAT, Mask, Parts, RecodingFace, codebook_lines
+from incrowd.recodings.recoding import Mask, Parts, RecodingFace, codebook_lines
+from incrowd.recodings.schema import DOCUMENT
+from incrowd.schemas.shapes import Misfit
 from incrowd.table.attributes import Attribute
 from incrowd.table.compressed import CompressedTable
 from incrowd.table.grouping import Codes, Counts
@@ -77,11 +79,24 @@ class ByValue(RecodingFace):
 
     def labels(self, name: str) -> tuple[str | None, ...]:
         """The released values of a column."""
-        return tuple(self.missing_label if label is None else label for label in self[name].labels)
+        every = self.all_labels(name)
+        return tuple(every[cell] for cell in self._released_cells(name))
+
+    def labels_of(self, name: str, cells: Sequence[int]) -> tuple[str | None, ...]:
+        """The labels of some cells."""
+        labels = self.all_labels(name)
+        return tuple(labels[cell] for cell in cells)
 
     def all_labels(self, name: str) -> tuple[str | None, ...]:
-        """The same: new rows are recoded to released values only."""
-        return self.labels(name)
+        """The released values of a column, and those that no released record has where records are left out."""
+        return tuple(self.missing_label if label is None else label for label in self[name].labels)
+
+    def _released_cells(self, name: str) -> Sequence[int]:
+        """The cells of a column that the released classes have."""
+        if self.classes is None:
+            return range(len(self[name].labels))
+        place = self.names.index(name)
+        return sorted({cells[place] for cells in self.classes})
 
     @cached_property
     def constant(self) -> tuple[str, ...]:
@@ -157,23 +172,27 @@ class ByValue(RecodingFace):
 
     def in_hierarchy(self, attribute: Attribute) -> tuple[Hierarchy, Codes]:
         """The hierarchy of an attribute, and the node that has the label of each released value."""
-        hierarchy = hierarchy_of(attribute)
-        return hierarchy, hierarchy.nodes_labelled(self[attribute.name].labels)
+        hierarchy, recoding = hierarchy_of(attribute), self[attribute.name]
+        rest = isinstance(recoding, Intervals | RuleCut | Partition) and recoding.rest
+        labels = (*recoding.labels[:-1], hierarchy.label(0)) if rest else recoding.labels
+        return hierarchy, hierarchy.nodes_labelled(labels)
 
     def codebook(self) -> str:
         """The recoding for people to read."""
         lines: list[str] = []
         for attribute in self.attributes:
-            lines += codebook_lines(attribute.name, self.labels(attribute.name), list(attribute.meanings()))
+            meanings = list(attribute.meanings())
+            told = [meanings[cell] for cell in self._released_cells(attribute.name)]
+            lines += codebook_lines(attribute.name, self.labels(attribute.name), told)
         return "\n".join(lines)
 
     def to_json(self) -> dict[str, Any]:
         """As JSON-able data."""
         kind_of = {kind: word for word, kind in _KINDS.items()}
-        return {
-            "incrowd": "recoding",
-            "format": FORMAT,
+        fields = {
             "kind": "by value",
+            "columns": [*self.names, *self.dropped],
+            "leaves_out": self.classes is not None,
             "dropped": list(self.dropped),
             "missing": self.missing,
             "missing_values": list(self.missing_values),
@@ -181,16 +200,19 @@ class ByValue(RecodingFace):
             "classes": None if self.classes is None else [list(cells) for cells in self.classes],
             "attributes": [{"name": a.name, "kind": kind_of[type(a)], **a.to_json()} for a in self.attributes],
         }
+        return DOCUMENT.sealed(fields)
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> ByValue:
-        """A recoding from what `to_json` gave."""
+        """A recoding from what `to_json` gave, checked by the schema.
+
+        Raises:
+            Misfit: Its parts do not fit together.
+        """
         attributes = tuple(_KINDS[item["kind"]].from_json(item["name"], item) for item in data["attributes"])
-        return cls(
-            attributes,
-            tuple(data["dropped"]),
-            data["missing"],
-            tuple(data["missing_values"]),
-            data["missing_label"],
-            None if data["classes"] is None else tuple(map(tuple, data["classes"])),
-        )
+        classes = None if data["classes"] is None else tuple(map(tuple, data["classes"]))
+        for cells in classes or ():
+            if any(cell >= len(attribute.labels) for cell, attribute in zip(cells, attributes, strict=True)):
+                raise Misfit("classes", "have cells that the attributes have")
+        kept = tuple(data["missing_values"]), data["missing_label"], classes
+        return cls(attributes, tuple(data["dropped"]), data["missing"], *kept)

@@ -8,8 +8,9 @@ and the highest value.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from functools import cached_property
+from itertools import pairwise
 from math import floor, log10
 from typing import Any, Literal
 
@@ -19,7 +20,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from incrowd.errors import PolicyError
+from incrowd.schemas.shapes import Misfit
 from incrowd.table.attributes import Attribute, FlatAttribute, NumberAttribute, TaxonomyAttribute, unknown_values_error
+from incrowd.table.exact_numbers import together
 from incrowd.table.grouping import Floats
 from incrowd.table.scales import Scale, text_of
 from incrowd.taxonomies.labels import ANY, interval_label
@@ -130,7 +133,7 @@ class Hierarchy:
         if self.scale is None:
             found = pc.fill_null(pc.index_in(text_of(values), known), -1).to_numpy(zero_copy_only=False)
             return np.where(found < 0, -1 if self.kind == "taxonomy" else 0, np.append(nodes, 0)[found])
-        numbers = self.scale.numbers(values, self.name)
+        known, numbers = together(known, self.scale.numbers(values, self.name))
         place = np.minimum(np.searchsorted(known, numbers), max(0, len(known) - 1))
         out = nodes[place] if len(known) else np.zeros(len(numbers), np.int32)
         for row in np.flatnonzero(known[place] != numbers if len(known) else np.ones(len(numbers), bool)):
@@ -174,20 +177,38 @@ class Hierarchy:
             return {**data, "taxonomy": self.taxonomy.to_json(), "built": self.built}
         data["values"] = [self.taxonomy.labels[leaf] for leaf in self.leaves]
         if self.scale is not None:
-            data["scale"] = {"kind": self.scale.kind, "unit": self.scale.unit, "timezone": self.scale.timezone}
+            data["scale"] = asdict(self.scale)
             data["widths"] = list(self.widths)
         return data
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> Hierarchy:
-        """From what `to_json` gave."""
+        """From what `to_json` gave.
+
+        Raises:
+            Misfit: The values are not those of the scale, in order.
+        """
+        name = data["name"]
         if data["kind"] == "taxonomy":
-            return cls(data["name"], Taxonomy.from_json(data["taxonomy"]), built=data.get("built", False))
+            return cls(name, Taxonomy.from_json(data["taxonomy"], f"the taxonomy of '{name}'"), built=data["built"])
         scale = Scale(**data["scale"]) if "scale" in data else None
         widths = tuple(data.get("widths", ()))
         texts = [text for text in data["values"] if text is not None]
+        if scale is not None:
+            if (data["kind"] == "calendar") != (scale.kind in ("date", "timestamp")):
+                raise Misfit(f"scale of '{name}'", "be one of dates for a calendar, and one of numbers for intervals")
+            check_values(scale, texts, name)
         tree = _tree(data["kind"], texts, widths, None in data["values"])
-        return cls(data["name"], tree, data["kind"], scale, widths)
+        return cls(name, tree, data["kind"], scale, widths)
+
+
+def check_values(scale: Scale, texts: Sequence[str], name: str) -> None:
+    """Raise Misfit, or the error of the scale, unless texts are its values as it writes them, in order."""
+    numbers = scale.numbers(pa.array(texts, pa.string()), name) if texts else np.empty(0)
+    if [scale.text(number) for number in numbers] != list(texts) or any(
+        low >= high for low, high in pairwise(numbers.tolist())
+    ):
+        raise Misfit(f"values of '{name}'", "be written as incrowd writes them, and ascend")
 
 
 def hierarchy_of(attribute: Attribute) -> Hierarchy:

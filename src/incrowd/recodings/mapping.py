@@ -16,6 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from incrowd.recodings.hierarchies import Hierarchy, Nodes
+from incrowd.schemas.shapes import Misfit
 from incrowd.table.compressed import CompressedTable
 
 Numbers = npt.NDArray[np.int64]
@@ -30,7 +31,7 @@ class LocalMapping:
         tuples: The original tuples, tuples x attributes, in lexicographic order.
         classes: The released tuples, classes x attributes, in lexicographic order.
         part_tuples: The tuple of each part, ascending.
-        part_classes: The class of each part.
+        part_classes: The class of each part; one more than the last for records that are left out.
         part_records: How many records it has; within a tuple the largest part comes first.
     """
 
@@ -53,13 +54,24 @@ class LocalMapping:
         return np.searchsorted(self.part_tuples, np.arange(len(self.tuples) + 1))
 
     @cached_property
+    def left_out(self) -> npt.NDArray[np.bool_]:
+        """Which parts are left out."""
+        return np.asarray(self.part_classes == len(self.classes))
+
+    @cached_property
     def split(self) -> npt.NDArray[np.bool_]:
         """Which tuples have more than one part."""
         return np.diff(self.first_part) > 1
 
     @classmethod
     def build(
-        cls, hierarchies: Sequence[Hierarchy], tuples: Nodes, part_tuples: Any, part_nodes: Any, part_records: Any
+        cls,
+        hierarchies: Sequence[Hierarchy],
+        tuples: Nodes,
+        part_tuples: Any,
+        part_nodes: Any,
+        part_records: Any,
+        left_out: npt.NDArray[np.bool_] | None = None,
     ) -> LocalMapping:
         """Put parts in order.
 
@@ -69,8 +81,12 @@ class LocalMapping:
             part_tuples: The tuple of each part.
             part_nodes: The released tuple of each part, parts x attributes.
             part_records: Records of each part.
+            left_out: Which parts are left out, whatever their tuples; None if none is.
         """
-        classes, of_part = distinct(part_nodes)
+        stay = np.ones(len(part_tuples), bool) if left_out is None else ~left_out
+        classes, of_released = distinct(part_nodes[stay])
+        of_part = np.full(len(part_tuples), len(classes))
+        of_part[stay] = of_released
         order = np.lexsort((of_part, part_tuples))
         part_tuples, of_part, part_records = part_tuples[order], of_part[order], part_records[order]
         new = np.ones(len(order), bool)
@@ -96,16 +112,42 @@ class LocalMapping:
             yield " ".join(map(str, nodes)) + ": " + " ".join(parts[first[number] : first[number + 1]])
 
     @classmethod
-    def from_lines(cls, hierarchies: Sequence[Hierarchy], classes: Nodes, lines: Sequence[str]) -> LocalMapping:
-        """From what `lines` gave."""
+    def from_lines(cls, hierarchies: Sequence[Hierarchy], classes: Sequence[str], lines: Sequence[str]) -> LocalMapping:
+        """From the lines of a file: of classes, and of tuples as `lines` gave them.
+
+        Raises:
+            Misfit: They are no classes of those tuples.
+        """
         tuples, parts = [], []
         for number, line in enumerate(lines):
             nodes, _, shares = line.partition(": ")
-            tuples.append([int(node) for node in nodes.split()])
+            tuples.append(nodes)
             parts += [(number, *map(int, share.split("*"))) for share in shares.split()]
         matrix = np.array(parts, np.int64).reshape(-1, 3)
-        shaped = np.array(tuples, np.int32).reshape(-1, len(hierarchies))
-        return cls(tuple(hierarchies), shaped, classes, matrix[:, 0], matrix[:, 1], matrix[:, 2])
+        shaped = _matrix(tuples, hierarchies, "tuples"), _matrix(classes, hierarchies, "classes")
+        made = cls(tuple(hierarchies), *shaped, matrix[:, 0], matrix[:, 1], matrix[:, 2])
+        made.check()
+        return made
+
+    def check(self) -> None:
+        """Raise Misfit unless every tuple is one of values, and every part of it lies in a class that has them."""
+        if (self.part_classes > len(self.classes)).any() or (self.part_records < 1).any():
+            raise Misfit("tuples", "have parts of at least one record, in classes that there are")
+        stay = self.part_classes < len(self.classes)  # one more than the last class is for records that are left out
+        if len(np.unique(self.part_classes[stay])) < len(self.classes):
+            raise Misfit("classes", "each have records")
+        order = np.lexsort((self.part_classes, -self.part_records, self.part_tuples))
+        repeated = np.diff(self.part_tuples * (len(self.classes) + 1) + self.part_classes) == 0
+        if repeated.any() or (order != np.arange(len(order))).any():
+            raise Misfit("tuples", "have their parts from the largest to the smallest, each in another class")
+        for place, hierarchy in enumerate(self.hierarchies):
+            start, stop = hierarchy.spans()
+            inner = self.tuples[self.part_tuples[stay], place]
+            outer = self.classes[self.part_classes[stay], place]
+            if not np.isin(self.tuples[:, place], hierarchy.leaves).all():
+                raise Misfit("tuples", f"have values of column '{hierarchy.name}'")
+            if ((start[outer] > start[inner]) | (stop[inner] > stop[outer])).any():
+                raise Misfit("tuples", f"lie in classes that have their values of column '{hierarchy.name}'")
 
 
 def mapping_of(
@@ -117,15 +159,15 @@ def mapping_of(
         table: The table; parts speak of its tuples.
         hierarchies: The hierarchy of each of its attributes.
         part_tuples: The tuple of each part.
-        part_groups: The group of each part.
+        part_groups: The group of each part, -1 for records that are left out.
         part_records: Records of each part.
     """
     tuples = nodes_of(table, hierarchies)
-    _, groups = np.unique(part_groups, return_inverse=True)
+    _, groups = np.unique(part_groups, return_inverse=True)  # those left out are one of them
     nodes = np.stack(
         [common(hierarchy, tuples[part_tuples, a], groups) for a, hierarchy in enumerate(hierarchies)], axis=1
     )
-    return LocalMapping.build(hierarchies, tuples, part_tuples, nodes[groups], part_records)
+    return LocalMapping.build(hierarchies, tuples, part_tuples, nodes[groups], part_records, part_groups < 0)
 
 
 def nodes_of(table: CompressedTable, hierarchies: Sequence[Hierarchy]) -> Nodes:
@@ -143,6 +185,24 @@ def common(hierarchy: Hierarchy, nodes: Nodes, groups: Numbers) -> Nodes:
     while (apart := high >= hierarchy.end[low]).any():  # in preorder, what lies between two nodes lies below the same
         low[apart] = hierarchy.taxonomy.parent[low[apart]]
     return low
+
+
+def _matrix(lines: Sequence[str], hierarchies: Sequence[Hierarchy], place: str) -> Nodes:
+    """Rows of nodes, lines x attributes, from lines of numbers, which ascend.
+
+    Raises:
+        Misfit: A line has too few or too many, or one that is no node.
+    """
+    rows = [line.split() for line in lines]
+    if any(len(row) != len(hierarchies) for row in rows):
+        raise Misfit(place, f"have {len(hierarchies)} numbers each, one for each attribute")
+    nodes = np.array(rows).astype(np.int64).reshape(-1, len(hierarchies))
+    for hierarchy, column in zip(hierarchies, nodes.T, strict=True):
+        if (column >= hierarchy.size).any():
+            raise Misfit(place, f"be nodes of column '{hierarchy.name}', of which there are {hierarchy.size}")
+    if len(distinct(nodes)[0]) < len(nodes) or (np.lexsort(nodes.T[::-1]) != np.arange(len(nodes))).any():
+        raise Misfit(place, "ascend")
+    return nodes.astype(np.int32)
 
 
 def distinct(rows: Any) -> tuple[Any, Numbers]:

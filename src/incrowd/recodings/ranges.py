@@ -1,27 +1,33 @@
 """Numbers and dates that are released as ranges of any bounds, in a local recoding: a tree, and ranges beside it.
 
 Nodes are those of a flat tree (the root, the values, missing values), followed by the ranges that are used. A range
-stands for the values that occur from its lowest to its highest, and is released as these two. Where the range of the
-column is not public, ranges that reach its lowest or highest value are left open at that end.
+stands for the values that occur from its lowest to its highest, and is released as these two; or, on a grid, as the
+round numbers around them (`[20-40)` for 23 to 37), and then it stands for all values that occur between those. Where
+the range of the column is not public, ranges that reach its lowest or highest value are left open at that end.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from math import fsum
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from incrowd.recodings.hierarchies import Hierarchy, Nodes
+from incrowd.recodings.grids import Grid, grids
+from incrowd.recodings.hierarchies import Hierarchy, Nodes, check_values
 from incrowd.table.attributes import Attribute, NumberAttribute
+from incrowd.table.exact_numbers import as_json, from_json, places
 from incrowd.table.grouping import Floats
 from incrowd.table.scales import Scale
 from incrowd.taxonomies.labels import ANY, KNOWN, interval_label
 from incrowd.taxonomies.taxonomy import Taxonomy
+
+ROUND_BOUNDS = 0.05  # by which share the loss of a release may rise so that bounds are round
 
 
 @dataclass(frozen=True)
@@ -31,20 +37,27 @@ class Ranges(Hierarchy):
     Args:
         ranges: First rank, and one more than the last, of each range; ascending.
         domain: Public lowest and highest value.
+        grid: Where bounds of ranges lie; None if they are the values themselves.
     """
 
     ranges: tuple[tuple[int, int], ...] = ()
     domain: tuple[Any, Any] | None = None
+    grid: Grid | None = None
 
     @classmethod
-    def of(cls, attribute: NumberAttribute, spans: Iterable[tuple[int, int]]) -> Ranges:
+    def of(cls, attribute: NumberAttribute, spans: Iterable[tuple[int, int]], grid: Grid | None = None) -> Ranges:
         """The hierarchy of an attribute with the ranges among some spans of codes.
 
         Spans of one value are that value, and spans of everything the root, which are nodes already.
+
+        Args:
+            attribute: The attribute.
+            spans: First code, and one more than the last, of each; on a grid they have all values of their cells.
+            grid: Where bounds of ranges lie.
         """
         values = attribute.values().to_pylist()
         ranges = sorted({(start, stop) for start, stop in spans if 1 < stop - start < attribute.size})
-        return cls(attribute.name, _flat(values), "ranges", attribute.scale, (), tuple(ranges), attribute.domain)
+        return cls(attribute.name, _flat(values), "ranges", attribute.scale, (), tuple(ranges), attribute.domain, grid)
 
     def node(self, start: int, stop: int) -> int:
         """The node of a span of codes."""
@@ -68,14 +81,23 @@ class Ranges(Hierarchy):
 
     def _label(self, start: int, stop: int) -> str:
         assert self.scale is not None
-        texts = [self.taxonomy.labels[code + 1] for code in (start, stop - 1)]
         ends = [start == 0, stop == len(self._values[0])]
-        if self.domain is None:
-            low, high = (None if end else text for end, text in zip(ends, texts, strict=True))
-        else:
-            public = [self.scale.text(bound) for bound in self.domain]
-            low, high = (bound if end else text for end, bound, text in zip(ends, public, texts, strict=True))
-        return KNOWN if low is None and high is None else interval_label(low, high, closed=True)
+        public = [None, None] if self.domain is None else [self.scale.text(bound) for bound in self.domain]
+        texts = [bound if end else None for end, bound in zip(ends, public, strict=True)]
+        low, high = (
+            text if end else self.scale.text(bound)
+            for end, text, bound in zip(ends, texts, self._bounds(start, stop), strict=True)
+        )
+        closed = self.grid is None or ends[1]
+        return KNOWN if low is None and high is None else interval_label(low, high, closed=closed)
+
+    def _bounds(self, start: int, stop: int) -> tuple[Any, Any]:
+        """The lower and the upper bound of a range; the latter belongs to it unless there is a grid."""
+        numbers = self._values[0]
+        if self.grid is None:
+            return numbers[start], numbers[stop - 1]
+        first, last = self.grid.cells(numbers[[start, stop - 1]]).tolist()
+        return self.grid.bound(first), self.grid.bound(last + 1)
 
     def spans(self) -> tuple[Nodes, Nodes]:
         """The codes that each node stands for: the first, and one more than the last."""
@@ -98,22 +120,60 @@ class Ranges(Hierarchy):
         known, nodes = self._values
         if not len(known):
             return np.zeros(len(values), np.int32)
-        place = np.searchsorted(known, self.scale.numbers(values, self.name), side="right") - 1
+        place = places(known, self.scale.numbers(values, self.name), side="right") - 1
         return np.asarray(nodes[np.maximum(place, 0)])
 
     def losses(self, attribute: Attribute) -> Floats:
         """Generalized loss of each node: the width of what is released over the range of the column."""
         assert isinstance(attribute, NumberAttribute)
-        lowest, highest = attribute.extent
+        lowest, highest = map(float, attribute.extent)
         numbers = attribute.numbers.astype(np.float64)
-        lost = []
-        for start, stop in self.ranges:
-            low = lowest if start == 0 else numbers[start]
-            high = highest if stop == len(numbers) else numbers[stop - 1]
-            lost.append((high - low) / (highest - lowest))
+        ranges = np.array(self.ranges, np.int64).reshape(-1, 2)
+        low, high = numbers[ranges[:, 0]], numbers[ranges[:, 1] - 1]
+        if self.grid is not None:
+            cells = self.grid.cells(attribute.numbers)[ranges - [0, 1]]
+            step = 0.0 if attribute.scale.kind == "number" else 1.0  # below a bound that does not belong to a range
+            low = np.array([float(self.grid.bound(cell)) for cell in cells[:, 0].tolist()])
+            high = np.array([float(self.grid.bound(cell + 1)) for cell in cells[:, 1].tolist()]) - step
+        low = np.where(ranges[:, 0] == 0, lowest, low)
+        high = np.where(ranges[:, 1] == len(numbers), highest, high)
+        lost = (high - low) / (highest - lowest) if len(ranges) else low
         alone = np.zeros(len(self.taxonomy.labels))
         alone[0] = float(attribute.size > 1)
         return np.concatenate([alone, lost])
+
+    def rounded(
+        self, attribute: NumberAttribute, nodes: npt.NDArray[Any], records: npt.NDArray[np.int64], most: float
+    ) -> tuple[Ranges, npt.NDArray[Any]]:
+        """The same on the widest grid that costs no more than so much loss, and makes no range everything.
+
+        Ranges only grow, so parts of different ranges may get the same one, and no part loses a value that it has.
+
+        Args:
+            attribute: The attribute.
+            nodes: The node of each part.
+            records: Records of each part.
+            most: By how much the loss may rise, summed over the records.
+
+        Returns:
+            The hierarchy, and the node of each part; as they were if every grid costs more.
+        """
+        tree = len(self.taxonomy.labels)
+        weights = np.bincount(nodes, records, self.size)[tree:]
+        lost, every = float(weights @ self.losses(attribute)[tree:]), (0, len(attribute.numbers))
+        spans = np.array(self.ranges, np.int64).reshape(-1, 2)
+        for grid in grids(attribute) if len(spans) else ():
+            cells = grid.cells(attribute.numbers)
+            starts = np.searchsorted(cells, cells[spans[:, 0]], side="left").tolist()
+            stops = np.searchsorted(cells, cells[spans[:, 1] - 1], side="right").tolist()
+            wider = list(zip(starts, stops, strict=True))
+            if any(span == every != before for span, before in zip(wider, self.ranges, strict=True)):
+                continue
+            made = Ranges.of(attribute, wider, grid)
+            to = np.array([made.node(*span) for span in wider], nodes.dtype)
+            if float(weights @ made.losses(attribute)[to]) - lost <= most:
+                return made, np.concatenate([np.arange(tree, dtype=nodes.dtype), to])[nodes]
+        return self, nodes
 
     def meaning(self, node: int) -> str:
         """What a node stands for, in words that reveal nothing that the release does not."""
@@ -121,15 +181,59 @@ class Ranges(Hierarchy):
 
     def to_json(self) -> dict[str, Any]:
         """As JSON-able data."""
-        domain = list(self.domain) if self.domain else None
-        return {**super().to_json(), "ranges": [list(span) for span in self.ranges], "domain": domain}
+        domain = as_json(self.domain) if self.domain else None
+        grid = None if self.grid is None else self.grid.name
+        return {**super().to_json(), "ranges": [list(span) for span in self.ranges], "domain": domain, "grid": grid}
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> Ranges:
-        """From what `to_json` gave."""
-        domain = tuple(data["domain"]) if data["domain"] else None
+        """From what `to_json` gave.
+
+        Raises:
+            Misfit: The values are not those of the scale, in order.
+        """
+        scale, domain = Scale(**data["scale"]), from_json(data["domain"]) if data["domain"] else None
+        check_values(scale, [text for text in data["values"] if text is not None], data["name"])
         ranges = tuple((start, stop) for start, stop in data["ranges"])
-        return cls(data["name"], _flat(data["values"]), "ranges", Scale(**data["scale"]), (), ranges, domain)
+        grid = Grid.named(data["grid"], scale) if data["grid"] else None
+        return cls(data["name"], _flat(data["values"]), "ranges", scale, (), ranges, domain, grid)
+
+
+def with_round_bounds(
+    attributes: Sequence[Attribute],
+    hierarchies: Sequence[Hierarchy],
+    nodes: npt.NDArray[Any],
+    records: npt.NDArray[np.int64],
+    share: float,
+) -> tuple[list[Hierarchy], npt.NDArray[Any]]:
+    """What is released with the bounds of ranges rounded outward.
+
+    Every column of numbers or dates gets the widest grid with which the loss of the release rises by no more than its
+    part of a share; columns with ranges have equal parts.
+
+    Args:
+        attributes: The attributes.
+        hierarchies: The hierarchy of each.
+        nodes: What is released, parts x attributes.
+        records: Records of each part.
+        share: By which part of itself the loss may rise; 0 leaves everything as it is.
+
+    Returns:
+        The hierarchies, and what is released.
+    """
+    made, rounded = list(hierarchies), nodes.copy()
+    columns = [place for place, hierarchy in enumerate(made) if isinstance(hierarchy, Ranges) and hierarchy.ranges]
+    if not share or not columns:
+        return made, rounded
+    pairs = zip(made, attributes, nodes.T, strict=True)
+    lost = fsum(float(records @ hierarchy.losses(attribute)[column]) for hierarchy, attribute, column in pairs)
+    for place in columns:
+        hierarchy, attribute = made[place], attributes[place]
+        assert isinstance(hierarchy, Ranges)
+        assert isinstance(attribute, NumberAttribute)
+        most = share * lost / len(columns)
+        made[place], rounded[:, place] = hierarchy.rounded(attribute, nodes[:, place], records, most)
+    return made, rounded
 
 
 def _flat(values: list[str | None]) -> Taxonomy:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
+from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -17,7 +18,8 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from incrowd.errors import DataError
+from incrowd.errors import IncrowdError
+from incrowd.schemas.shapes import Misfit
 from incrowd.table.grouping import Codes, Counts, Floats
 from incrowd.table.missing import is_missing
 
@@ -26,8 +28,8 @@ if TYPE_CHECKING:
     from incrowd.table.attributes import Attribute
     from incrowd.table.compressed import CompressedTable
 
-FORMAT = 1
 Mask = npt.NDArray[np.bool_]
+_MOST_LINES = 200  # of a codebook in a notebook
 
 
 @dataclass(frozen=True)
@@ -138,6 +140,9 @@ class Recoding(Protocol):
     def labels(self, name: str) -> tuple[str | None, ...]:
         """The released values of a column; None for an empty cell."""
 
+    def labels_of(self, name: str, cells: Sequence[int]) -> tuple[str | None, ...]:
+        """The labels of some released values of a column, as `parts` numbers them."""
+
     def all_labels(self, name: str) -> tuple[str | None, ...]:
         """All values that a row may be recoded to, in the order in which `release` numbers them."""
 
@@ -186,6 +191,11 @@ class RecodingFace:
     def __str__(self: Recoding) -> str:
         return self.codebook()
 
+    def _repr_html_(self: Recoding) -> str:
+        lines = self.codebook().split("\n")
+        more = [f"… and {len(lines) - _MOST_LINES:,} more lines"] if len(lines) > _MOST_LINES else []
+        return f"<pre>{escape(chr(10).join([*lines[:_MOST_LINES], *more]))}</pre>"
+
 
 def codebook_lines(name: str, labels: Sequence[str | None], meanings: Sequence[str]) -> list[str]:
     """The codebook of one column."""
@@ -200,17 +210,18 @@ def read_recoding(path: str | Path) -> Recoding:
     """Read a recoding of any kind from a JSON file.
 
     Raises:
-        DataError: The file cannot be read or is no recoding.
+        DataError: The file cannot be read, is no recoding, or was changed after it was written.
     """
     from incrowd.recodings.by_tuple import ByTuple
     from incrowd.recodings.by_value import ByValue
+    from incrowd.recodings.schema import DOCUMENT, RECODING
 
+    data = DOCUMENT.read(path, RECODING)
     try:
-        data = json.loads(Path(path).read_text(encoding="utf-8"))
-        if data["incrowd"] != "recoding" or data["format"] != FORMAT:
-            raise DataError(f"{path} is a recoding of format {data['format']}; this version reads format {FORMAT}")
-        return ByTuple.from_json(data) if data.get("kind") == "by tuple" else ByValue.from_json(data)
-    except OSError as error:
-        raise DataError(f"cannot read the recoding {path}: {error.strerror}") from None
-    except (ValueError, KeyError, TypeError, AttributeError):
-        raise DataError(f"{path} is not a recoding written by incrowd; give the .recoding.json of a release") from None
+        recoding = ByTuple.from_json(data) if data["kind"] == "by tuple" else ByValue.from_json(data)
+        same = recoding.to_json() == data
+    except (IncrowdError, Misfit) as error:  # a taxonomy, a rule or values that cannot be
+        DOCUMENT.refuse(path, error)
+    if not same:
+        DOCUMENT.refuse(path, "its fields contradict each other")
+    return recoding

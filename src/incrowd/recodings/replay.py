@@ -56,7 +56,7 @@ def refined(attribute: Attribute, steps: Sequence[Step]) -> AttributeRecoding:
     if isinstance(attribute, NumberAttribute):
         cuts = sorted(change.at for change in changes if isinstance(change, SplitInterval))
         apart = attribute.missing is not None and (attribute.missing in cuts or not len(attribute.numbers))
-        bounds = tuple(attribute.numbers[cut].item() for cut in cuts if cut != attribute.missing)
+        bounds = tuple(attribute.number(cut) for cut in cuts if cut != attribute.missing)
         missing = "none" if attribute.missing is None else "apart" if apart else "merged"
         return Intervals(attribute.name, attribute.scale, bounds, attribute.domain, missing)
     codes = sorted(change.code for change in changes if isinstance(change, Disclose))
@@ -146,8 +146,8 @@ def _interval(attribute: NumberAttribute, start: int, stop: int, *, exact: bool 
     if exact:
         return attribute.scale.text(attribute.numbers[start])
     lowest, highest = attribute.domain or (None, None)
-    low = lowest if start == 0 else attribute.numbers[start].item()
-    high = highest if stop == ranks else attribute.numbers[stop].item()
+    low = lowest if start == 0 else attribute.number(start)
+    high = highest if stop == ranks else attribute.number(stop)
     missing = "none" if attribute.missing is None else "apart"
     intervals = Intervals(attribute.name, attribute.scale, (), attribute.domain, missing)
     return intervals.label(low, high, last=stop == ranks)

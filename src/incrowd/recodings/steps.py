@@ -5,11 +5,16 @@ A step says how it changes the recoding of one attribute in codes, so that the r
 
 from __future__ import annotations
 
-from collections.abc import Container
+from collections.abc import Container, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
+from incrowd.schemas.documents import Document
+from incrowd.schemas.shapes import Either, Fields, ListOf, Nothing, Number, Text, Whole
+
 NOT_TOLD = "(not shown)"
+DOCUMENT = Document("steps", 1, "give the .steps.json of a release", megabytes=512)
 
 
 @dataclass(frozen=True)
@@ -104,8 +109,8 @@ class Step:
         value: The more general released value; None stands for missing values.
         children: The more specific released values.
         gain: What the step gained: information top-down, anonymity (summed over quasi-identifiers) bottom-up.
-        loss: What it cost: anonymity (averaged over the quasi-identifiers with this attribute) top-down, information
-            bottom-up; negative where a generalization is taken back.
+        loss: What it cost: anonymity, and records in classes that it made bad (averaged over the quasi-identifiers with
+            this attribute) top-down, information bottom-up; negative where a generalization is taken back.
         score: What the search compared.
         anonymity: The worst level after the step, per quasi-identifier; with k-anonymity the smallest class.
         change: The same in codes.
@@ -121,15 +126,19 @@ class Step:
     anonymity: tuple[int, ...]
     change: Change | RaiseLevel | Improve
 
-    def to_json(self, released: Container[str | None] | None = None) -> dict[str, Any]:
+    def to_json(self, released: Container[str | None] | None = None, *, left_out: bool = False) -> dict[str, Any]:
         """The step without its codes.
 
         Args:
             released: The labels that the attribute has in the release. A bottom-up search without a taxonomy passes
                 through values that the release must not show; if this is given they are not shown.
+            left_out: Whether records are left out: then nothing is shown but what is released, because any other label
+                may be theirs alone.
         """
-        built = isinstance(self.change, MergeIntervals | Suppress) or (
-            isinstance(self.change, TakeBack) and not isinstance(self.change.generalization, GeneralizeNode)
+        built = (
+            left_out
+            or isinstance(self.change, MergeIntervals | Suppress)
+            or (isinstance(self.change, TakeBack) and not isinstance(self.change.generalization, GeneralizeNode))
         )
 
         def told(label: str | None) -> str | None:
@@ -145,3 +154,34 @@ class Step:
             "score": self.score,
             "anonymity": list(self.anonymity),
         }
+
+
+_LABEL = Either((Text(), Nothing()))
+_STEP = Fields(
+    {
+        "step": Whole(1),
+        "attribute": Text(blank=False),
+        "value": _LABEL,
+        "children": ListOf(_LABEL),
+        "gain": Number(),
+        "loss": Number(),
+        "score": Number(),
+        "anonymity": ListOf(Number()),
+    }
+)
+STEPS = DOCUMENT.shape({"steps": ListOf(_STEP)})
+
+
+def steps_json(steps: Sequence[dict[str, Any]]) -> dict[str, Any]:
+    """The steps of a search, each as `Step.to_json` gives it, as the content of a file."""
+    return DOCUMENT.sealed({"steps": list(steps)})
+
+
+def read_steps(path: str | Path) -> list[dict[str, Any]]:
+    """Read the steps of a search from their file.
+
+    Raises:
+        DataError: The file cannot be read, is no such file, or was changed.
+    """
+    steps: list[dict[str, Any]] = DOCUMENT.read(path, STEPS)["steps"]
+    return steps

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 from typing import TYPE_CHECKING
 
 from rich.console import Console
@@ -14,18 +13,10 @@ if TYPE_CHECKING:
     from incrowd.inspection.inspection import Inspection
     from incrowd.inspection.uniqueness import Combination
 
-WIDTH = 110  # of the text where there is no terminal
 SHOWN = 3  # values of a column
 NARROW = 100  # characters; below this, words are shortened so that some values can be seen
 LONGEST = 24  # characters of a name or a value
 _SHOWN_PERCENT = (0, 50, 100)
-
-
-def inspection_text(inspection: Inspection, width: int = WIDTH) -> str:
-    """The inspection as plain text."""
-    text = io.StringIO()
-    print_inspection(Console(file=text, width=width, color_system=None, markup=False, emoji=False), inspection)
-    return "\n".join(line.rstrip() for line in text.getvalue().rstrip("\n").split("\n"))
 
 
 def print_inspection(console: Console, inspection: Inspection) -> None:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from rich.console import Console
-from rich.table import Table
 from rich.text import Text
 
+from incrowd.report.text import plain_table
 from incrowd.risk.wording import notes, rows
 
 if TYPE_CHECKING:
@@ -22,10 +22,8 @@ def print_risk(console: Console, before: Risk, after: Risk | None = None) -> Non
         before: The risk of a table.
         after: The risk of its release, if there is one.
     """
-    if not console.is_terminal:
-        console.width = max(console.width, 160)  # a file has room
     shown = [rows(before)] if after is None else [rows(before), rows(after)]
-    table = Table(title=Text(f"risk on {', '.join(before.question.attributes)}"), title_justify="left")
+    table = plain_table(f"risk on {', '.join(before.question.attributes)}")
     table.add_column("", overflow="fold")
     for title in ("found",) if after is None else ("before", "after"):
         table.add_column(title, overflow="fold")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,7 +10,9 @@ from rich.table import Table
 from rich.text import Text
 
 from incrowd.measures.registry import MEASURES, OF_CLASSES
-from incrowd.release import sidecar_paths
+from incrowd.release_files import ReleaseFiles
+from incrowd.report.preview import shown
+from incrowd.report.text import plain_table
 
 if TYPE_CHECKING:
     from incrowd.comparison.comparison import Comparison
@@ -32,60 +33,72 @@ def print_release(console: Console, release: Release, path: Path | None) -> None
         release: The release.
         path: Where it was written, if it was.
     """
-    measures = release.measures
-    total = measures.total
-    head = f"{measures.records - total.suppressed:,} records released, each in a crowd of at least"
-    for qid in measures.quasi_identifiers:
-        console.print(f"{head} {qid.anonymity:,} on {', '.join(qid.attributes)} (k={qid.k})", highlight=False)
-    if total.suppressed:
-        console.print(f"{total.suppressed:,} records suppressed")
+    _print_crowds(console, release)
     if release.untouched:
-        console.print(f"passed through untouched: {', '.join(release.untouched)}", highlight=False)
+        console.print(Text(f"passed through untouched: {', '.join(release.untouched)}"))
     for warning in release.warnings:
-        console.print(f"warning: {warning}", highlight=False)
+        console.print(Text(f"warning: {warning}"))
+    for hint in release.hints:
+        console.print(Text(f"hint: {hint}"))
     for note in release.notes:
-        console.print(f"note: {note}", highlight=False)
-    if facts := {key: value for key, value in release.found.facts.items() if not isinstance(value, list | dict)}:
+        console.print(Text(f"note: {note}"))
+    told_already = ("method", "options", "why")  # in a note
+    known = {key: value for key, value in release.found.facts.items() if key not in told_already}
+    if facts := {key: value for key, value in known.items() if not isinstance(value, list | dict)}:
         told = ", ".join(f"{key.replace('_', ' ')} {_fact(value)}" for key, value in facts.items())
-        console.print(f"{release.policy.method}: {told}", highlight=False)
+        console.print(Text(f"{release.policy.method}: {told}"))
+    console.print()
     console.print(_attributes(release))
+    console.print()
     console.print(_measures(release))
     if path is not None:
-        recoding, steps, certificate = sidecar_paths(path)
-        files = ("release", path), ("recoding", recoding), ("steps", steps), ("certificate", certificate)
-        for name, file in files:
-            console.print(Text(f"{name:<12}{file}"), soft_wrap=True)
+        console.print()
+        _print_files(console, ReleaseFiles.of(path))
 
 
-def print_preview(console: Console, release: Release, rows: int = 5) -> None:
-    """Print a few rows before and after."""
-    names = release.recoding.names
-    before, after = release.preview(rows)
-    telling = [name for name in names if len(release.recoding.labels(name)) > 1] or list(names)
-    for title, cells in ("before", before), ("after", after):
-        table = Table(title=title, title_justify="left", box=None, pad_edge=False)
-        for name in telling[:8]:
-            table.add_column(name, overflow="fold")
-        for row in range(len(cells[names[0]])):
-            table.add_row(*(_shown(cells[name][row]) for name in telling[:8]))
-        console.print(table)
+def print_brief_release(console: Console, release: Release) -> None:
+    """Print a release in short: its crowds, and what became of each attribute."""
+    console.print(Text(f"release of {release.source.name} by {release.policy.method}"))
+    _print_crowds(console, release)
+    console.print(_attributes(release))
+
+
+def _print_crowds(console: Console, release: Release) -> None:
+    measures = release.measures
+    head = f"{measures.records - measures.total.suppressed:,} records released, each in a crowd of at least"
+    for qid in measures.quasi_identifiers:
+        console.print(Text(f"{head} {qid.anonymity:,} on {', '.join(qid.attributes)} (k={qid.k})"))
+    if measures.total.suppressed:
+        console.print(Text(f"{measures.total.suppressed:,} records were left out"))
+
+
+def _print_files(console: Console, files: ReleaseFiles) -> None:
+    """Which files there are, and who may see them."""
+    told = {"release": files.release, "certificate": files.certificate, "codebook": files.recoding}
+    for name, file in told.items():
+        if file.exists():
+            console.print(Text(f"{name:<13}{file}"), soft_wrap=True)
+    if files.confidential.is_dir():
+        inside = ", ".join(path.name for path in sorted(files.confidential.iterdir()))
+        console.print(Text(f"confidential {files.confidential} ({inside}), for you alone"), soft_wrap=True)
 
 
 def _attributes(release: Release) -> Table:
-    table = Table(title="what became of each attribute", title_justify="left")
-    for column, justify in ("attribute", "left"), ("values", "right"), ("loss", "right"), ("released values", "left"):
-        table.add_column(column, justify="right" if justify == "right" else "left", overflow="fold")
-    for attribute, part in zip(release.table.attributes, release.measures.attributes, strict=True):
-        labels = release.recoding.labels(attribute.name)
-        listed = ", ".join(_shown(label) for label in labels[:SHOWN])
-        more = f" and {len(labels) - SHOWN} more" if len(labels) > SHOWN else ""
-        values = Text(listed + more)
-        table.add_row(Text(attribute.name), f"{attribute.size:,} -> {len(labels):,}", f"{part.ncp:.3f}", values)
+    table = plain_table("what became of each attribute")
+    for column in ("attribute", "values", "loss", "released values"):
+        right = column in ("values", "loss")
+        table.add_column(column, justify="right" if right else "left", overflow="fold")
+    for row in release.to_rows():
+        labels = row["released_values"]
+        listed = ", ".join(shown(label) for label in labels[:SHOWN])
+        more = f" and {len(labels) - SHOWN:,} more" if len(labels) > SHOWN else ""
+        counts = f"{row['values_before']:,} -> {row['values_after']:,}"
+        table.add_row(Text(row["column"]), counts, f"{row['ncp']:.3f}", Text(listed + more))
     return table
 
 
 def _measures(release: Release) -> Table:
-    table = Table(title="crowds and losses", title_justify="left")
+    table = plain_table("crowds and losses")
     parts = release.measures.quasi_identifiers
     if len(parts) > 1:
         parts = (*parts, release.measures.total)
@@ -97,28 +110,38 @@ def _measures(release: Release) -> Table:
     for place, part in enumerate(parts):
         title = "all together" if place == len(release.measures.quasi_identifiers) else ", ".join(part.attributes)
         cells = [_measure(part.values[word]) for word in names]
-        table.add_row(*([title] if len(parts) > 1 else []), *cells)
+        table.add_row(*([Text(title)] if len(parts) > 1 else []), *cells)
     return table
 
 
 def _measure(value: float | None) -> str:
     if value is None:
         return "no target"
-    return f"{value:,}" if isinstance(value, int) else f"{value:.4f}"
+    return f"{value:,}" if isinstance(value, int) else f"{value:.3f}"
 
 
 def print_verification(console: Console, verification: Verification) -> None:
-    """Print what the witness found."""
-    table = Table()
-    for column in ("quasi-identifier", "promise", "worst class", "classes", "fall short", "records", "verdict"):
-        table.add_column(column, justify="left" if column in ("quasi-identifier", "promise", "verdict") else "right")
+    """Print what the witness found: of each quasi-identifier the crowds, and what the worst of them reaches."""
     for finding in verification.findings:
-        names = Text(", ".join(finding.quasi_identifier.attributes))
+        names = ", ".join(finding.quasi_identifier.attributes)
+        crowds = f"{verification.records:,} records in {finding.classes:,} crowds on {names}"
+        console.print(Text(crowds))
+        asked = any(model.threshold is not None for model in finding.models)
+        table = plain_table()
+        titles = ("promise", "worst crowd", "crowds that fall short", "their records", "verdict")
+        for title in titles if asked else ("what is counted", "worst crowd"):
+            table.add_column(title, justify="right" if title in titles[1:4] else "left")
         for model in finding.models:
-            cells: Sequence[Any] = (model.worst, finding.classes, model.bad_classes, model.bad_records)
-            verdict = "holds" if model.holds else "does not hold"
-            table.add_row(names, model.model, *(f"{cell:,}" for cell in cells), verdict)
-    console.print(table)
+            cells: list[Any] = [Text(model.model), _reached(model.worst)]
+            if asked:
+                verdict = "holds" if model.holds else "does not hold"
+                cells += [f"{model.bad_classes:,}", f"{model.bad_records:,}", verdict]
+            table.add_row(*cells)
+        console.print(table)
+
+
+def _reached(value: float) -> str:
+    return f"{value:,}" if isinstance(value, int) else f"{value:,.4g}"
 
 
 def print_evaluation(console: Console, evaluation: Evaluation) -> None:
@@ -126,13 +149,12 @@ def print_evaluation(console: Console, evaluation: Evaluation) -> None:
     method, rows = evaluation.policy.method, f"{evaluation.train:,} training and {evaluation.test:,} test rows"
     how = {"apply": "test rows recoded like the training rows", "together": "all rows released together"}
     for qid in evaluation.policy.quasi_identifiers:
-        console.print(f"{method} {qid}", highlight=False, markup=False)
-    console.print(f"{rows}: {evaluation.design}, {how[evaluation.protocol]}", highlight=False)
+        console.print(Text(f"{method} {qid}"))
+    console.print(Text(f"{rows}: {evaluation.design}, {how[evaluation.protocol]}"))
     if evaluation.left_out:
-        console.print(
-            f"{evaluation.left_out:,} test rows were left out of the release; for these the majority class was guessed"
-        )
-    table = Table(title="error in percent", title_justify="left", caption=evaluation.intervals, caption_justify="left")
+        guessed = "test rows were left out of the release; for these the majority class was guessed"
+        console.print(Text(f"{evaluation.left_out:,} {guessed}"))
+    table = plain_table("error in percent")
     table.add_column("")
     for errors in evaluation.errors:
         table.add_column(errors.classifier, justify="right")
@@ -145,17 +167,16 @@ def print_evaluation(console: Console, evaluation: Evaluation) -> None:
     }
     for word, title in words.items():
         cells = [Text(str(getattr(errors, word))) for errors in evaluation.errors]
-        table.add_row(title, *cells, end_section=word == "upper")
+        table.add_row(title, *cells)
+        if word == "upper":
+            table.add_row()
     console.print(table)
+    console.print(Text(evaluation.intervals), soft_wrap=True)
 
 
-def print_comparison(comparison: Comparison) -> None:
-    """Print the runs of a comparison on stdout; a star marks each loss that no other run beats."""
-    console = Console()
-    if not console.is_terminal:
-        console.width = max(console.width, 160)  # a file has room
-    caption = "* not dominated: no other setting has at least this k and loses less, or a larger k and loses no more"
-    table = Table(caption=caption, caption_justify="left")
+def print_comparison(console: Console, comparison: Comparison) -> None:
+    """Print the runs of a comparison; a star marks each loss that no other run beats."""
+    table = plain_table()
     titles = COSTS | {name: MEASURES[name].title for name in COMPARED}
     names = [name for name in (*titles, *comparison.errors) if any(run.value(name) for run in comparison.runs)]
     for title in ("method", "k", *(titles.get(name, name.replace("_", " ")) for name in names)):
@@ -167,8 +188,12 @@ def print_comparison(comparison: Comparison) -> None:
             best = name in comparison.losses and value is not None and comparison.dominated_by(run, name) is None
             cells.append(Text(_figure(value) + ("*" if best else " "), "bold" if best else ""))
         last = place + 1 == len(comparison.runs) or comparison.runs[place + 1].method != run.method
-        table.add_row(Text(run.method), f"{run.k:,}", *cells, end_section=last)
+        table.add_row(Text(run.method), f"{run.k:,}", *cells)
+        if last and place + 1 < len(comparison.runs):
+            table.add_row()
     console.print(table)
+    caption = "* not dominated: no other setting has at least this k and loses less, or a larger k and loses no more"
+    console.print(Text(caption), soft_wrap=True)
     for run in comparison.runs:
         if run.problem:
             console.print(Text(f"{run}: {run.status}: {run.problem}"), soft_wrap=True)
@@ -197,7 +222,3 @@ def _fact(value: Any) -> str:
     if isinstance(value, bool):
         return "yes" if value else "no"
     return f"{value:,}" if isinstance(value, int) else f"{value:.6g}" if isinstance(value, float) else str(value)
-
-
-def _shown(value: Any) -> str:
-    return "(missing)" if value is None or value == "" else str(value)

@@ -19,6 +19,7 @@ from incrowd.risk.safe_harbour import SafeHarbour, Suspicion
 from incrowd.risk.suda import SpecialUniques, special_uniques
 from incrowd.risk.uniques import SampleUniques, match_is_right, sample_uniques
 from incrowd.run import Run
+from incrowd.tabular import Tabular
 
 if TYPE_CHECKING:
     from incrowd.formats.sources import Source
@@ -90,8 +91,8 @@ class Question:
                 raise UnknownNameError("column", name, columns, where)
 
 
-@dataclass(frozen=True)
-class Risk:
+@dataclass(frozen=True, repr=False)
+class Risk(Tabular):
     """What an attacker could do with a table.
 
     Args:
@@ -126,12 +127,21 @@ class Risk:
     match_is_right: Fraction | None
     safe_harbour: tuple[Suspicion, ...]
 
-    def __str__(self) -> str:
-        from incrowd.risk.wording import notes, rows
+    def to_rows(self) -> list[dict[str, Any]]:
+        """The figures as they are told, a row each."""
+        from incrowd.risk.wording import rows
 
-        lines = rows(self)
-        width = max(len(title) for title in lines)
-        return "\n".join([*(f"{title:<{width}}  {text}" for title, text in lines.items()), *notes(self)])
+        return [{"measure": title, "found": text} for title, text in rows(self).items()]
+
+    def _html_words(self) -> tuple[str, list[str]]:
+        from incrowd.risk.wording import notes
+
+        return f"Risk on {', '.join(self.question.attributes)}", notes(self)
+
+    def __repr__(self) -> str:
+        from incrowd.risk.wording import told
+
+        return told(self)
 
     def to_json(self) -> dict[str, Any]:
         """As JSON-able data; risks are shares between 0 and 1."""
@@ -168,8 +178,8 @@ class BeforeAndAfter:
         return {"before": self.before.to_json(), "after": self.after.to_json()}
 
 
-@dataclass(frozen=True)
-class ReleaseRisk:
+@dataclass(frozen=True, repr=False)
+class ReleaseRisk(Tabular):
     """The risk before and after a release.
 
     Args:
@@ -193,7 +203,25 @@ class ReleaseRisk:
         """The risk of the release, on the worst quasi-identifier."""
         return self.worst.after
 
-    def __str__(self) -> str:
+    def to_rows(self) -> list[dict[str, Any]]:
+        """The figures before and after on each quasi-identifier, a row each."""
+        from incrowd.risk.wording import rows
+
+        found: list[dict[str, Any]] = []
+        for pair in self.quasi_identifiers:
+            before, after = rows(pair.before), rows(pair.after)
+            names = ", ".join(pair.before.question.attributes)
+            for title in dict.fromkeys((*before, *after)):
+                both = {"before": before.get(title), "after": after.get(title)}
+                found.append({"quasi_identifier": names, "measure": title, **both})
+        return found
+
+    def _html_words(self) -> tuple[str, list[str]]:
+        from incrowd.risk.wording import notes
+
+        return "Risk before and after", [f"after: {note}" for note in notes(self.after)]
+
+    def __repr__(self) -> str:
         from incrowd.risk.wording import compared
 
         return "\n\n".join(compared(pair.before, pair.after) for pair in self.quasi_identifiers)
@@ -216,6 +244,7 @@ def assess(
     quote: str | None = None,
     encoding: str | None = None,
     header: bool | None = None,
+    strip: bool | None = None,
     progress: Watch | None = None,
 ) -> Risk:
     """Tell what an attacker could do with a table, before or after a release.
@@ -233,11 +262,13 @@ def assess(
         quote: Quote character of a CSV file.
         encoding: Encoding of a CSV file.
         header: Whether a CSV file has a header.
+        strip: Whether to leave out blanks around the values of a CSV file.
         progress: Called with every event of the run.
 
     Raises:
         PolicyError: What was asked contradicts itself or names unknown columns.
-        DataError: The table cannot be read, or its weights cannot be used.
+        DataError: The table cannot be read.
+        PolicyError: Its weights cannot be used.
 
     Example:
         >>> import incrowd, pyarrow
@@ -254,7 +285,7 @@ def assess(
         weights=weights,
         max_size=max_size,
     )
-    source = open_source(data, separator=separator, quote=quote, encoding=encoding, header=header)
+    source = open_source(data, separator=separator, quote=quote, encoding=encoding, header=header, strip=strip)
     return risk_of(source, question, Run(progress))
 
 

@@ -15,7 +15,7 @@ import numpy as np
 import pyarrow as pa
 
 from incrowd.engines.arrow.compress import ValueNumbers
-from incrowd.errors import DataError
+from incrowd.errors import DataError, PolicyError
 from incrowd.run import Run
 from incrowd.table.grouping import Codes, Counts, count, group
 from incrowd.table.scales import text_of
@@ -89,7 +89,8 @@ def read_people(
         run: Told of rows.
 
     Raises:
-        DataError: There are no rows, or the weights cannot be used.
+        DataError: There are no rows.
+        PolicyError: The weights cannot be used.
     """
     wanted = [*attributes, *sensitive, *([weights] if weights else [])]
     columns = [ValueNumbers(column, missing_values) for column in wanted]
@@ -112,7 +113,7 @@ def _units(column: ValueNumbers, numbers: Codes, name: str) -> Counts:
     """The weight of each record in units; only distinct values are read."""
     if (numbers < 0).any():
         rows = int((numbers < 0).sum())
-        raise DataError(f"column '{name}' has no weight in {rows} rows; give every record a weight, or leave it out")
+        raise PolicyError(f"column '{name}' has no weight in {rows} rows; give every record a weight, or leave it out")
     assert column.values is not None
     units = []
     for text in text_of(column.values).to_pylist():
@@ -121,16 +122,16 @@ def _units(column: ValueNumbers, numbers: Codes, name: str) -> Counts:
         except InvalidOperation:
             weight = Decimal("NaN")
         if not weight.is_finite():
-            raise DataError(f"column '{name}' holds '{text}', which is no weight; weights are numbers from 0 up")
+            raise PolicyError(f"column '{name}' holds '{text}', which is no weight; weights are numbers from 0 up")
         if weight < 0:
-            raise DataError(f"column '{name}' holds the negative weight {text}; weights are numbers from 0 up")
+            raise PolicyError(f"column '{name}' holds the negative weight {text}; weights are numbers from 0 up")
         units.append(round(weight * UNIT))
     weights = [unit * int(rows) for unit, rows in zip(units, count(numbers, len(units), None), strict=True)]
     if not 0 < sum(weights) < _MOST:
         found = "0" if not sum(weights) else "too much"
-        raise DataError(f"the weights in column '{name}' sum up to {found}; they should sum up to the population")
+        raise PolicyError(f"the weights in column '{name}' sum up to {found}; they should sum up to the population")
     if sum(weights) < len(numbers) * UNIT:
-        raise DataError(
+        raise PolicyError(
             f"the weights in column '{name}' sum up to fewer people than there are rows; they should sum up to the "
             "population that the rows were drawn from"
         )

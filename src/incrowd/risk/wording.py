@@ -61,6 +61,13 @@ def notes(risk: Risk) -> list[str]:
     return said
 
 
+def told(risk: Risk) -> str:
+    """A risk as text."""
+    found = rows(risk)
+    width = max(map(len, found))
+    return "\n".join([*(f"{title:<{width}}  {text}" for title, text in found.items()), *notes(risk)])
+
+
 def compared(before: Risk, after: Risk) -> str:
     """Two risks beside each other."""
     left, right = rows(before), rows(after)

@@ -23,6 +23,7 @@ from typing import Any
 import numpy as np
 
 from incrowd.table.attributes import NumberAttribute, TaxonomyAttribute
+from incrowd.table.exact_numbers import as_fraction
 from incrowd.table.grouping import Codes, Floats
 
 DECIMALS = 40  # values with logarithms are equal if they agree to that many decimals
@@ -120,14 +121,14 @@ def cell_loss(attribute: TaxonomyAttribute | NumberAttribute, start: int, stop: 
         return Fraction(start < ranks)
     lowest, highest = _rational(attribute.extent[0]), _rational(attribute.extent[1])
     step = 0 if attribute.scale.kind == "number" else 1
-    low = lowest if start == 0 else _rational(attribute.numbers[start].item())
-    high = highest if stop == ranks else _rational(attribute.numbers[stop].item()) - step
+    low = lowest if start == 0 else _rational(attribute.number(start))
+    high = highest if stop == ranks else _rational(attribute.number(stop)) - step
     return Fraction(high - low, highest - lowest) if highest > lowest else Fraction(0)
 
 
 def _rational(number: Any) -> Any:
     """A number as it is written, an int or a Fraction: 0.1 is a tenth, though no float is."""
-    return number if isinstance(number, int) else Fraction(repr(number))
+    return number if isinstance(number, int) else as_fraction(number)
 
 
 def cell_loss_error(attribute: TaxonomyAttribute | NumberAttribute) -> float:

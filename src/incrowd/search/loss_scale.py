@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from incrowd.table.attributes import Attribute, NumberAttribute, TaxonomyAttribute
+from incrowd.table.exact_numbers import as_fraction
 from incrowd.table.grouping import Codes
 
 Whole = npt.NDArray[Any]  # int64, or Python's integers where those are too narrow
@@ -55,7 +56,7 @@ class LossScale:
         low = np.where(start == 0, 0 * edges[:1], edges[start])
         high = np.where(stop >= ranks, edges[-1:], edges[np.minimum(stop, ranks)] - step)
         lost = high - low if width else 0 * low
-        everything = np.where(start == ranks, 0, self.denominator).astype(places.dtype)
+        everything = np.where(start == ranks, 0 * edges[:1], edges[:1] * 0 + self.denominator)
         return np.where(stop > ranks, everything, lost)
 
     def interval(self, start: int, stop: int) -> int:
@@ -92,8 +93,9 @@ def _whole(numbers: npt.NDArray[Any]) -> tuple[int, Whole]:
     """Numbers as they are written, times a whole number that makes all of them whole."""
     if numbers.dtype.kind in "iu":
         return 1, numbers
-    for decimals in range(_DECIMALS + 1):
-        scaled = np.rint(numbers * 10.0**decimals)
+    for decimals in range(_DECIMALS + 1 if numbers.dtype != object else 0):
+        with np.errstate(over="ignore"):  # what overflows is not below the limit
+            scaled = np.rint(numbers * 10.0**decimals)
         if (np.abs(scaled) < _DIGITS).all() and (scaled / 10.0**decimals == numbers).all():
             return 10**decimals, scaled.astype(np.int64)
     fractions = [_as_written(value) for value in numbers]
@@ -103,5 +105,4 @@ def _whole(numbers: npt.NDArray[Any]) -> tuple[int, Whole]:
 
 def _as_written(value: Any) -> Fraction:
     """A number as it is written, as in `search.exact`: 0.1 is a tenth, though no float is."""
-    plain = value.item() if isinstance(value, np.generic) else value
-    return Fraction(plain if isinstance(plain, int) else repr(plain))
+    return as_fraction(value.item() if isinstance(value, np.generic) else value)

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from importlib import import_module
+from inspect import signature
 from typing import TYPE_CHECKING, Any, Literal
 
 from incrowd.search.options import Option
@@ -72,12 +73,26 @@ class Method:
             CancelledError: The run was cancelled.
             TimeLimitError: The time limit was reached before there was anything to release.
         """
-        module, name = self.function.split(":")
-        search = getattr(import_module(module), name)
         run.anytime, run.searching = self.anytime, True
-        words = {**self.fixed, **options}
-        result: SearchResult = run.beside(lambda: search(table, requirements, run, **words))
+        result = run.beside(lambda: self.search(table, requirements, options, run))
         run.anytime, run.searching = True, False  # what was found can be released, whatever the clock says
         if run.ended_early:
             result = replace(result, facts={**result.facts, "stopped": run.ended_early})
         return result
+
+    def search(
+        self, table: CompressedTable, requirements: Requirements, options: Mapping[str, Any], run: Run
+    ) -> SearchResult:
+        """Search in this very thread, as a part of another search does."""
+        found: SearchResult = self._search()(table, requirements, run, **{**self.fixed, **options})
+        return found
+
+    def defaults(self) -> dict[str, Any]:
+        """What each option is where nobody says so; None where that depends on the table."""
+        known = signature(self._search()).parameters
+        return {name: self.fixed.get(name, known[name].default if name in known else None) for name in self.options}
+
+    def _search(self) -> Any:
+        """The function that searches; imported when it is needed."""
+        module, name = self.function.split(":")
+        return getattr(import_module(module), name)

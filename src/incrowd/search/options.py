@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from math import isfinite
 from typing import Any, Protocol
 
-from incrowd.errors import PolicyError
-
-MOST_SHOWN = 100  # characters of a wrong value in a message
+from incrowd.errors import PolicyError, shown
+from incrowd.schemas.shapes import MOST, is_number
 
 
 class Kind(Protocol):
@@ -74,7 +72,7 @@ class Whole:
 
     def allows(self, value: Any) -> bool:
         """Whole, and large enough."""
-        return isinstance(value, int) and not isinstance(value, bool) and value >= self.least
+        return isinstance(value, int) and not isinstance(value, bool) and self.least <= value <= MOST
 
     def parse(self, text: str) -> Any:
         """The number."""
@@ -111,9 +109,7 @@ class Number:
 
     def allows(self, value: Any) -> bool:
         """Finite, and within the limits."""
-        if isinstance(value, bool) or not isinstance(value, int | float):
-            return False
-        if isinstance(value, float) and not isfinite(value):  # an int may be too large to be asked
+        if not is_number(value):
             return False
         if value < self.low or (self.above and value == self.low):
             return False
@@ -252,7 +248,7 @@ class Option:
     def check(self, name: str, value: Any) -> None:
         """Raise PolicyError unless the value is allowed."""
         if not self.kind.allows(value):
-            raise PolicyError(f"The '{name}' parameter must be {self.kind.form}. Got {_shown(value)}.")
+            raise PolicyError(f"The '{name}' parameter must be {self.kind.form}. Got {shown(value)}.")
 
     def typed(self, text: Any) -> Any:
         """The value that was typed for it; what was not typed stays as it is."""
@@ -261,18 +257,13 @@ class Option:
 
 SHARE = Number(0, 1, below=True)
 SUPPRESS = Option("share of the records that may be left out", SHARE)
-
-
-def _shown(value: Any) -> str:
-    """A value in one line that is not too long."""
-    text = " ".join(repr(value).split())
-    return text if len(text) <= MOST_SHOWN else f"{text[:MOST_SHOWN]}..."
+ROUND_BOUNDS = Option("by which share the loss may rise so that the bounds of ranges are round numbers", SHARE)
 
 
 def _number(text: str, *kinds: Callable[[str], Any]) -> Any:
     for kind in kinds:
         try:
-            return kind(text)
+            return kind(text) if text.isascii() and "_" not in text else text
         except ValueError:
             continue
     return text

@@ -34,10 +34,18 @@ class Outcome:
         table: The table.
         requirements: What must hold.
         domains: The domain of each attribute of the table.
+        weights: The priority of each attribute by name, which multiplies the loss of its cells; all 1 if None.
     """
 
-    def __init__(self, table: CompressedTable, requirements: Requirements, domains: Sequence[Domain]) -> None:
+    def __init__(
+        self,
+        table: CompressedTable,
+        requirements: Requirements,
+        domains: Sequence[Domain],
+        weights: Mapping[str, Fraction] | None = None,
+    ) -> None:
         self.domains = tuple(domains)
+        self._weights = weights
         self._table = table
         self._requirements = requirements
         self._columns = [domain.cells[codes] for domain, codes in zip(domains, table.codes, strict=True)]
@@ -109,11 +117,13 @@ class Outcome:
         if measure == "cm":
             frequencies = self._table.labels_in(groups, len(firsts), ~self.out)
             return 1 - Fraction(int(frequencies.max(axis=1).sum()), records)
-        lost = Fraction(0)
+        lost = total = Fraction(0)
         for domain, codes in zip(self.domains, self._table.codes, strict=True):
+            weight = self._weights[domain.attribute.name] if self._weights else 1
             kept = count(codes, len(domain.cells), self._kept)
-            lost += Fraction(int(kept @ domain.whole_losses), domain.scale.denominator)
-        return (lost / len(self.domains) + self.suppressed) / records
+            lost += Fraction(int(kept @ domain.whole_losses), domain.scale.denominator) * weight
+            total += weight
+        return (lost / total + self.suppressed) / records
 
     def found(self, facts: Mapping[str, Any], **more: Any) -> SearchResult:
         """The release as what a search found, without what only left-out records would reveal.
@@ -132,17 +142,29 @@ def released_cost(table: CompressedTable, recoding: Recoding, cost: Cost) -> flo
     return readable(class_values(classes)[cost] or 0)
 
 
+def weighs_cells(word: str, cost: str, priorities: Mapping[str, float] | None) -> None:
+    """Priorities weigh the losses of cells.
+
+    Raises:
+        PolicyError: They are given for a cost that does not count cells.
+    """
+    if priorities and cost not in ("ncp", "hdm"):
+        raise PolicyError(f"The '{word}' parameter must be ncp where 'priorities' are given. Got {cost!r}.")
+
+
 def readable(cost: Fraction | float) -> float:
     """A cost for people to read, the same on every machine."""
     return round(float(cost), 12)
 
 
-def default_cost(table: CompressedTable, cost: Cost | None) -> Cost:
+def default_cost(table: CompressedTable, cost: Cost | None, priorities: Mapping[str, float] | None = None) -> Cost:
     """The cost to go by: the one asked for, else ncp.
 
     Raises:
-        PolicyError: The classification metric is asked for, and there is no target.
+        PolicyError: The classification metric is asked for, and there is no target; or priorities are given for a cost
+            that has no use for them.
     """
+    weighs_cells("cost", cost or "ncp", priorities)
     if cost == "cm" and not table.has_target:
         raise PolicyError("The 'cost' parameter must be dm or ncp when there is no target. Got 'cm'.")
     return cost or "ncp"

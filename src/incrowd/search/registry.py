@@ -10,10 +10,11 @@ from collections.abc import Mapping
 from typing import Any
 
 from incrowd.errors import PolicyError, UnknownNameError
-from incrowd.search import argus, bottom_up, clustering, full_domain, genetic, mondrian, optimal, top_down
+from incrowd.search import argus, automatic, bottom_up, clustering, full_domain, genetic, mondrian, optimal, top_down
 from incrowd.search.method import Method
 
 METHODS: Mapping[str, Method] = {
+    **automatic.METHODS,
     **top_down.METHODS,
     **bottom_up.METHODS,
     **clustering.METHODS,
@@ -67,5 +68,8 @@ def _unknown(option: str, name: str) -> PolicyError:
     """The error for an option that a method does not have; says which methods have it."""
     takers = [word for word, method in METHODS.items() if option in method.options]
     if not takers:
+        if name in automatic.METHODS:  # whoever chose no method may mean an option of any
+            known = sorted({word for method in METHODS.values() for word in method.options})
+            return UnknownNameError("option", option, known, "any method")
         return UnknownNameError("option", option, METHODS[name].options, f"method '{name}'")
     return PolicyError(f"The method '{name}' has no option '{option}'; it is an option of {', '.join(takers)}.")

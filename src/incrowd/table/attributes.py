@@ -16,9 +16,10 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from incrowd.errors import DataError, TaxonomyError, did_you_mean, shorten
+from incrowd.errors import DataError, TaxonomyError, did_you_mean
+from incrowd.table.exact_numbers import Numbers, together
 from incrowd.table.grouping import Codes, Floats
-from incrowd.table.scales import Numbers, Scale, scale_of, text_of
+from incrowd.table.scales import Scale, scale_of, text_of
 from incrowd.taxonomies.rules import Rule
 from incrowd.taxonomies.taxonomy import Taxonomy
 
@@ -73,12 +74,16 @@ class NumberAttribute:
         """Number of codes, that of missing values included."""
         return len(self.numbers) + (self.missing is not None)
 
+    def number(self, code: int) -> Any:
+        """The number of a code, as Python has it: an int, a float, or a decimal where floats are too coarse."""
+        return self.numbers.item(code)
+
     @property
     def extent(self) -> tuple[Any, Any]:
         """Lowest and highest value: the public domain, else what occurs."""
         if self.domain is not None:
             return self.domain
-        return (self.numbers[0].item(), self.numbers[-1].item()) if len(self.numbers) else (0, 0)
+        return (self.number(0), self.number(-1)) if len(self.numbers) else (0, 0)
 
     def values(self) -> pa.Array:
         """The value of each code, as text that the scale reads back."""
@@ -94,7 +99,7 @@ class NumberAttribute:
         missing code alone loses nothing, together with numbers everything.
         """
         start, stop, ranks = np.asarray(start), np.asarray(stop), len(self.numbers)
-        lowest, highest = self.extent
+        lowest, highest = map(float, self.extent)
         edges = self._edges
         low = np.where(start == 0, lowest, edges[start])
         step = 0.0 if self.scale.kind == "number" else 1.0
@@ -167,13 +172,19 @@ def encode(
         numbers, codes = np.unique(scale.numbers(values, name), return_inverse=True)
         if domain is not None:
             domain = (scale.number(domain[0], name), scale.number(domain[1], name))
-            if len(numbers) and not domain[0] <= numbers[0] <= numbers[-1] <= domain[1]:
+            if len(numbers) and not _within(numbers, domain):
                 raise DataError(
                     f"column '{name}' holds values outside its public range, {scale.text(domain[0])} to "
                     f"{scale.text(domain[1])}; widen the range, or correct the values"
                 )
         attribute = NumberAttribute(name, scale, numbers, len(numbers) if has_missing else None, domain)
     return attribute, np.append(codes, attribute.size - 1) if has_missing else codes
+
+
+def _within(numbers: Numbers, domain: tuple[Any, Any]) -> bool:
+    """Whether ascending numbers lie in a range."""
+    known, (low, high) = together(numbers, domain)
+    return bool(low <= known[0] and known[-1] <= high)
 
 
 def _encode_taxonomy(name: str, values: pa.Array, given: Taxonomy | Rule, has_missing: bool) -> tuple[Attribute, Codes]:
@@ -188,13 +199,15 @@ def _encode_taxonomy(name: str, values: pa.Array, given: Taxonomy | Rule, has_mi
 
 
 def unknown_values_error(name: str, unknown: Sequence[str], taxonomy: Taxonomy) -> TaxonomyError:
-    """The error for values that a taxonomy does not know; lists at most five of them."""
+    """The error for values that a taxonomy does not know; names one of them."""
     leaves = [label for label in (taxonomy.labels[node] for node in taxonomy.leaves) if label is not None]
-    hint = did_you_mean(unknown[0], leaves)
+    first = min(unknown)
+    hint = did_you_mean(first, leaves)
     advice = f"{hint} Add" if hint else "; add"  # a hint ends in a question mark
+    some = f"{len(unknown)} values of column '{name}' are not leaves of its taxonomy, such as"
+    one = f"a value of column '{name}' is not a leaf of its taxonomy:"
     return TaxonomyError(
-        f"{len(unknown)} value(s) of column '{name}' are not leaves of its taxonomy: {shorten(sorted(unknown))}"
-        f"{advice} them to the taxonomy, or name them as missing values"
+        f"{one if len(unknown) == 1 else some} '{first}'{advice} it to the taxonomy, or name it as a missing value"
     )
 
 

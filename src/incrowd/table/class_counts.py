@@ -67,6 +67,19 @@ class Histogram:
         """Records in all."""
         return int(self.counts.sum())
 
+    @cached_property
+    def starts(self) -> Codes:
+        """Where the entries of each tuple that has some begin."""
+        return np.flatnonzero(np.diff(self.tuples, prepend=-1))
+
+    @cached_property
+    def in_each(self) -> Counts:
+        """Records of each tuple."""
+        found = np.zeros(self.size, np.int64)
+        if len(self.starts):
+            found[self.tuples[self.starts]] = np.add.reduceat(self.counts, self.starts)
+        return found
+
     def grouped(self, groups: Codes, size: int, kept: Mask | None = None) -> Histogram:
         """The histogram of groups of tuples; sparse, however many values there are.
 
@@ -75,14 +88,28 @@ class Histogram:
             size: Number of groups.
             kept: The tuples that count; all if None.
         """
-        chosen = slice(None) if kept is None else kept[self.tuples]
-        keys = groups[self.tuples[chosen]].astype(np.int64) * self.width + self.codes[chosen]
-        order = np.argsort(keys, kind="stable")
-        keys = keys[order]
-        starts = np.flatnonzero(np.diff(keys, prepend=-1))
-        counts = np.add.reduceat(self.counts[chosen][order], starts) if len(starts) else self.counts[:0]
-        keys = keys[starts]
-        return Histogram(self.values, keys // self.width, keys % self.width, counts, size)
+        of_entry = groups.astype(np.int64) * self.width  # the first key of each group
+        of_entry = of_entry if self._one_each else of_entry.take(self.tuples)
+        keys, counts = of_entry + self.codes, self.counts
+        if kept is not None:
+            chosen = kept[self.tuples]
+            keys, counts = keys[chosen], counts[chosen]
+        return _counted(self.values, keys, counts, size)
+
+
+def _counted(values: tuple[str | None, ...], keys: Codes, counts: Counts, size: int) -> Histogram:
+    """The histogram of entries, each with its group times the number of values plus its value as a key."""
+    room, width = size * len(values), len(values)
+    if room <= 4 * len(keys) + 1024:  # a table of all groups and values is small: no need to sort
+        table = count(keys, room, None if counts.max(initial=1) == 1 else counts)
+        keys = np.flatnonzero(table)
+        return Histogram(values, keys // width, keys % width, table[keys], size)
+    order = np.argsort(keys, kind="stable")
+    keys = keys[order]
+    starts = np.flatnonzero(np.diff(keys, prepend=-1))
+    counts = np.add.reduceat(counts[order], starts) if len(starts) else counts[:0]
+    keys = keys[starts]
+    return Histogram(values, keys // width, keys % width, counts, size)
 
 
 @dataclass(frozen=True)

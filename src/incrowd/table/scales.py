@@ -8,23 +8,38 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from decimal import Decimal
 from typing import Any, Literal
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from incrowd.errors import DataError
+from incrowd.table.exact_numbers import (
+    NumberRangeError,
+    Numbers,
+    array_of,
+    as_fractional,
+    as_whole,
+    is_whole,
+    parse,
+    text_of_number,
+    texts_of_decimals,
+    texts_of_floats,
+)
 
-Numbers = npt.NDArray[Any]
 Kind = Literal["integer", "number", "date", "timestamp"]
 
 DECLARED = ("number", "date", "text")
 _NUMBER = r"^[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?$"
+_INTEGER = r"^[+-]?[0-9]+$"
 _LEADING_ZERO = r"^[+-]?0[0-9]"
 _DATE = r"^[0-9]{4}-[0-9]{2}-[0-9]{2}$"
-_TIMESTAMP = r"^[0-9]{4}-[0-9]{2}-[0-9]{2}[ T][0-9]{2}:[0-9]{2}(:[0-9]{2}(\.[0-9]+)?)?"  # then Z or the end
+_TIMESTAMP = r"^[0-9]{4}-[0-9]{2}-[0-9]{2}[ T][0-9]{2}:[0-9]{2}(:[0-9]{2}(\.[0-9]{1,9})?)?"  # then Z or the end
+_FINE_TIMESTAMP = r"\.[0-9]{7}"
+_UNITS = {"s": "seconds", "ms": "milliseconds", "us": "microseconds", "ns": "nanoseconds"}
+_SHOWN = 60  # characters of a value in a message
 
 
 @dataclass(frozen=True)
@@ -42,39 +57,28 @@ class Scale:
     timezone: str | None = None
 
     def numbers(self, values: pa.Array, column: str) -> Numbers:
-        """The values (no nulls among them) as int64, uint64 or float64.
+        """The values (no nulls among them) as int64 or float64, or as Python's numbers where those are too narrow.
 
         Raises:
             DataError: A value does not belong to this scale, such as text in a number column.
         """
-        if _is_text(values.type):
-            values = self._parse(values, column)
         days = pa.types.is_date(values.type) or pa.types.is_timestamp(values.type)
-        if days != (self.kind in ("date", "timestamp")) or pa.types.is_boolean(values.type):
-            noun = "numbers" if days or self.kind in ("integer", "number") else "dates"
+        temporal = self.kind in ("date", "timestamp")
+        if pa.types.is_boolean(values.type) or (days != temporal and not _is_text(values.type)):
+            noun = "dates" if temporal and not days else "numbers"
             raise DataError(f"column '{column}' has type {values.type} instead of {noun}; convert it first")
-        if self.kind == "date":
-            return np.asarray(values.cast(pa.date32()).cast(pa.int32()), np.int64)
-        if self.kind == "timestamp":
-            return np.asarray(values.cast(pa.timestamp(self.unit, self.timezone)).cast(pa.int64()))
-        if pa.types.is_decimal(values.type) or pa.types.is_float16(values.type):
-            values = values.cast(pa.float64())
-        numbers = np.asarray(values)
-        if numbers.dtype.kind == "f":
-            if not np.isfinite(numbers).all():
-                raise DataError(
-                    f"column '{column}' holds a number that is not finite; remove it or treat it as missing"
-                )
-            whole = self.kind == "integer" and bool(((numbers == np.floor(numbers)) & (abs(numbers) < 2**53)).all())
-            return numbers.astype(np.int64) if whole else numbers.astype(np.float64) + 0.0  # no negative zero
-        wide = np.uint64 if numbers.dtype == np.uint64 else np.int64
-        return numbers.astype(np.float64 if self.kind == "number" else wide)
+        return self._moments(values, column) if temporal else self._plain_numbers(values, column)
+
+    def _plain_numbers(self, values: pa.Array, column: str) -> Numbers:
+        numbers = _parsed(values, column) if _is_text(values.type) else _numbers_of(values, column)
+        if self.kind == "number":
+            return as_fractional(numbers)
+        return as_whole(numbers) if is_whole(numbers) else numbers + 0.0 if numbers.dtype.kind == "f" else numbers
 
     def text(self, number: Any) -> str:
         """One number as it is shown in a release."""
         if self.kind in ("integer", "number"):
-            whole = isinstance(number, int | np.integer) or (abs(number) < 1e15 and number == int(number))
-            return str(int(number)) if whole else repr(float(number))
+            return text_of_number(number)
         if self.kind == "date":
             return str(np.datetime64(int(number), "D"))
         shown = str(np.array(int(number), f"datetime64[{self.unit}]")).replace("T", " ")
@@ -88,30 +92,86 @@ class Scale:
         if self.kind in ("date", "timestamp"):
             midnight = " 00:00" if self.kind == "timestamp" and len(str(bound)) == len("2020-12-31") else ""
             bound = f"{bound}{midnight}"
-        return self.numbers(pa.array([bound]), column)[0].item()
+        elif isinstance(bound, int | float | Decimal) and not isinstance(bound, bool):
+            bound = str(bound)  # of any size
+        return self.numbers(pa.array([bound]), column).tolist()[0]
 
-    def _parse(self, values: pa.Array, column: str) -> pa.Array:
+    def _moments(self, values: pa.Array, column: str) -> Numbers:
+        """Dates and timestamps as numbers of days or units."""
+        kind = pa.date32() if self.kind == "date" else pa.timestamp(self.unit or "us", self.timezone)
+        if _is_text(values.type):
+            values = self._checked(values, column)
+        try:
+            moments = values.cast(kind)
+        except pa.ArrowInvalid:
+            misfits = values.slice(_first_misfit(values, kind), 1)
+            if _is_text(values.type):
+                raise misfit_error(misfits, self.kind, column) from None
+            raise DataError(
+                f"column '{column}' holds '{misfits.cast(pa.string())[0]}', which is not a whole number of "
+                f"{_UNITS.get(self.unit, 'days')}, or too far away to be counted in them; convert it first"
+            ) from None
+        return np.asarray(moments.cast(pa.int32() if self.kind == "date" else pa.int64()), np.int64)
+
+    def _checked(self, values: pa.Array, column: str) -> pa.Array:
+        """Texts that look like dates or timestamps, in one form."""
         moment = _TIMESTAMP + ("Z?$" if self.timezone else "$")
-        pattern = {"date": _DATE, "timestamp": moment}.get(self.kind, _NUMBER)
-        misfit = pc.invert(pc.match_substring_regex(values, pattern))
+        misfit = pc.invert(pc.match_substring_regex(values, _DATE if self.kind == "date" else moment))
         if pc.any(misfit).as_py():
             raise misfit_error(values.filter(misfit), self.kind, column)
-        if self.timezone:
-            values = pc.binary_join_element_wise(pc.utf8_rtrim(values, "Z"), "Z", "")
-        kinds = {"date": pa.date32(), "timestamp": pa.timestamp(self.unit or "us", self.timezone)}
-        try:
-            return values.cast(kinds[self.kind]) if self.kind in kinds else _parse_numbers(values)
-        except pa.ArrowInvalid:
-            raise misfit_error(values, self.kind, column) from None
+        return pc.binary_join_element_wise(pc.utf8_rtrim(values, "Z"), "Z", "") if self.timezone else values
 
 
 def misfit_error(misfits: pa.Array, kind: str, column: str) -> DataError:
     """The error for text where a number or date should be; shows one value only."""
     noun = "date" if kind in ("date", "timestamp") else "number"
+    shown = misfits[0].as_py()
+    shown = shown if len(shown) <= _SHOWN else shown[:_SHOWN] + "..."
+    more = f" ({len(misfits)} such values)" if len(misfits) > 1 else ""
     return DataError(
-        f"column '{column}' holds '{misfits[0].as_py()}', which is not a {noun} ({len(misfits)} such values); fix it, "
+        f"column '{column}' holds '{shown}', which is not a {noun}{more}; fix it, "
         f"name it as a missing value, or declare the type of '{column}' as text"
     )
+
+
+def _first_misfit(values: pa.Array, kind: pa.DataType) -> int:
+    """The place of the first value that cannot be cast, where one cannot."""
+    start, stop = 0, len(values)  # one of these cannot, none before them
+    while stop - start > 1:
+        middle = (start + stop) // 2
+        try:
+            values.slice(start, middle - start).cast(kind)
+            start = middle
+        except pa.ArrowInvalid:
+            stop = middle
+    return start
+
+
+def _parsed(values: pa.Array, column: str) -> Numbers:
+    """Text as numbers."""
+    misfit = pc.invert(pc.match_substring_regex(values, _NUMBER))
+    if pc.any(misfit).as_py():
+        raise misfit_error(values.filter(misfit), "number", column)
+    try:
+        return parse(values)
+    except NumberRangeError as error:
+        raise misfit_error(values.slice(error.args[0], 1), "number", column) from None
+
+
+def _numbers_of(values: pa.Array, column: str) -> Numbers:
+    """Values of a numeric type as numbers."""
+    if pa.types.is_decimal(values.type):
+        return _parsed(values.cast(pa.string()), column)
+    if pa.types.is_uint64(values.type):
+        numbers = np.asarray(values)
+        return array_of(numbers.tolist()) if len(numbers) and numbers.max() >= 1 << 63 else numbers.astype(np.int64)
+    if not pa.types.is_floating(values.type):
+        return np.asarray(values).astype(np.int64)
+    short = pa.types.is_float32(values.type)  # as it is written: 0.1, and not 0.10000000149011612
+    numbers = np.asarray((values.cast(pa.string()) if short else values).cast(pa.float64()))
+    if not np.isfinite(numbers).all():
+        raise DataError(f"column '{column}' holds a number that is not finite; remove it or treat it as missing")
+    return numbers
 
 
 def scale_of(values: pa.Array, column: str, declared: str | None = None) -> Scale | None:
@@ -135,9 +195,7 @@ def scale_of(values: pa.Array, column: str, declared: str | None = None) -> Scal
     if pa.types.is_integer(kind):
         return Scale("integer")
     if pa.types.is_floating(kind) or pa.types.is_decimal(kind):
-        floats = values.cast(pa.float64()).to_numpy(zero_copy_only=False)
-        whole = bool(np.isfinite(floats).all() and (floats == np.floor(floats)).all() and (abs(floats) < 2**53).all())
-        return Scale("integer" if whole else "number")
+        return Scale("integer" if is_whole(_numbers_of(values, column)) else "number")
     if _is_text(kind):
         return _scale_of_text(values, column, declared)
     raise DataError(f"column '{column}' has type {kind}, which cannot be in a quasi-identifier; convert it to text")
@@ -157,31 +215,23 @@ def _scale_of_text(values: pa.Array, column: str, declared: str | None) -> Scale
         return None
     if share < 1:
         raise misfit_error(values.filter(pc.invert(pc.match_substring_regex(values, _NUMBER))), "number", column)
-    return Scale("integer" if pa.types.is_integer(_parse_numbers(values).type) else "number")
+    return Scale("integer" if _share(values, _INTEGER) == 1 else "number")
 
 
 def _timestamps(values: pa.Array) -> Scale | None:
     """The scale of text that is timestamps throughout, with or without a zone."""
-    if _share(values, _TIMESTAMP + "$") == 1:
-        return Scale("timestamp", "us")
-    return Scale("timestamp", "us", "UTC") if _share(values, _TIMESTAMP + "Z$") == 1 else None
-
-
-def _parse_numbers(values: pa.Array) -> pa.Array:
-    for whole in (pa.int64(), pa.uint64()):
-        try:
-            return values.cast(whole)
-        except pa.ArrowInvalid:
-            continue
-    return values.cast(pa.float64())
+    for zone, end in ((None, "$"), ("UTC", "Z$")):
+        if _share(values, _TIMESTAMP + end) == 1:
+            return Scale("timestamp", "ns" if _share(values, _FINE_TIMESTAMP) > 0 else "us", zone)
+    return None
 
 
 def text_of(values: pa.Array) -> pa.Array:
-    """Values of any type as the text that taxonomies and releases use; whole floats lose their '.0'."""
+    """Values of any type as the text that taxonomies and releases use, each for itself; 3.0 is written as 3."""
     if pa.types.is_floating(values.type):
-        floats = pc.drop_null(values).to_numpy(zero_copy_only=False)
-        if (np.isfinite(floats) & (floats == np.floor(floats)) & (abs(floats) < 2**53)).all():
-            values = values.cast(pa.int64())
+        return texts_of_floats(values)
+    if pa.types.is_decimal(values.type):
+        return texts_of_decimals(values)
     return values if values.type == pa.string() else values.cast(pa.string())
 
 

@@ -73,11 +73,11 @@ def _finest(numbers: Numbers, below: npt.NDArray[np.int64], most: int) -> list[F
         low, high = (_rank(below, Fraction(records * (2 * i + half), 2 * most)) for half in (-1, 1))
         if low == high:  # one value has all of these records
             if low:
-                found.add(roundest(numbers[low - 1].item(), numbers[low].item()))
+                found.add(roundest(numbers.item(low - 1), numbers.item(low)))
             if low + 1 < len(numbers):
-                found.add(roundest(numbers[low].item(), numbers[low + 1].item()))
+                found.add(roundest(numbers.item(low), numbers.item(low + 1)))
         else:
-            found.add(roundest(numbers[low].item(), numbers[high].item()))
+            found.add(roundest(numbers.item(low), numbers.item(high)))
     return sorted(found)
 
 

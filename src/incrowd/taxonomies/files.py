@@ -18,11 +18,13 @@ from pathlib import Path
 from typing import Any
 
 from incrowd.errors import PolicyError, TaxonomyError
+from incrowd.schemas.regular_files import open_regular
 
 PathText = str | PathLike[str]
 
 # A tab before a comma: labels such as "[15, 20[" hold commas, hardly any label holds a tab.
 SEPARATORS = (";", "\t", ",")
+MOST_BYTES = 1 << 28  # of a taxonomy file, unpacked
 CSV_SUFFIXES = (".csv", ".tsv", ".txt")
 TOML_SUFFIXES = (".toml",)
 
@@ -85,6 +87,8 @@ def read_toml(path: PathText) -> dict[str, Any]:
     text = _read_text(path)
     try:
         return tomllib.loads(text)
+    except RecursionError:
+        raise TaxonomyError(f"{Path(path).name}: nested too deeply; join some levels") from None
     except tomllib.TOMLDecodeError as error:
         found = re.search(r"\(at line (\d+)", str(error))
         line = found[1] if found else len(text.splitlines())  # without a line the text ended too early
@@ -96,14 +100,15 @@ def read_toml(path: PathText) -> dict[str, Any]:
 def _read_text(path: PathText) -> str:
     file = Path(path)
     try:
-        data = file.read_bytes()
-        if file.suffix == ".gz":
-            data = gzip.decompress(data)
+        with open_regular(file) as opened, gzip.open(opened) if file.suffix == ".gz" else opened as stream:
+            data = stream.read(MOST_BYTES + 1)  # not all of it: a small archive can hold any amount of zeros
     except FileNotFoundError:
         raise TaxonomyError(f"no taxonomy file '{file}'; check the path") from None
     except (OSError, EOFError, zlib.error) as error:
         reason = getattr(error, "strerror", None) or error
         raise TaxonomyError(f"{file.name}: cannot be read ({reason}); give a readable file") from None
+    if len(data) > MOST_BYTES:
+        raise TaxonomyError(f"{file.name}: larger than {MOST_BYTES >> 20} megabytes; give a taxonomy")
     try:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError as error:

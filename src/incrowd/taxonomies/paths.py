@@ -10,9 +10,12 @@ from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import Any, NoReturn
 
-from incrowd.errors import TaxonomyError, shorten
+from incrowd.errors import TaxonomyError, shorten, shown
 
 PlacedPath = tuple[str, Sequence[str]]
+
+MOST_LEVELS = 200  # from a leaf to the root; a file that is nested deeper is a mistake or an attack
+_MOST_NAMED = 5  # labels that tell where in a tree something is
 
 
 def grow(paths: Iterable[PlacedPath], source: str) -> tuple[list[str], list[int]]:
@@ -35,8 +38,7 @@ def grow(paths: Iterable[PlacedPath], source: str) -> tuple[list[str], list[int]
     parents: dict[str, str] = {}
     children: dict[str, list[str]] = {}
     leaves: dict[str, str] = {}
-    for place, raw in paths:
-        path = _checked(place, raw)
+    for place, path in _told_apart(paths):
         root = root or path[-1]
         if path[-1] != root:
             _fail(place, f"two roots, '{root}' above and '{path[-1]}' here; end every path in the same root")
@@ -69,11 +71,19 @@ def tree_paths(tree: Mapping[str, Any], source: str) -> Iterator[PlacedPath]:
     stack: list[tuple[tuple[Any, ...], Any]] = [((label,), below) for label, below in tree.items()]
     while stack:
         path, below = stack.pop()
-        place = f"{source} at {' > '.join(map(str, reversed(path)))}"
+        place = f"{source} at {_named(path)}"
+        if len(path) > MOST_LEVELS:
+            _fail(place, f"more than {MOST_LEVELS} levels; join some of them")
         if isinstance(below, Mapping) and not below:
             yield place, path
             continue
         stack += reversed([((label, *path), deeper) for label, deeper in _entries(below, place)])
+
+
+def _named(path: Sequence[Any]) -> str:
+    """Where a node is, by the labels from the root; of a long way the last ones."""
+    labels = [label if isinstance(label, str) and len(label) < 100 else shown(label) for label in path[:_MOST_NAMED]]
+    return " > ".join([*["..."] * (len(path) > _MOST_NAMED), *reversed(labels)])
 
 
 def _entries(below: Any, place: str) -> Iterator[tuple[Any, Any]]:
@@ -82,7 +92,7 @@ def _entries(below: Any, place: str) -> Iterator[tuple[Any, Any]]:
         yield from below.items()
         return
     if not isinstance(below, list | tuple):
-        _fail(place, f"expected a list of labels or a table, got {below!r}; write [{below!r}]")
+        _fail(place, f"expected a list of labels or a table, got {shown(below)}; write it in brackets")
     if not below:
         _fail(place, "got an empty list; list the values, or write an empty table if it is a value itself")
     for item in below:
@@ -92,20 +102,42 @@ def _entries(below: Any, place: str) -> Iterator[tuple[Any, Any]]:
             yield item, {}
 
 
+def _told_apart(paths: Iterable[PlacedPath]) -> Iterator[tuple[str, list[str]]]:
+    """The paths, each checked and each once, and a value told apart from the group that is called like it.
+
+    In `33.1;33.1;33;*` beside `33.11;33.1;33;*` the first label is a value, the second a group, though both say 33.1.
+    """
+    placed: dict[tuple[str, ...], str] = {}
+    repeated: set[str] = set()
+    for place, raw in paths:
+        path = tuple(_checked(place, raw))
+        placed.setdefault(path, place)
+        if raw[1] == path[0]:
+            repeated.add(path[0])
+    inner = {label for path in placed for label in path[1:]}
+    taken = inner.union(path[0] for path in placed)
+    groups = {label: f"{label} (group)" for label in repeated & inner if f"{label} (group)" not in taken}
+    for path, place in placed.items():
+        own = [groups[path[0]]] if path[0] in groups else []
+        yield place, [path[0], *own, *(groups.get(label, label) for label in path[1:])]
+
+
 def _checked(place: str, raw: Sequence[str]) -> list[str]:
     """The path with equal neighbours merged, if it can stand alone."""
     if isinstance(raw, str):
-        _fail(place, f"a path is a list of labels, got {raw!r}; write [{raw!r}, ...]")
+        _fail(place, f"a path is a list of labels, got {shown(raw)}; write it in brackets")
     path: list[str] = []
     for label in raw:
         if not isinstance(label, str):
-            _fail(place, f"a label is a string, got {label!r}; put it in quotes")
+            _fail(place, f"a label is a string, got {shown(label)}; put it in quotes")
         if not label.strip():
             _fail(place, "blank label; give every value and every group a name")
         if not path or label != path[-1]:
             path.append(label)
     if len(path) < 2:
         _fail(place, f"a path needs a leaf and a root, got {path}; end the path in the root")
+    if len(path) > MOST_LEVELS:
+        _fail(place, f"a path of {len(path)} labels, where at most {MOST_LEVELS} are allowed; join some levels")
     if len(set(path)) < len(path):
         twice = next(label for label in path if path.count(label) > 1)
         _fail(place, f"'{twice}' is its own ancestor; give one of the two another label")

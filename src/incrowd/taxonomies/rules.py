@@ -13,10 +13,11 @@ from decimal import Decimal, InvalidOperation
 from fractions import Fraction
 from functools import cached_property, lru_cache
 from itertools import pairwise
-from math import floor, isfinite
+from math import floor
 from typing import Any, NoReturn, Protocol
 
-from incrowd.errors import PolicyError, TaxonomyError, UnknownNameError
+from incrowd.errors import PolicyError, TaxonomyError, UnknownNameError, shown
+from incrowd.schemas.shapes import is_number
 from incrowd.taxonomies.labels import ANY, interval_label, number_label
 from incrowd.taxonomies.taxonomy import Taxonomy
 
@@ -268,7 +269,7 @@ def _as_tuple(rule: Any, name: str) -> tuple[Any, ...]:
 
 
 def _are_numbers(numbers: Iterable[Any]) -> bool:
-    return all(isinstance(n, int | float) and not isinstance(n, bool) and isfinite(n) for n in numbers)
+    return all(map(is_number, numbers))
 
 
 def _ascending(numbers: Sequence[Any]) -> bool:
@@ -277,7 +278,7 @@ def _ascending(numbers: Sequence[Any]) -> bool:
 
 def refuse(rule: Any, name: str, must: str, got: object) -> NoReturn:
     """Raise the PolicyError for a parameter that cannot be."""
-    raise PolicyError(f"The '{name}' parameter of {type(rule).__name__} must {must}. Got {got!r}.")
+    raise PolicyError(f"The '{name}' parameter of {type(rule).__name__} must {must}. Got {shown(got)}.")
 
 
 KINDS = ("prefix", "widths", "bounds", "frequent", "calendar", "domain", "flat", "origin", "other", "order")

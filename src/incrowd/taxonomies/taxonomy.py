@@ -23,6 +23,7 @@ from incrowd.taxonomies.paths import PlacedPath, grow, tree_paths
 __all__ = ["Taxonomy"]
 
 MISSING_TEXT = "(missing)"
+_MOST_CHILDREN, _MOST_LINES = 20, 200  # that a notebook shows
 
 Ints = npt.NDArray[np.int32]
 
@@ -89,6 +90,13 @@ class Taxonomy:
         if not isinstance(other, Taxonomy):
             return NotImplemented
         return self.labels == other.labels and np.array_equal(self.parent, other.parent)
+
+    def _repr_html_(self) -> str:
+        from html import escape
+
+        lines = self.render(_MOST_CHILDREN).split("\n")
+        more = [f"… and {len(lines) - _MOST_LINES} more lines"] if len(lines) > _MOST_LINES else []
+        return f"<pre>{escape(chr(10).join([*lines[:_MOST_LINES], *more]))}</pre>"
 
     def __repr__(self) -> str:
         return f"Taxonomy(root={self.labels[0]!r}, leaves={len(self.leaves)}, height={self.height})"

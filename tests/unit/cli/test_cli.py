@@ -6,10 +6,10 @@ import shutil
 import signal
 import subprocess
 import sys
-import time
 
 import pytest
 from tests.command_line import GOOD, POLICY, anonymize, command, contents, only_line, run
+from tests.faults.processes import wait_for_writing
 
 from incrowd.cli.options import _method_options
 from incrowd.measures.registry import OF_CLASSES
@@ -28,8 +28,9 @@ class TestAnonymize:
         assert result.exit_code == 0
         assert result.stdout == ""
         assert "60 records released, each in a crowd of at least" in result.stderr
-        written = ["out.certificate.json", "out.csv", "out.recoding.json", "out.steps.json", "people.csv"]
-        assert sorted(contents(folder)) == written
+        beside = ["out.certificate.json", "out.csv", "out.recoding.json", "people.csv"]
+        assert sorted(contents(folder)) == sorted([*beside, "commitment.json", "steps.json", "taxonomies.toml"])
+        assert (folder / "out.confidential" / "steps.json").exists()
         assert (folder / "out.csv").read_text().splitlines()[0] == "age,sex,job,income"
         assert (folder / "people.csv").read_text() == GOOD
 
@@ -50,7 +51,7 @@ class TestAnonymize:
         assert (folder / "out.csv").read_text() != "old"
 
     def test_max_steps(self, folder):
-        result = run(*anonymize(*POLICY, "--max-steps", 1, "--json"))
+        result = run(*anonymize(*POLICY, "--method", "tdr", "--max-steps", 1, "--json"))
         assert json.loads(result.stdout)["steps"] == 1
 
     def test_brackets_are_no_markup(self, folder):
@@ -62,7 +63,7 @@ class TestAnonymize:
 
     def test_the_dialect_can_be_said(self, folder):
         (folder / "odd.csv").write_bytes("1|Ä\n".encode("cp1252") * 5)
-        words = ("--separator", "|", "--encoding", "cp1252", "--no-header")
+        words = ("--separator", "|", "--encoding", "cp1252", "--no-header", "--method", "tdr")
         result = run(*anonymize("--qi", "column1", "--k", 2, *words, table="odd.csv"))
         assert result.exit_code == 0
         assert (folder / "out.csv").read_bytes() == "*|Ä\n".encode("cp1252") * 5
@@ -194,7 +195,31 @@ def test_taxonomy_prints_the_tree(folder):
 def test_methods_lists_what_can_be_searched_with(folder):
     result = run("methods")
     assert result.exit_code == 0
-    assert {line.split()[0] for line in result.stdout.splitlines()} >= {"tds", "tdr", "criterion:", "max_steps:"}
+    assert {line.split()[0] for line in result.stdout.splitlines() if line} >= set(METHODS)
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_methods_explains_each(name):
+    result = run("methods", name)
+    assert result.exit_code == 0
+    assert f"{name}: " in result.stdout
+    assert "several quasi-identifiers" in result.stdout
+    for option in METHODS[name].options:
+        assert f"--{option.replace('_', '-')} " in result.stdout
+    assert max(map(len, result.stdout.splitlines())) <= 100
+
+
+def test_methods_tells_defaults():
+    told = " ".join(run("methods", "tds").stdout.split())
+    assert "how the next refinement is chosen: tds, tdr, gain (default: tds)" in told
+    assert "(default: 100)" in run("methods", "genetic").stdout
+    assert "with --suppress" in run("methods", "bug").stdout
+
+
+def test_methods_that_do_not_exist():
+    result = run("methods", "covr")
+    assert result.exit_code == 2
+    assert "did you mean 'cover'" in only_line(result.stderr)
 
 
 @pytest.fixture(scope="module")
@@ -224,13 +249,8 @@ class TestProcess:
         assert "missing argument" in only_line(usage.stderr)
         assert subprocess.run([program], capture_output=True, text=True).stdout.count("anonymize") == 1
 
-    def test_help_offers_each_method_the_choices_that_it_takes(self):
-        helped = {name: parameter.annotation.__metadata__[0].help for name, parameter in _method_options().items()}
-        assert helped["cost"] == (
-            "(optimal) measure to minimize: dm, hdm, ncp, cm; "
-            "(incognito, samarati) measure by which the release is chosen: dm, ncp, cm"
-        )
-        assert set(helped) == {option for method in METHODS.values() for option in method.options}
+    def test_every_option_of_every_method_can_be_typed(self):
+        assert set(_method_options()) == {option for method in METHODS.values() for option in method.options}
 
     def test_help_waits_for_no_heavy_module(self):
         script = (
@@ -256,14 +276,7 @@ class TestProcess:
         heed = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler)\n"  # though a shell ignores it
         arguments = anonymize("--qi", "age,sex", "--k", 5, "--overwrite", table=large, output=old)
         process = subprocess.Popen(command(*arguments, before=heed), stderr=subprocess.PIPE, text=True)
-        until = time.monotonic() + 60
-        while (
-            process.poll() is None
-            and time.monotonic() < until
-            and not any(path.stat().st_size for path in out.glob(".incrowd-*"))
-        ):
-            time.sleep(0.002)
-        assert process.poll() is None, "it was done before the signal came"
+        wait_for_writing(process, out)
         process.send_signal(number)
         _, message = process.communicate(timeout=60)
         assert process.returncode == code

@@ -98,7 +98,14 @@ def test_features_are_numbers_or_categories():
 @pytest.mark.parametrize(("protocol", "design"), list(product(("apply", "together"), ({"split": 0.4}, {"folds": 3}))))
 def test_a_release_that_says_nothing_errs_like_no_quasi_identifiers(people, protocol, design):
     found = incrowd.evaluate(
-        people, quasi_identifiers=["age", "sex"], k=5, target="income", protocol=protocol, max_steps=0, **design
+        people,
+        quasi_identifiers=["age", "sex"],
+        k=5,
+        target="income",
+        protocol=protocol,
+        method="tdr",
+        max_steps=0,
+        **design,
     )
     for errors in found.errors:
         assert errors.anonymity == errors.upper
@@ -199,7 +206,14 @@ def test_the_command_limits_the_releases_only(people, tmp_path, monkeypatch):
 @pytest.mark.parametrize(("steps", "left_out"), [(0, 0), (9, 100)])
 def test_test_rows_that_cannot_be_recoded_are_left_out_and_guessed(people, steps, left_out):
     train, test = people[:400].assign(zip=["12345", "12399"] * 200), people[400:].assign(zip=["12345", "99999"] * 100)
-    words = {"quasi_identifiers": ["zip"], "k": 5, "target": "income", "types": {"zip": "text"}, "max_steps": steps}
+    words = {
+        "quasi_identifiers": ["zip"],
+        "k": 5,
+        "target": "income",
+        "types": {"zip": "text"},
+        "method": "tdr",
+        "max_steps": steps,
+    }
     found = incrowd.evaluate(train, test=test, taxonomies={"zip": incrowd.Prefix((3,))}, **words)
     assert (found.test, found.left_out) == (200, left_out)
     assert (found["tree"].quality_loss.value > 0.1) == (left_out > 0)

@@ -10,10 +10,16 @@ from incrowd.policy.words import make_policy
 
 
 class TestQuasiIdentifier:
-    @pytest.mark.parametrize("k", [1, 0, -5, 2.0, "5", True, None])
+    @pytest.mark.parametrize("k", [0, -5, 2.0, "5", True, None])
     def test_k_is_an_int_of_at_least_two(self, k):
         with pytest.raises(PolicyError, match=r"The 'k' parameter must be an integer of at least 2. Got"):
             QuasiIdentifier(["age"], k)
+
+    def test_a_crowd_of_one_is_none_unless_something_else_is_promised(self):
+        with pytest.raises(PolicyError, match=r"The 'k' parameter must be an integer of at least 2. Got 1."):
+            make_policy(quasi_identifiers=["age"], k=1, sensitive=["diagnosis"])
+        made = make_policy(quasi_identifiers=["age"], sensitive=["diagnosis"], l=2)
+        assert [str(model) for model in made.requirements[0].models] == ["l=2 of diagnosis"]
 
     @pytest.mark.parametrize("attributes", [[], [""], [5], 5, ["age", "age"]])
     def test_names_each_column_once(self, attributes):
@@ -33,7 +39,9 @@ class TestRoles:
         [
             ({"target": "a"}, "quasi_identifiers", "target"),
             ({"identifiers": ["a"]}, "quasi_identifiers", "identifiers"),
-            ({"target": "b", "sensitive": ["b"]}, "target", "sensitive"),
+            ({"identifiers": ["b"], "sensitive": ["b"]}, "identifiers", "sensitive"),
+            ({"unit": "a"}, "quasi_identifiers", "unit"),
+            ({"sensitive": ["a"]}, "quasi_identifiers", "sensitive"),
             ({"sensitive": ["b"], "insensitive": ["b"]}, "sensitive", "insensitive"),
         ],
     )
@@ -41,7 +49,15 @@ class TestRoles:
         with pytest.raises(PolicyError, match=rf"column '[ab]' has two roles, {first} and {second}; choose one"):
             make_policy(quasi_identifiers=["a"], k=2, **words)
 
-    @pytest.mark.parametrize("role", ["target", "identifiers", "sensitive", "insensitive"])
+    def test_a_target_may_be_sensitive_and_a_unit_may_be_named_among_what_is_dropped(self):
+        policy = make_policy(
+            quasi_identifiers=["a"], k=2, target="b", sensitive=["b"], l=2, unit="c", identifiers=["c", "d"]
+        )
+        assert policy.dropped == ("c", "d")
+        assert [str(model) for model in policy.requirements[0].models] == ["k=2 people (c)", "l=2 of b"]
+        assert policy.counted == ("b", "c")
+
+    @pytest.mark.parametrize("role", ["target", "identifiers", "unit", "sensitive", "insensitive"])
     def test_an_unknown_column_in_any_role(self, role):
         policy = make_policy(quasi_identifiers=["age"], k=2, **{role: "incom"})
         with pytest.raises(UnknownNameError) as error:

@@ -150,7 +150,7 @@ def test_what_is_no_policy(folder, text, message):
     [
         ("quasi_identifiers = ['age']\nk = '5'", "'k' parameter"),
         ("quasi_identifiers = 5\nk = 5", "'quasi_identifiers' parameter"),
-        ("quasi_identifiers = [5]\nk = 5", "must name at least one column"),
+        ("quasi_identifiers = [5]\nk = 5", "must name columns by text"),
         ("quasi_identifiers = ['age']\nk = 5\nmissing_values = [-9]", "put quotes around each"),
         ("quasi_identifiers = ['age']\nk = 5\n[ranges]\nage = 5", "range of 'age'"),
     ],

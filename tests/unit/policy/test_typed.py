@@ -38,8 +38,8 @@ class TestGivenWords:
         ranges = given_words(ranges=[f"seen={typed}"])["ranges"]
         assert ranges == {"seen": bounds}
         seen = pa.table({"seen": pa.array(["2020-02-01 10:00", "2020-03-01 10:00"] * 3).cast(pa.timestamp("ms"))})
-        release = incrowd.anonymize(seen, quasi_identifiers=["seen"], k=3, ranges=ranges)
-        assert release.data["seen"][0].as_py().startswith("[2020-01-01 08:00")
+        release = incrowd.anonymize(seen, quasi_identifiers=["seen"], k=3, ranges=ranges, method="tdr")
+        assert min(release.data["seen"].to_pylist()).startswith("[2020-01-01 08:00")
 
     @pytest.mark.parametrize(
         "typed",

@@ -47,7 +47,7 @@ def test_columns_with_a_role_are_not_untouched():
 def test_strict_refuses_until_every_column_has_a_role():
     with pytest.raises(PolicyError, match="have no role: name, mail, diagnosis, wage; name each as"):
         incrowd.anonymize(PEOPLE, **WORDS, strict=True)
-    with pytest.raises(PolicyError, match="The 'strict' parameter must be True or False"):
+    with pytest.raises(PolicyError, match="The 'strict' parameter must be true or false"):
         incrowd.anonymize(PEOPLE, **WORDS, strict="yes")
 
 

@@ -25,7 +25,9 @@ ZIP = RuleCut("zip", incrowd.Prefix([3, 1]), ("1****", "201**", "202**"))
 
 def apply(attribute, values, **words):
     column = pa.array(values) if not isinstance(values, pa.Array) else values
-    return ByValue((attribute,), **words).apply(pa.table({attribute.name: column})).column(0).to_pylist()
+    return (
+        ByValue((attribute,), **words).apply(pa.table({attribute.name: column}), keep_order=True).column(0).to_pylist()
+    )
 
 
 class TestUnseenValues:
@@ -47,9 +49,7 @@ class TestUnseenValues:
         assert apply(EDUCATION, ["10th", "Doctorate"]) == ["Secondary", "Doctorate"]
 
     def test_that_the_taxonomy_does_not_know_are_an_error_with_a_hint(self):
-        with pytest.raises(
-            TaxonomyError, match=r"1 value\(s\) of column 'education' .*: Master; did you mean 'Masters'"
-        ):
+        with pytest.raises(TaxonomyError, match=r"a value of column 'education' .*: 'Master'; did you mean 'Masters'"):
             apply(EDUCATION, ["9th", "Master"])
 
     def test_an_inner_node_is_no_value(self):
@@ -58,7 +58,7 @@ class TestUnseenValues:
 
     def test_under_a_rule(self):
         assert apply(ZIP, ["10115", "20199"]) == ["1****", "201**"]
-        with pytest.raises(TaxonomyError, match="are not covered by any released value: 20300"):
+        with pytest.raises(TaxonomyError, match=r"are not covered by any released value, such as .20300"):
             apply(ZIP, ["10115", "20300"])
 
     @pytest.mark.parametrize("attribute", [EDUCATION, AGE, ZIP])
@@ -122,7 +122,7 @@ class TestLabels:
 
     @given(st.lists(st.integers(100, 120), min_size=4, max_size=40), st.integers(2, 4))
     def test_tell_neither_the_lowest_value_nor_a_rare_highest_one(self, ages, k):
-        release = incrowd.anonymize(pa.table({"age": ages}), quasi_identifiers=["age"], k=k)
+        release = incrowd.anonymize(pa.table({"age": ages}), quasi_identifiers=["age"], k=k, method="tdr")
         labels = release.recoding.labels("age")
         lowest, highest = str(min(ages)), str(max(ages))
         assert not any(lowest in label for label in labels)
@@ -134,7 +134,8 @@ class TestLabels:
         assert lowest not in shown
 
     def test_a_public_range_is_shown(self):
-        release = incrowd.anonymize(pa.table({"age": [1, 1]}), quasi_identifiers=["age"], k=2, ranges={"age": (0, 99)})
+        words = {"k": 2, "ranges": {"age": (0, 99)}, "method": "tdr"}
+        release = incrowd.anonymize(pa.table({"age": [1, 1]}), quasi_identifiers=["age"], **words)
         assert release.recoding.labels("age") == ("[0-99]",)
 
 
@@ -143,7 +144,7 @@ class TestRows:
 
     def test_dropped_identifiers_and_untouched_columns(self):
         found = ByValue((Intervals("age", Scale("integer"), (18,), missing="apart"),), dropped=("name",)).apply(
-            self.TABLE
+            self.TABLE, keep_order=True
         )
         assert found.to_pydict() == {"age": ["<18", None, ">=18"], "wage": [1, 2, 3]}
         assert found.schema.field("wage") == self.TABLE.schema.field("wage")
@@ -209,8 +210,8 @@ class TestJson:
             "5",
             "{}",
             '{"incrowd": "certificate"}',
-            '{"incrowd": "recoding", "format": 1}',
-            '{"incrowd": "recoding", "format": 1, "dropped": [], "attributes": [{"kind": "magic"}]}',
+            '{"incrowd": "recoding", "format": 2}',
+            '{"incrowd": "recoding", "format": 2, "dropped": [], "attributes": [{"kind": "magic"}]}',
             "\xff",
         ],
     )
@@ -221,7 +222,7 @@ class TestJson:
 
     def test_a_recoding_of_the_future(self, tmp_path):
         (tmp_path / "x.json").write_text('{"incrowd": "recoding", "format": 99}')
-        with pytest.raises(DataError, match="format 99; this version reads format 1"):
+        with pytest.raises(DataError, match="format 99; this version reads format 2"):
             read_recoding(tmp_path / "x.json")
 
     def test_a_file_that_is_not_there(self, tmp_path):

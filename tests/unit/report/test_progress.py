@@ -12,6 +12,7 @@ from incrowd.recodings.steps import RefineNode, Step
 from incrowd.report import progress
 from incrowd.report.progress import NotebookBar, ProgressLine, Telling, watching
 from incrowd.run import Amount, Best, Note, Rows, Stage, StepTaken
+from incrowd.search.registry import METHODS
 
 PEOPLE = pa.table({"age": [20, 21, 30, 31, 40, 41, 50, 51], "income": ["low"] * 4 + ["high"] * 4})
 
@@ -248,4 +249,30 @@ class TestAnonymize:
                 raise KeyboardInterrupt
 
         with pytest.raises(KeyboardInterrupt):
-            incrowd.anonymize(PEOPLE, quasi_identifiers=["age"], k=2, progress=watch)
+            incrowd.anonymize(PEOPLE, quasi_identifiers=["age"], k=2, method="tdr", progress=watch)
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_every_method_says_how_far_it_is(method):
+    events = []
+    words = {"quasi_identifiers": ["age", "job"], "k": 20, "target": "credit"}
+    if method == "optimal":  # reports now and then, so it needs some work to do
+        words |= {"quasi_identifiers": ["age", "job", "purpose", "duration"], "k": 5, "time_limit": 10}
+    incrowd.anonymize(incrowd.datasets.german(), method=method, progress=events.append, **words)
+    begins = events.index(Stage("searching"))
+    assert [event for event in events[begins + 1 :] if isinstance(event, Amount | Best | StepTaken)]
+
+
+@pytest.mark.parametrize("face", ["evaluate", "compare", "verify", "apply"])
+def test_every_long_job_can_be_watched(face):
+    data, events = incrowd.datasets.german(), []
+    words = {"quasi_identifiers": ["age"], "k": 5}
+    if face == "evaluate":
+        incrowd.evaluate(data, target="credit", classifiers=["bayes"], progress=events.append, **words)
+    elif face == "compare":
+        incrowd.compare(data, quasi_identifiers=["age"], ks=[5], methods=["tdr"], progress=events.append)
+    elif face == "verify":
+        incrowd.verify(data, progress=events.append, **words)
+    else:
+        incrowd.apply(incrowd.anonymize(data, **words).recoding, data, progress=events.append)
+    assert events

@@ -115,7 +115,7 @@ def test_what_is_refused(words, message):
 )
 def test_weights_that_cannot_be_used(weights, message):
     table = pa.table({"age": [1, 2, 3], "weight": weights})
-    with pytest.raises(incrowd.DataError) as error:
+    with pytest.raises(incrowd.PolicyError) as error:
         incrowd.assess(table, quasi_identifiers=["age"], weights="weight")
     assert message in str(error.value)
 
@@ -194,7 +194,7 @@ class TestCommand:
             ((), 2),
             (("--qi", "age,six"), 2),
             (("--qi", "age", "--threshold", "2"), 2),
-            (("--qi", "age", "--weights", "diagnosis"), 1),
+            (("--qi", "age", "--weights", "diagnosis"), 2),
         ],
     )
     def test_mistakes_are_one_line(self, file, words, code):

@@ -1,11 +1,18 @@
 """What goes out with a release tells nothing of records that were left out."""
 
 import json
+from collections import Counter
 
+import numpy as np
 import pyarrow as pa
 import pytest
 
 import incrowd
+from incrowd.privacy.k_anonymity import KAnonymity
+from incrowd.privacy.model import Requirement
+from incrowd.search.record_suppression import budget_of, suppressed
+from incrowd.table.attributes import encode
+from incrowd.table.compressed import CompressedTable
 
 ZIPS = ["01234"] * 40 + ["01235"] * 40 + ["02138"] * 40 + ["00501"]
 AGES = ([30] * 20 + [40] * 20) * 3 + [113]
@@ -35,3 +42,37 @@ def test_a_codebook_of_local_recoding_does_not_tell_what_is_suppressed(method, t
     told = release.recoding.codebook() + json.dumps(release.to_json())
     assert "00501" not in told
     assert "113" not in told
+
+
+def two_quasi_identifiers():
+    """Leaving out the only b1 leaves the other a1 alone: what was good first is not in the end."""
+    columns = [
+        encode(name, pa.array(values), has_missing=False) for name, values in (("a", ["a1", "a2"]), ("b", ["b1", "b2"]))
+    ]
+    codes = [np.array([0, 0, 1, 1]), np.array([0, 1, 1, 1])]
+    table = CompressedTable.build([attribute for attribute, _ in columns], codes, np.ones(4, np.int64))
+    return table, [Requirement((name,), (KAnonymity(2),)) for name in "ab"]
+
+
+def test_records_are_left_out_until_every_quasi_identifier_holds():
+    table, requirements = two_quasi_identifiers()
+    for order in (slice(None), slice(None, None, -1)):
+        out = suppressed(table.codes[order], requirements[order], table)
+        assert table.counts[~out].tolist() == [2]
+
+
+@pytest.mark.parametrize("method", ["bug", "incognito", "samarati", "datafly"])
+def test_methods_leave_out_records_until_every_quasi_identifier_holds(method):
+    rows = pa.table({"a": ["a1", "a1"] + ["a2"] * 18, "b": ["b1"] + ["b2"] * 19})
+    release = incrowd.anonymize(rows, quasi_identifiers=[["a"], ["b"]], k=2, method=method, suppress=0.1)
+    for name in "ab":
+        assert min(Counter(release.data[name].to_pylist()).values()) >= 2
+    assert release.certificate.verification["holds"]
+
+
+@pytest.mark.parametrize(("share", "records"), [(0.29, 29), (0.07, 7), (0.999, 99), (0, 0), (1, 100)])
+def test_a_share_of_the_records_is_counted_exactly(share, records):
+    """0.29 * 100 is 28.999999999999996 in floats."""
+    attribute, _ = encode("a", pa.array(["x"]), has_missing=False)
+    table = CompressedTable.build([attribute], [np.array([0])], np.array([100]))
+    assert budget_of(table, share) == records

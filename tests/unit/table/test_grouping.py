@@ -29,6 +29,13 @@ class TestSortTuples:
         assert [rows[i] for i in order] == sorted(rows)
         assert starts.tolist() == [0, 1, 3, 4]
 
+    def test_many_groups_of_rows_that_are_equal_in_what_fits_into_one_integer(self):
+        rows = [(group, 0, last, group % 2) for group in range(9) for last in (2**31 - 1, 5, 2**30)]
+        columns = [np.array(column, np.uint32) for column in zip(*rows, strict=True)]
+        order, starts = sort_tuples(columns, [2**31] * 4)
+        assert [rows[i] for i in order] == sorted(rows)
+        assert len(starts) == len(rows)
+
 
 pairs = st.lists(st.tuples(st.integers(0, 3), st.integers(0, 9)), min_size=1, max_size=40)
 

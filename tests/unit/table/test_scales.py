@@ -141,3 +141,8 @@ class TestText:
     def test_text_of_values(self, values, shown):
         assert text_of(values).type == pa.string()
         assert text_of(values).to_pylist() == shown
+
+
+def test_unsigned_integers_beyond_the_signed_ones_stay_exact():
+    found = Scale("integer").numbers(pa.array([2**63 + 1, 5], pa.uint64()), "x").tolist()
+    assert found == [2**63 + 1, 5]

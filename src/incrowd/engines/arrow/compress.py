@@ -20,6 +20,7 @@ from incrowd.table.compressed import CompressedTable
 from incrowd.table.grouping import sort_tuples
 from incrowd.table.missing import encoded, is_missing
 from incrowd.table.scales import text_of
+from incrowd.table.target_bins import bins_of, places_in
 from incrowd.taxonomies.taxonomy import Taxonomy
 
 _BUFFER_ROWS = 1 << 20  # rows that may wait before they are collapsed
@@ -41,7 +42,12 @@ def compress(source: Source, policy: Policy, run: Run) -> CompressedTable:
         tuples.add([*codes, *(column.codes(batch.column(column.name)) for column in others)])
         run.rows(len(batch))
     source.check_unchanged()
-    return _table(policy, columns, others, *tuples.collapsed(source.name))
+    table = _table(policy, columns, others, *tuples.collapsed(source.name))
+    if policy.population_table is None:
+        return table
+    from incrowd.population import with_population
+
+    return with_population(table, policy, compress, run)
 
 
 def missing_values(source: Source, policy: Policy) -> tuple[str, ...]:
@@ -146,8 +152,31 @@ def _table(
         attributes.append(attribute)
         final.append(code_of.astype(np.min_scalar_type(attribute.size - 1)).take(numbers))
     found = {c.name: _values(c, numbers) for c, numbers in zip(others, codes[len(columns) :], strict=True)}
-    target = found[policy.target] if policy.target else None
-    return CompressedTable.build(attributes, final, counts, target, {name: found[name] for name in policy.protected})
+    target = _binned(*found[policy.target], counts) if policy.target else None
+    protected = {name: _counted_as(policy, name, *found[name]) for name in policy.protected}
+    return CompressedTable.build(attributes, final, counts, target, protected)
+
+
+def _binned(values: tuple[str | None, ...], codes: Any, counts: Any) -> tuple[tuple[str | None, ...], Any]:
+    """The labels of a target: its values, or where these are many numbers, a few ranges."""
+    bins = bins_of(values, np.bincount(codes, counts, len(values)).astype(np.int64))
+    if not bins:
+        return values, codes
+    labels = (*bins, *[None] * (None in values))
+    return labels, places_in(values, labels)[codes]
+
+
+def _counted_as(
+    policy: Policy, name: str, values: tuple[str | None, ...], codes: Any
+) -> tuple[tuple[str | None, ...], Any]:
+    """The values of a protected column as they count: in groups or bins, where the policy has some."""
+    counted = [policy.counted_as(name, value) for value in values]
+    if counted == list(values):
+        return values, codes
+    kept = sorted({value for value in counted if value is not None})
+    number = {value: i for i, value in enumerate([*kept, None])}
+    has_missing = None in counted
+    return (*kept, *[None] * has_missing), np.array([number[value] for value in counted])[codes]
 
 
 def _values(column: ValueNumbers, numbers: Codes) -> tuple[tuple[str | None, ...], Any]:

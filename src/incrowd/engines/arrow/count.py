@@ -15,6 +15,7 @@ from incrowd.recodings.recoding import Recoding
 from incrowd.run import Run
 from incrowd.table.grouping import Counts
 from incrowd.table.scales import text_of
+from incrowd.table.target_bins import lower_bounds, places_in
 
 
 def label_counts(
@@ -28,13 +29,20 @@ def label_counts(
     for batch in ahead(source.batches(columns, encoded=recoding.names)):
         found, keep = recoder.classes(batch)
         numbers = numbered.codes(batch.column(target))
-        ranks = pc.index_in(text_of(numbered.values), pa.array(labels, pa.string()), skip_nulls=True)
-        ranked = np.append(ranks.fill_null(-1).to_numpy(zero_copy_only=False), shape[1] - 1)[numbers]
-        if keep is not None:
-            found, ranked = found[keep], ranked[keep]
+        ranked = np.append(_ranks(text_of(numbered.values), labels), shape[1] - 1)[numbers]
+        stay = found < classes if keep is None else keep & (found < classes)  # others are left out
+        found, ranked = found[stay], ranked[stay]
         if (np.minimum(found, ranked) < 0).any():
             raise DataError(f"{source.name} changed while it was being measured; run the command again")
         counts += np.bincount(found * shape[1] + ranked, minlength=counts.size).reshape(shape)
         run.rows(len(batch))
     source.check_unchanged()
     return counts
+
+
+def _ranks(values: pa.Array, labels: tuple[str | None, ...]) -> Counts:
+    """The place of each value among the labels, -1 for none."""
+    if len(lower_bounds(labels)):
+        return places_in(values.to_pylist(), labels)
+    ranks = pc.index_in(values, pa.array(labels, pa.string()), skip_nulls=True)
+    return np.asarray(ranks.fill_null(-1).to_numpy(zero_copy_only=False))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from incrowd.engines.arrow.compress import compress, missing_values
 from incrowd.engines.arrow.count import label_counts
+from incrowd.engines.arrow.preview import preview
 from incrowd.engines.arrow.recode import recoded, released
 from incrowd.engines.arrow.write import write
 from incrowd.engines.engine import Engine
@@ -16,6 +17,7 @@ class ArrowEngine:
     missing_values = staticmethod(missing_values)
     recode = staticmethod(released)
     recoded = staticmethod(recoded)
+    preview = staticmethod(preview)
     label_counts = staticmethod(label_counts)
     write = staticmethod(write)
 

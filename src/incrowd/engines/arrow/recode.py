@@ -1,4 +1,4 @@
-"""Rows recoded batch by batch, in order: values to numbers, numbers to released values."""
+"""Rows recoded batch by batch: values to numbers, numbers to released values."""
 
 from __future__ import annotations
 
@@ -11,55 +11,99 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from incrowd.engines.arrow.ahead import ahead
-from incrowd.engines.dealing import Dealing, RowHash
+from incrowd.engines.arrow.shuffle import shuffled
+from incrowd.engines.dealing import Dealing, Hashes, RowHash
+from incrowd.engines.engine import See
+from incrowd.engines.row_order import Places, order_of, row_hashes
 from incrowd.errors import DataError
+from incrowd.formats.containers import bare, without_unused
 from incrowd.formats.frames import FrameSource, rebuild
-from incrowd.formats.sources import Source
+from incrowd.formats.sources import Source, as_array
 from incrowd.recodings.recoding import Recoding
 from incrowd.run import Run
-from incrowd.table.missing import encoded
+from incrowd.table.missing import encoded, listed
 
 Batches = Callable[[], Iterable[pa.RecordBatch]]
 Mask = npt.NDArray[np.bool_]
 
 
-def released(source: Source, recoding: Recoding, run: Run, *, seen: bool = False) -> Iterator[pa.RecordBatch]:
+def released(
+    source: Source, recoding: Recoding, run: Run, *, seen: bool = False, witnessed: Sequence[str] = ()
+) -> Iterator[pa.RecordBatch]:
     """The rows of a table, recoded batch by batch; see `Engine.recode`."""
-    unread = (*recoding.dropped, *recoding.constant) if seen else ()
+    unread = set((*recoding.dropped, *recoding.constant) if seen else ()).difference(witnessed)
     columns = [name for name in source.columns if name not in unread] or list(source.columns)
     recoder = Recoder(recoding, lambda: source.batches(columns, encoded=recoding.names))
     for batch in ahead(source.batches(columns, encoded=recoding.names)):
-        yield recoder.batch(batch, source.schema)
+        yield recoder.batch(batch, source.schema, witnessed)
         run.rows(len(batch))
     source.check_unchanged()
 
 
-def recoded(source: Source, recoding: Recoding, run: Run) -> Any:
-    """All rows of a table, recoded: the same kind of frame, or an Arrow table for a file."""
+def recoded(
+    source: Source,
+    recoding: Recoding,
+    run: Run,
+    *,
+    see: See | None = None,
+    witnessed: Sequence[str] = (),
+    keep_order: bool = False,
+) -> Any:
+    """All rows of a table, recoded: the same kind of frame, or an Arrow table for a file; see `Engine.recoded`."""
     if isinstance(source, FrameSource):
-        return _frame(source, recoding, run)
-    table = pa.Table.from_batches(list(released(source, recoding, run)))
-    for place, name in enumerate(table.column_names):
-        if name in recoding.names:
-            table = table.set_column(place, name, table.column(name).cast(pa.string()))
-    return table
+        rows, places = _frame(source, recoding, run, keep_order=keep_order)
+        if see is not None:
+            _show(rows, source, places, see, witnessed)
+        return rows
+    batches = released(source, recoding, run, witnessed=witnessed)
+    table = pa.Table.from_batches(list(batches if keep_order else shuffled(batches, witnessed, fixed=recoding.names)))
+    for batch in table.to_batches() if see is not None else ():
+        see(batch)  # type: ignore[misc]
+    table = table.select(table.column_names[: table.num_columns - len(witnessed)])
+    columns = [
+        column.cast(pa.string()) if name in recoding.names else without_unused(column)
+        for name, column in zip(table.column_names, table.columns, strict=True)
+    ]
+    return pa.table(columns, names=table.column_names)
 
 
-def _frame(source: FrameSource, recoding: Recoding, run: Run) -> Any:
+def _show(rows: Any, source: FrameSource, places: Places, see: See, witnessed: Sequence[str]) -> None:
+    """Show the rows of a finished frame, each beside the original values of columns that it does not have."""
+    original = pa.Table.from_batches(list(source.batches(witnessed))).combine_chunks() if witnessed else None
+    start = 0
+    for batch in FrameSource(rows, lenient=True).batches():
+        these = pa.array(places[start : start + len(batch)])
+        for name in witnessed:
+            assert original is not None
+            batch = batch.append_column(name, as_array(original.column(name)).take(these))
+        start += len(batch)
+        see(batch)
+
+
+def _frame(source: FrameSource, recoding: Recoding, run: Run, *, keep_order: bool) -> tuple[Any, Places]:
+    """The recoded frame, and where its rows were in the original one."""
     columns: dict[str, list[pa.Array]] = {name: [] for name in recoding.names}
-    keeps = []
-    recoder = Recoder(recoding, lambda: source.batches(None, encoded=recoding.names))
-    reads = recoding.names if recoding.by_row else None
-    for batch in source.batches(reads, encoded=recoding.names):
+    keeps: list[Mask] = []
+    hashes: list[Hashes] = []
+    shown = FrameSource(source.frame, lenient=True)
+    recoder = Recoder(recoding, lambda: shown.batches(None, encoded=recoding.names))
+    reads = recoding.names if recoding.by_row and keep_order else None
+    for batch in shown.batches(reads, encoded=recoding.names):
         found, keep = recoder.recode(batch)
         keeps.append(np.ones(len(batch), bool) if keep is None else keep)
         for name, column in found.items():
             columns[name].append(column)
+        if not keep_order:
+            hashes.append(row_hashes(_with_columns(batch, found, keep, recoder.fields(batch.schema))))
         run.rows(len(batch))
-    keep = np.concatenate(keeps)
+    source.check_unchanged()
+    places = np.flatnonzero(np.concatenate(keeps))
+    if not keep_order:
+        places = places[order_of(np.concatenate(hashes))]
     replaced = {name: pa.chunked_array(parts) for name, parts in columns.items()}
     dropped = [name for name in recoding.dropped if name in source.columns]
-    return rebuild(source.frame, replaced, dropped, None if keep.all() else keep)
+    same = keep_order and len(places) == sum(map(len, keeps))
+    return rebuild(source.frame, replaced, dropped, None if same else places), places
 
 
 class Recoder:
@@ -115,7 +159,7 @@ class Recoder:
                 f"column '{name}' has missing values, but had none when the recoding was made; fill them in or drop "
                 "those rows"
             )
-        return self.recoding.unknown(name, values.take(pa.array(used)).to_pylist())
+        return self.recoding.unknown(name, listed(values.take(pa.array(used))))
 
     def _dealt(self, batch: pa.RecordBatch) -> tuple[dict[str, Any], Any, Mask | None]:
         """The numbers of the values of the next batch, the part that each row is dealt to (or -1), and who stays."""
@@ -146,17 +190,25 @@ class Recoder:
         mask = nothing[places] if nothing is not None else None
         return pa.DictionaryArray.from_arrays(pa.array(places.astype(np.int32, copy=False), mask=mask), shown)
 
-    def batch(self, batch: pa.RecordBatch, schema: pa.Schema | None = None) -> pa.RecordBatch:
+    def batch(
+        self, batch: pa.RecordBatch, schema: pa.Schema | None = None, witnessed: Sequence[str] = ()
+    ) -> pa.RecordBatch:
         """Recode the next batch: columns in place, dropped columns and rows left out, all else untouched.
 
         Args:
             batch: The rows; constant columns may be left out.
             schema: The columns of the table, in order; those of the batch if None.
+            witnessed: Dropped columns that come along with their original values, after all others.
         """
         found, keep = self.recode(batch)
         zeros = np.zeros(len(batch), np.int32)
         constant = {name: self._column(name, zeros) for name in self.recoding.names if name not in found}
-        return _with_columns(batch, {**found, **constant}, keep, self.recoding.dropped, schema or batch.schema)
+        return _with_columns(batch, {**found, **constant}, keep, self.fields(schema or batch.schema, witnessed))
+
+    def fields(self, schema: pa.Schema, witnessed: Sequence[str] = ()) -> list[pa.Field]:
+        """The columns that are released, and the witnessed ones."""
+        released = [field for field in schema if field.name not in self.recoding.dropped]
+        return released + [schema.field(name) for name in witnessed]
 
 
 def _shown(labels: Sequence[str | None]) -> tuple[pa.Array, Mask | None]:
@@ -186,18 +238,15 @@ def _with_columns(
     batch: pa.RecordBatch,
     recoded: Mapping[str, pa.DictionaryArray],
     keep: Mask | None,
-    dropped: Sequence[str],
-    schema: pa.Schema,
+    chosen: Sequence[pa.Field],
 ) -> pa.RecordBatch:
-    """The columns of a schema, recoded ones in place, dropped columns and rows left out, all else untouched."""
+    """The chosen columns, recoded ones in place, some rows left out, all else untouched; without metadata."""
     columns, fields = [], []
-    for field in schema:
-        if field.name in dropped:
-            continue
+    for field in chosen:
         column = recoded[field.name] if field.name in recoded else batch.column(field.name)
         if field.name in recoded:
             field = field.with_type(column.type).with_nullable(True)
         columns.append(column)
         fields.append(field)
-    released = pa.RecordBatch.from_arrays(columns, schema=pa.schema(fields, metadata=schema.metadata))
+    released = pa.RecordBatch.from_arrays(columns, schema=bare(pa.schema(fields)))
     return released if keep is None else released.filter(pa.array(keep))

@@ -11,13 +11,14 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from incrowd.errors import TaxonomyError, shorten
+from incrowd.errors import TaxonomyError
 from incrowd.recodings.attributes.cells import Cells
+from incrowd.schemas.shapes import Misfit
 from incrowd.table.attributes import Attribute, TaxonomyAttribute, unknown_values_error
 from incrowd.table.grouping import Floats
 from incrowd.table.scales import text_of
 from incrowd.taxonomies.labels import ANY
-from incrowd.taxonomies.rules import Rule, rule_of, words_of
+from incrowd.taxonomies.rules import Frequent, Rule, rule_of, words_of
 from incrowd.taxonomies.taxonomy import Taxonomy
 
 
@@ -82,10 +83,19 @@ class Cut:
 
     @classmethod
     def from_json(cls, name: str, data: Mapping[str, Any]) -> Cut:
-        """From JSON."""
-        taxonomy = Taxonomy.from_json(data["taxonomy"])
+        """From JSON.
+
+        Raises:
+            Misfit: It is no cut of the taxonomy.
+        """
+        taxonomy = Taxonomy.from_json(data["taxonomy"], f"the taxonomy of '{name}'")
         node_of = {label: node for node, label in enumerate(taxonomy.labels)}
-        return cls(name, taxonomy, tuple(node_of[label] for label in data["cut"]))
+        nodes = [node_of.get(label, -1) for label in data["cut"]]
+        edges = [0, *(int(taxonomy.stop[node]) for node in nodes)]
+        one_after_another = all(taxonomy.start[node] == edge for node, edge in zip(nodes, edges, strict=False))
+        if -1 in nodes or not one_after_another or edges[-1] != len(taxonomy.leaves):
+            raise Misfit(f"cut of '{name}'", "have exactly one node on every path of the taxonomy, in its order")
+        return cls(name, taxonomy, tuple(nodes))
 
 
 @dataclass(frozen=True)
@@ -107,8 +117,11 @@ class RuleCut:
         return False
 
     def of_codes(self, attribute: Attribute) -> Cells:
-        """The cell of each code of the attribute: that of the lowest released node at or above its leaf."""
+        """The cell of each code of the attribute: that of the lowest released label at or above its value."""
         assert isinstance(attribute, TaxonomyAttribute)
+        if self.rule != attribute.rule:  # the tree was built by a rule that told more values apart
+            cells = self.cells(pc.drop_null(attribute.values()))
+            return cells if attribute.missing is None else np.insert(cells, attribute.missing, self.missing_cell)
         taxonomy = attribute.taxonomy
         cell_of = {label: cell for cell, label in enumerate(self.labels) if label is not None}
         of_node = np.full(len(taxonomy.labels), len(self.labels) - 1 if self.rest else -1)
@@ -131,8 +144,8 @@ class RuleCut:
     def unknown(self, values: Sequence[Any]) -> Exception:
         """The error for values that have no cell."""
         return TaxonomyError(
-            f"{len(values)} value(s) of column '{self.name}' are not covered by any released value: "
-            f"{shorten(sorted(map(str, values)))}; leave those rows out"
+            f"{len(values)} value(s) of column '{self.name}' are not covered by any released value, such as "
+            f"'{min(map(str, values))}'; leave those rows out"
         )
 
     def losses(self, attribute: Attribute) -> Floats:
@@ -162,4 +175,13 @@ class RuleCut:
 def cut_of(attribute: TaxonomyAttribute, nodes: Sequence[int]) -> Cut | RuleCut:
     """The recoding of an attribute to a cut of its taxonomy, given by its nodes in the order of their leaves."""
     cut = Cut(attribute.name, attribute.taxonomy, tuple(nodes))
-    return cut if attribute.rule is None else RuleCut(attribute.name, attribute.rule, cut.labels, cut.missing_cell)
+    if attribute.rule is None:
+        return cut
+    return RuleCut(attribute.name, public_rule(attribute.rule, cut.labels), cut.labels, cut.missing_cell)
+
+
+def public_rule(rule: Rule, labels: Sequence[str | None]) -> Rule:
+    """A rule without values that nobody sees in the release: frequent ones are named only where they are shown."""
+    if not isinstance(rule, Frequent):
+        return rule
+    return Frequent(tuple(value for value in rule.values if value in labels), rule.other)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import cached_property
 from itertools import pairwise
 from typing import Any
@@ -14,6 +14,7 @@ import pyarrow as pa
 from incrowd.errors import DataError
 from incrowd.recodings.attributes.cells import Cells
 from incrowd.table.attributes import Attribute, NumberAttribute
+from incrowd.table.exact_numbers import as_json, from_json, places
 from incrowd.table.grouping import Floats
 from incrowd.table.scales import Scale
 from incrowd.taxonomies.labels import ANY, KNOWN, interval_label
@@ -31,6 +32,8 @@ class Intervals:
         missing: "none" if there were none, "merged" if a released value may stand for both, else "apart".
         exact: Numbers that are released as themselves, ascending, at most one in an interval. Of new rows a number that
             lies in the interval of such a number, and was never seen, is released as that number too.
+        rest: Whether there is one more cell, for numbers between those that are released as themselves, and for missing
+            values if there were none.
     """
 
     name: str
@@ -39,6 +42,7 @@ class Intervals:
     domain: tuple[Any, Any] | None = None
     missing: str = "none"
     exact: tuple[Any, ...] = ()
+    rest: bool = False
 
     @cached_property
     def labels(self) -> tuple[str | None, ...]:
@@ -50,11 +54,11 @@ class Intervals:
         shown = [self.label(a, b, last=place == len(self.bounds)) for place, (a, b) in enumerate(pairwise(edges))]
         for cell, number in zip(self._exact_cells, self.exact, strict=True):
             shown[cell] = self.scale.text(number)
-        return (*shown, None) if self.missing == "apart" else tuple(shown)
+        return (*shown, *[None] * (self.missing == "apart"), *[ANY] * self.rest)
 
     @cached_property
     def _exact_cells(self) -> Cells:
-        return np.searchsorted(np.array(self.bounds), np.array(self.exact), side="right").astype(np.int64)
+        return places(self.bounds, self.exact, side="right")
 
     def label(self, low: Any, high: Any, *, last: bool) -> str:
         """The label of one interval, the last one or not; None for no bound."""
@@ -69,7 +73,8 @@ class Intervals:
     @property
     def missing_cell(self) -> int:
         """The cell of missing values, -1 where the recoding knows none."""
-        return {"none": -1, "merged": 0, "apart": len(self.bounds) + 1}[self.missing]
+        none = len(self.bounds) + 1 if self.rest else -1
+        return {"none": none, "merged": 0, "apart": len(self.bounds) + 1}[self.missing]
 
     def is_value(self, text: str) -> bool:
         """A missing value is never a number."""
@@ -84,7 +89,14 @@ class Intervals:
         return cells if attribute.missing is None else np.append(cells, self.missing_cell)
 
     def _places(self, numbers: Any) -> Cells:
-        return np.asarray(np.searchsorted(np.array(self.bounds), numbers, side="right"), np.int64)
+        cells = places(self.bounds, numbers, side="right")
+        if not self.rest or not self.exact:
+            return cells
+        only = np.full(len(self.bounds) + 1, -1)  # the place of the only number that a cell has among those
+        only[self._exact_cells] = np.arange(len(self.exact))
+        nearest = places(self.exact, numbers, side="right") - 1
+        known = np.array([number == self.exact[at] for number, at in zip(numbers, nearest, strict=True)], bool)
+        return np.where((only[cells] >= 0) & ~known, len(self.labels) - 1, cells)
 
     def cells(self, values: pa.Array) -> Cells:
         """The cell of each value; values outside the range fall in the outermost intervals."""
@@ -99,11 +111,11 @@ class Intervals:
         assert isinstance(attribute, NumberAttribute)
         if self.missing == "merged":
             return np.ones(1)
-        edges = np.searchsorted(attribute.numbers, np.array(self.bounds))
+        edges = places(attribute.numbers, self.bounds)
         edges = np.concatenate([[0], edges, [len(attribute.numbers)]]).astype(np.int64)
         losses = attribute.loss(edges[:-1], edges[1:])
         losses[self._exact_cells] = 0.0
-        return np.append(losses, 0.0) if self.missing == "apart" else losses
+        return np.concatenate([losses, [0.0] * (self.missing == "apart"), [1.0] * self.rest])
 
     def meanings(self) -> Iterable[str]:
         """What each released value stands for."""
@@ -112,6 +124,8 @@ class Intervals:
         for cell, label in enumerate(self.labels):
             if cell in exact:
                 yield "itself"
+            elif self.rest and cell == len(self.labels) - 1:
+                yield "any value not shown"
             elif label in (ANY, KNOWN):
                 yield f"all {noun}" + (", and missing" if self.missing == "merged" else "")
             else:
@@ -119,19 +133,20 @@ class Intervals:
 
     def to_json(self) -> dict[str, Any]:
         """As JSON."""
-        scale = {"kind": self.scale.kind, "unit": self.scale.unit, "timezone": self.scale.timezone}
         return {
-            "bounds": list(self.bounds),
+            "bounds": as_json(self.bounds),
             "labels": list(self.labels),
-            "scale": {key: value for key, value in scale.items() if value},
-            "domain": list(self.domain) if self.domain else None,
+            "scale": asdict(self.scale),
+            "domain": as_json(self.domain) if self.domain else None,
             "missing": self.missing,
-            "exact": list(self.exact),
+            "exact": as_json(self.exact),
+            "rest": self.rest,
         }
 
     @classmethod
     def from_json(cls, name: str, data: Mapping[str, Any]) -> Intervals:
         """From JSON."""
-        domain = tuple(data["domain"]) if data["domain"] else None
-        exact = tuple(data.get("exact", ()))
-        return cls(name, Scale(**data["scale"]), tuple(data["bounds"]), domain, data["missing"], exact)
+        domain = from_json(data["domain"]) if data["domain"] else None
+        exact = from_json(data["exact"])
+        bounds = from_json(data["bounds"])
+        return cls(name, Scale(**data["scale"]), bounds, domain, data["missing"], exact, data["rest"])

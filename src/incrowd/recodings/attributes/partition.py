@@ -14,7 +14,8 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from incrowd.errors import DataError, shorten
+from incrowd.errors import DataError
+from incrowd.schemas.shapes import Misfit
 from incrowd.table.attributes import Attribute, NumberAttribute
 from incrowd.table.grouping import Floats
 from incrowd.table.scales import Scale, text_of
@@ -78,8 +79,8 @@ class Partition:
     def unknown(self, values: Sequence[Any]) -> Exception:
         """The error for values that have no cell."""
         return DataError(
-            f"column '{self.name}' holds values that its recoding does not know: {shorten(sorted(map(str, values)))}; "
-            "add them to its taxonomy and anonymize again, or correct them"
+            f"column '{self.name}' holds '{min(map(str, values))}', which its recoding does not know; add it to its "
+            "taxonomy and anonymize again, or correct it"
         )
 
     def losses(self, attribute: Attribute) -> Floats:
@@ -95,7 +96,7 @@ class Partition:
         lowest, highest = attribute.extent
         if len(known) < len(block):
             return 1.0 if known else 0.0
-        numbers = attribute.scale.numbers(pa.array(known, pa.string()), self.name)
+        numbers = attribute.scale.numbers(pa.array(known, pa.string()), self.name).astype(np.float64)
         return float(numbers.max() - numbers.min()) / float(highest - lowest) if highest > lowest else 0.0
 
     def meanings(self) -> Iterable[str]:
@@ -112,6 +113,15 @@ class Partition:
 
     @classmethod
     def from_json(cls, name: str, data: Mapping[str, Any]) -> Partition:
-        """From JSON."""
+        """From JSON.
+
+        Raises:
+            Misfit: A value is not written as its scale writes it.
+        """
         scale = Scale(**data["scale"]) if "scale" in data else None
+        texts = [value for block in data["blocks"] for value in block if value is not None]
+        if scale is not None and texts:
+            numbers = scale.numbers(pa.array(texts, pa.string()), name)
+            if [scale.text(number) for number in numbers] != texts:
+                raise Misfit(f"blocks of '{name}'", "have values as incrowd writes them")
         return cls(name, tuple(map(tuple, data["blocks"])), tuple(data["labels"]), data["rest"], scale)

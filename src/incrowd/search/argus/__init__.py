@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from incrowd.search.method import Method
-from incrowd.search.options import SHARE, Option, Whole
+from incrowd.search.options import ROUND_BOUNDS, SHARE, Option, Whole
+from incrowd.search.priorities import PRIORITIES
 
 METHODS = {
     "argus": Method(
@@ -12,6 +13,8 @@ METHODS = {
         {
             "length": Option("largest number of attributes in a combination", Whole(1)),
             "suppress": Option("share of the records that may have rare combinations after generalization", SHARE),
+            "round_bounds": ROUND_BOUNDS,
+            "priorities": PRIORITIES,
         },
         local=True,
     ),

@@ -13,7 +13,8 @@ in bad classes over a whole quasi-identifier, more cells are suppressed: one of 
 two, and so on, first those whose suppression loses least. The last few, who have no crowd however many of their cells
 go, become a class together with as many safe records as are lacking, of the class with which fewest cells are lost; or
 with all of that class, if it has none to spare. With one quasi-identifier, what all records of a class have in common
-is shown again in the end. The facts say how many records mu-Argus would have left in too small classes.
+is shown again in the end. The facts say how many records mu-Argus would have left in too small classes. Where models
+count the values of a protected column, equal records are not split; the last few then draw whole classes.
 
 Invariant: classes only merge while attributes rise, so unsafe combinations do not come back; it ends, since each step
 raises a level. Suppression ends, since every turn suppresses more cells, and where all are, all records are one class.
@@ -23,25 +24,28 @@ attributes. Ties are broken by the names of the attributes and by values, never 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from itertools import combinations
 from math import lcm
 from typing import Any
 
 import numpy as np
 
-from incrowd.privacy.model import Requirement, Requirements, counts_records_only
+from incrowd.privacy.model import Requirement, Requirements
 from incrowd.recodings.by_tuple import ByTuple
 from incrowd.recodings.hierarchies import Hierarchy, hierarchy_of
 from incrowd.recodings.mapping import LocalMapping, nodes_of, trace
-from incrowd.recodings.ranges import Ranges
+from incrowd.recodings.ranges import ROUND_BOUNDS, Ranges, with_round_bounds
 from incrowd.run import Run
 from incrowd.search.argus.cell_suppression import BLOCK, Ints, Needed, Suppression, cover
+from incrowd.search.argus.whole_tuples import WholeTuples
 from incrowd.search.climb import Climb
 from incrowd.search.domains import Domain, Mask
 from incrowd.search.loss_scale import NARROW, Whole
 from incrowd.search.method import SearchResult
+from incrowd.search.priorities import weights_by_name
 from incrowd.search.record_suppression import budget_of
 from incrowd.table.attributes import NumberAttribute
 from incrowd.table.compressed import CompressedTable
@@ -55,6 +59,8 @@ def argus(
     *,
     length: int = 3,
     suppress: float = 0.05,
+    round_bounds: float = ROUND_BOUNDS,
+    priorities: Mapping[str, float] | None = None,
 ) -> SearchResult:
     """Generalize away rare combinations, then suppress cells until everyone has a crowd.
 
@@ -64,22 +70,26 @@ def argus(
         run: Gets every step.
         length: Combinations of up to that many attributes are looked at.
         suppress: Share of the records that may have a rare combination when generalization ends.
+        round_bounds: By which share the loss may rise so that the bounds of ranges are round.
+        priorities: Weights of attributes by name, 1 for those that are not named: unsafe combinations are divided by
+            them, and what a suppressed cell loses is multiplied.
     """
-    for requirement in requirements:
-        counts_records_only(requirement.models)
+    by_name = weights_by_name([attribute.name for attribute in table.attributes], priorities)
+    weights = [by_name[attribute.name] for attribute in table.attributes]
     budget = budget_of(table, suppress)
     climb = Climb(table, requirements, run)
     rare = _RareCombinations(table, requirements, length, run)
     first = found = rare.count(climb.outcome.domains)
     while found.records > budget:
-        rare.forget(climb.rise({index: found.values[index] for index in climb.open}))
+        weighed = {index: float(found.values[index] / weights[index]) for index in climb.open}
+        rare.forget(climb.rise(weighed if priorities else {index: found.values[index] for index in weighed}))
         found = rare.count(climb.outcome.domains)
     facts = {
         "levels": climb.levels,
         "unsafe_combinations": first.total,
         "unsafe_combinations_left": found.total,
     }
-    mapping, more = _Generalized(table, climb).suppress(requirements, rare, run)
+    mapping, more = _Generalized(table, climb, weights, round_bounds).suppress(requirements, rare, run)
     return SearchResult(ByTuple.of(mapping, run.seed), climb.steps, facts={**facts, **more})
 
 
@@ -89,10 +99,14 @@ class _Generalized:
     Args:
         table: The table.
         climb: Where generalization has ended.
+        weights: The priority of each attribute.
+        round_bounds: By which share the loss may rise so that the bounds of ranges are round.
     """
 
-    def __init__(self, table: CompressedTable, climb: Climb) -> None:
+    def __init__(self, table: CompressedTable, climb: Climb, weights: Sequence[Fraction], round_bounds: float) -> None:
         self._table = table
+        self._weights = weights
+        self._round_bounds = round_bounds
         self._levels = climb.levels
         self._domains = climb.outcome.domains
         self._order = sorted(range(len(table.attributes)), key=lambda index: table.attributes[index].name)
@@ -115,7 +129,7 @@ class _Generalized:
             for r in requirements
         ]
         costs, most = self._costs()
-        state = Suppression(self._cells, self._records, (self._records @ costs).tolist())
+        state = self._state((self._records @ costs).tolist(), requirements)
         unsafe = self._bad(state, needed)
         unsafe_cells, members = rare.minimal(self._firsts)
         for start in range(0, len(costs), BLOCK):  # tuples do not depend on each other
@@ -136,17 +150,30 @@ class _Generalized:
         }
         return self._mapping(state), facts
 
+    def _state(self, weights: list[float], requirements: Requirements) -> Suppression:
+        """Nothing is suppressed yet."""
+        if not (columns := {name for requirement in requirements for name in requirement.columns}):
+            return Suppression(self._cells, self._records, weights)
+        size = len(self._firsts)
+        protected = {name: self._table.protected[name].grouped(self._number, size) for name in sorted(columns)}
+        return WholeTuples(self._cells, self._records, weights, protected)
+
     def _costs(self) -> tuple[Whole, int]:
         """What suppressing each cell loses, in whole numbers (tuples x attributes), and what it would lose at most."""
         domains = [self._domains[index] for index in self._order]
-        most = lcm(*(domain.scale.denominator for domain in domains))
+        weights = [self._weights[index] for index in self._order]
+        most = lcm(
+            *(domain.scale.denominator * weight.denominator for domain, weight in zip(domains, weights, strict=True))
+        )
+        highest = int(most * max(weights))
         kept = []
-        for index, domain in zip(self._order, domains, strict=True):
-            lost = domain.whole_losses.astype(np.int64 if most < NARROW else object) * (
-                most // domain.scale.denominator
+        for index, domain, weight in zip(self._order, domains, weights, strict=True):
+            whole = domain.whole_losses.astype(np.int64 if highest < NARROW else object)
+            lost = whole * (most // domain.scale.denominator)
+            kept.append(
+                ((most - lost) * weight.numerator // weight.denominator)[self._table.codes[index][self._firsts]]
             )
-            kept.append((most - lost)[self._table.codes[index][self._firsts]])
-        return np.stack(kept, axis=1), most
+        return np.stack(kept, axis=1), highest
 
     @staticmethod
     def _bad(state: Suppression, needed: Needed) -> Mask:
@@ -164,7 +191,9 @@ class _Generalized:
             hierarchy, column = self._column(index, table.codes[index][tuples], told)
             hierarchies.append(hierarchy)
             nodes.append(column)
-        return LocalMapping.build(hierarchies, nodes_of(table, hierarchies), tuples, np.stack(nodes, axis=1), records)
+        shown = np.stack(nodes, axis=1)
+        hierarchies, shown = with_round_bounds(table.attributes, hierarchies, shown, records, self._round_bounds)
+        return LocalMapping.build(hierarchies, nodes_of(table, hierarchies), tuples, shown, records)
 
     def _column(self, index: int, codes: Any, told: Mask) -> tuple[Hierarchy, Ints]:
         """The hierarchy of an attribute, and the node of each code; the root where it is not shown."""

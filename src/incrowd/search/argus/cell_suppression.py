@@ -71,7 +71,7 @@ class Suppression:
 
     def bad(self, places: Ints, requirement: Requirement) -> Mask:
         """The parts that lie in classes over some attributes that are not good."""
-        groups, firsts = _classes(self.cells[:, places])
+        groups, firsts = classes_of(self.cells[:, places])
         return np.asarray(~_good(requirement, count(groups, len(firsts), self.records))[groups])
 
     def complete(self, needed: Needed, run: Run) -> None:
@@ -97,7 +97,7 @@ class Suppression:
 
     def _join(self, places: Ints, requirement: Requirement, bad: Mask, run: Run) -> None:
         """Suppress cells of the parts in bad classes, few at first, until they have crowds; the rest draws others."""
-        groups, firsts = _classes(self.cells[~bad][:, places])
+        groups, firsts = classes_of(self.cells[~bad][:, places])
         classes, sizes = self.cells[~bad][:, places][firsts], count(groups, len(firsts), self.records[~bad])
         left = np.flatnonzero(bad)
         total = int(self.records[left].sum())
@@ -106,7 +106,7 @@ class Suppression:
             trial = self.cells[left][:, places]
             trial[:, pattern] = 0
             every = np.concatenate([classes, trial])
-            groups, firsts = _classes(every)
+            groups, firsts = classes_of(every)
             crowds = count(groups, len(firsts), np.concatenate([sizes, self.records[left]]))
             good = _good(requirement, crowds)
             leaving = good[groups[len(classes) :]]
@@ -148,7 +148,7 @@ class Suppression:
 
     def _restore(self) -> None:
         """Show again what all records of a class have in common: it is the same class then, or part of a larger one."""
-        groups, firsts = _classes(self.cells)
+        groups, firsts = classes_of(self.cells)
         told = self._told[self.tuples]
         low, high = np.full((2, len(firsts), told.shape[1]), told.max() + 1)
         high[:] = -1
@@ -178,7 +178,7 @@ def patterns(weights: Sequence[float]) -> Iterator[list[int]]:
         yield cheapest[:more]
 
 
-def _classes(cells: Ints) -> tuple[Ints, Ints]:
+def classes_of(cells: Ints) -> tuple[Ints, Ints]:
     """The class of each row of cells, and a row of each class, in the order of their cells."""
     if not len(cells):
         return np.empty(0, np.int64), np.empty(0, np.int64)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from incrowd.search.method import Method
 from incrowd.search.options import SUPPRESS, Choice, Flag, Option, Whole
+from incrowd.search.priorities import PRIORITIES
 
 METHODS = {
     "bug": Method(
@@ -13,6 +14,7 @@ METHODS = {
             "information": Option("what a generalization loses", Choice(("entropy", "weighted", "ncp"))),
             "pruning": Option("compute the anonymity of critical generalizations only", Flag()),
             "suppress": SUPPRESS,
+            "priorities": PRIORITIES,
             "tighten": Option("take back generalizations that turned out not to be needed", Flag()),
             "restarts": Option("how many times to search again with random changes", Whole(0)),
         },

@@ -29,7 +29,7 @@ is a fraction, and `search.exact` says when two values with logarithms are equal
 from __future__ import annotations
 
 import heapq
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -41,7 +41,7 @@ import numpy as np
 import numpy.typing as npt
 
 from incrowd.errors import PolicyError
-from incrowd.privacy.model import Requirement, Requirements
+from incrowd.privacy.model import Requirement, Requirements, with_suppression
 from incrowd.recodings.replay import describe, replayed
 from incrowd.recodings.steps import Change, Step, TakeBack
 from incrowd.run import Run
@@ -51,6 +51,7 @@ from incrowd.search.bottom_up.losses import Ints, Losses, ranks
 from incrowd.search.bottom_up.tighten import Grouping, Tightening
 from incrowd.search.exact import RELATIVE, choose, comparable, contenders
 from incrowd.search.method import SearchResult
+from incrowd.search.priorities import weights_by_name
 from incrowd.search.record_suppression import budget_of, suppressed, withhold
 from incrowd.table.compressed import CompressedTable
 from incrowd.table.grouping import Codes, Floats, sort_tuples
@@ -69,6 +70,7 @@ def bottom_up(
     suppress: float = 0.0,
     tighten: bool = False,
     restarts: int = 0,
+    priorities: Mapping[str, float] | None = None,
 ) -> SearchResult:
     """Search from the bottom.
 
@@ -77,25 +79,30 @@ def bottom_up(
         requirements: What must hold; every attribute of the table belongs to at least one.
         run: Gets every step, with restarts when the best search is known; its seed makes the random factors.
         information: I(G): "entropy" of the class, as in the paper; "weighted" for that weighted by the records that G
-            touches; "ncp" for the loss of that name, which needs no target. By default "entropy" with a target.
+            touches; "ncp" for the loss of that name, which needs no target. By default "weighted" with a target: what
+            few records lose counts little then, and both the target and the cells keep more.
         pruning: Whether to work out P(G) for critical generalizations only.
         suppress: Share of the records that may be left out.
         tighten: Whether to take back, at the end, generalizations that turned out not to be needed.
         restarts: How many more searches to make, with every I(G) multiplied by a random factor; the result that loses
             least in all is taken, the plain search if none is better. A greedy search can be led astray by one step.
+        priorities: Weights of attributes by name, 1 for those that are not named, which multiply what they lose.
 
     Returns:
         The recoding, the steps that led there, and the classes that are released where records are left out.
 
     Raises:
-        PolicyError: The information about a class is asked for, and there is no target.
+        PolicyError: The information about a class is asked for, and there is no target; or records may be left out, and
+            a model does not allow that.
     """
+    for requirement in requirements if suppress else ():
+        with_suppression(requirement.models)
     if information is None:
-        information = "entropy" if table.has_target else "ncp"
+        information = "weighted" if table.has_target else "ncp"
     if information != "ncp" and not table.has_target:
         raise PolicyError(f"The 'information' parameter must be ncp when there is no target. Got {information!r}.")
     budget = min(budget_of(table, suppress), table.records - 1)
-    problem = _Problem.of(table, requirements, information, budget)
+    problem = _Problem.of(table, requirements, information, budget, priorities)
     best = _Search(problem, run).search(pruning, tighten, tell=not restarts)
     tried = best.tried
     for restart in range(1, restarts + 1):
@@ -128,10 +135,19 @@ class _Problem:
     losses: tuple[Losses, ...]
 
     @classmethod
-    def of(cls, table: CompressedTable, requirements: Requirements, information: str, budget: int) -> _Problem:
+    def of(
+        cls,
+        table: CompressedTable,
+        requirements: Requirements,
+        information: str,
+        budget: int,
+        priorities: Mapping[str, float] | None = None,
+    ) -> _Problem:
         indices = range(len(table.attributes))
+        names = [attribute.name for attribute in table.attributes]
+        weights = weights_by_name(names, priorities)
         ladders = tuple(ladder_of(table, index, information) for index in indices)
-        lost = tuple(Losses(table, index, ladders[index], information) for index in indices)
+        lost = tuple(Losses(table, i, ladders[i], information, weights[names[i]]) for i in indices)
         return cls(table, tuple(requirements), budget, ladders, lost)
 
     def crowds(self) -> list[Crowds]:
@@ -237,13 +253,14 @@ class _Search:
     def _tighten(self) -> Iterator[Step]:
         kept = np.flatnonzero(~self.suppressed)
         table, ladders, lost = self._problem.table, self._problem.ladders, self._problem.losses
+        number = np.maximum(np.cumsum(~self.suppressed) - 1, 0)
+        tuples = table.class_counts(number, len(kept), ~self.suppressed)
         groupings = [
-            Grouping(crowd.attributes, crowd.requirement, self._groups(crowd)[kept], table.counts[kept])
-            for crowd in self._crowds
+            Grouping(crowd.attributes, crowd.requirement, self._groups(crowd)[kept], tuples) for crowd in self._crowds
         ]
         tightening = Tightening(table, ladders, self._problem.share_ranks, self._done, kept, groupings)
         for attribute, node in tightening.taken_back(self._run):
-            cost = -round(float(lost[attribute].information[node]), 12)
+            cost = -round(lost[attribute].unweighted(node), 12)
             change = TakeBack(ladders[attribute].changes[node])
             yield self._step(attribute, change, 0, cost, cost, tuple(grouping.anonymity for grouping in groupings))
 
@@ -332,7 +349,7 @@ class _Search:
         self._done[attribute][node] = True
         self._valid[attribute].remove(node)
         self._reached(attribute, node)
-        loss = round(float(self._problem.losses[attribute].information[node]), 12)
+        loss = round(self._problem.losses[attribute].unweighted(node), 12)
         change = self._problem.ladders[attribute].changes[node]
         anonymity = tuple(crowd.anonymity for crowd in self._crowds)
         return self._step(attribute, change, best.gain, loss, round(best.score, 12), anonymity)

@@ -16,12 +16,13 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from incrowd.privacy.model import Requirement, counts_records_only
+from incrowd.privacy.model import Requirement
 from incrowd.search.bottom_up.ladders import Ladder
+from incrowd.search.bottom_up.merging_counts import MergingCounts
 from incrowd.search.bottom_up.worst import Worst
 from incrowd.table.class_counts import ClassCounts
 from incrowd.table.compressed import CompressedTable
-from incrowd.table.grouping import Codes, Counts, sort_tuples
+from incrowd.table.grouping import Codes, sort_tuples
 
 Ints = npt.NDArray[np.int64]
 _ROOM = 2**62
@@ -37,7 +38,7 @@ class Merge:
         node: Its new value.
         touched: The classes that have a child of it, those that become equal next to each other.
         starts: Where in `touched` each new class starts.
-        counts: Records of each new class.
+        counts: What each new class has.
         gain: P(G): by how much it raises the worst level of each model, up to its threshold, in all.
     """
 
@@ -45,7 +46,7 @@ class Merge:
     node: int
     touched: Ints
     starts: Ints
-    counts: Counts
+    counts: ClassCounts
     gain: float
 
 
@@ -59,13 +60,13 @@ class Crowds:
     """
 
     def __init__(self, requirement: Requirement, ladders: Sequence[Ladder], table: CompressedTable) -> None:
-        counts_records_only(requirement.models)
         self.requirement = requirement
         self.attributes = attributes = tuple(table.index(name) for name in requirement.attributes)
         self._ladders = ladders
         sizes = [len(ladders[index].leaves) for index in attributes]
         order, starts = sort_tuples([table.codes[index] for index in attributes], sizes)
-        self._counts: Counts = np.add.reduceat(table.counts[order], starts)
+        classes = _class_counts(table, order, starts, requirement)
+        self._counts = MergingCounts(classes, requirement.columns)
         self._alive = np.ones(len(starts), bool)
         self._under = {}
         self._values: dict[int, Ints] = {}  # node of each class, by attribute
@@ -76,18 +77,18 @@ class Crowds:
             self._values[index] = ladders[index].leaves[column]
             self._under[index] = _Lists(column, ladders[index])
             self._keys[self._words[index]] += ladders[index].first[self._values[index]] * self._strides[index]
-        self._worst = [Worst(model, ClassCounts(self._counts), self._alive) for model in requirement.models]
+        self._worst = [Worst(model, classes, self._alive) for model in requirement.models]
         self._bad: int | None = None
 
     @property
     def bad(self) -> int:
         """Records in bad classes; kept up to date once it was asked for."""
         if self._bad is None:
-            self._bad = self._bad_records(self._counts[self._alive])
+            self._bad = self._bad_records(self._counts.of(np.flatnonzero(self._alive)))
         return self._bad
 
-    def _bad_records(self, counts: Counts) -> int:
-        return int(counts[~self.requirement.good(ClassCounts(counts))].sum())
+    def _bad_records(self, classes: ClassCounts) -> int:
+        return int(classes.records[~self.requirement.good(classes)].sum())
 
     @property
     def holds(self) -> bool:
@@ -163,9 +164,8 @@ class Crowds:
         new = np.ones(len(touched), bool)
         new[1:] = (keys[:, 1:] != keys[:, :-1]).any(axis=0)
         starts = np.flatnonzero(new)
-        before = self._counts[touched]
-        after = np.add.reduceat(before, starts) if len(starts) else before
-        gain = sum(worst.rise(touched, ClassCounts(after)) for worst in self._worst)
+        after = self._counts.merged(touched, starts)
+        gain = sum(worst.rise(touched, after) for worst in self._worst)
         return Merge(attribute, node, touched, starts, after, gain)
 
     def perform(self, merge: Merge) -> None:
@@ -173,16 +173,26 @@ class Crowds:
         attribute = merge.attribute
         kept = merge.touched[merge.starts]
         if self._bad is not None:
-            self._bad += self._bad_records(merge.counts) - self._bad_records(self._counts[merge.touched])
+            self._bad += self._bad_records(merge.counts) - self._bad_records(self._counts.of(merge.touched))
         first, values = self._ladders[attribute].first, self._values[attribute]
         self._keys[self._words[attribute], kept] += (first[merge.node] - first[values[kept]]) * self._strides[attribute]
         values[kept] = merge.node
         self._alive[merge.touched] = False
         self._alive[kept] = True
-        self._counts[kept] = merge.counts
+        self._counts.replace(merge.touched, kept, merge.counts)
         self._under[attribute].replace(self._ladders[attribute].children[merge.node], merge.node, kept)
         for worst in self._worst:
-            worst.replace(merge.touched, kept, ClassCounts(merge.counts))
+            worst.replace(merge.touched, kept, merge.counts)
+
+
+def _class_counts(table: CompressedTable, order: Ints, starts: Ints, requirement: Requirement) -> ClassCounts:
+    """What the models ask of the classes at the start, which are runs of sorted tuples."""
+    records = np.add.reduceat(table.counts[order], starts)
+    if not requirement.columns:
+        return ClassCounts(records)
+    groups = np.empty(len(order), np.int64)
+    groups[order] = np.repeat(np.arange(len(starts)), np.diff(np.append(starts, len(order))))
+    return ClassCounts(records, {n: table.protected[n].grouped(groups, len(starts)) for n in requirement.columns})
 
 
 class _Lists:

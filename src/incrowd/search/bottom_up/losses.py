@@ -35,10 +35,19 @@ class Losses:
         ladder: Its ladder.
         measure: "entropy" for Info(R_p) - sum |R_c|/|R_p| Info(R_c), as in the paper; "weighted" for that times
             |R_p|/|R|, the information about the label that the attribute loses; "ncp" for the increase of its loss.
+        weight: The priority of the attribute, which multiplies all that it loses.
     """
 
-    def __init__(self, table: CompressedTable, attribute: int, ladder: Ladder, measure: str) -> None:
+    def __init__(
+        self,
+        table: CompressedTable,
+        attribute: int,
+        ladder: Ladder,
+        measure: str,
+        weight: Fraction = Fraction(1),
+    ) -> None:
         self._ladder = ladder
+        self._weight = weight
         self.nodes = np.array(sorted(ladder.changes), np.int64)  # those that can be generalized to
         self._of_labels = measure != "ncp"
         self._records = table.records
@@ -65,17 +74,21 @@ class Losses:
     @property
     def error(self) -> float:
         """By how much a loss in floats may be wrong, beside a relative error."""
-        return ABSOLUTE if self._of_labels else 0.0
+        return ABSOLUTE * float(self._weight) if self._of_labels else 0.0
 
     @cached_property
     def information(self) -> Floats:
         """I(G), by the measure of the search."""
-        return np.asarray(self._floats / self._own)
+        return np.asarray(self._floats / self._own * float(self._weight))
+
+    def unweighted(self, node: int) -> float:
+        """I(G) whatever the priority of the attribute, for people to read."""
+        return float(self._floats[node] / self._own[node])
 
     @cached_property
     def share(self) -> Floats:
         """The same weighted by the share of the records that it touches; adds up over steps."""
-        return np.asarray(self._floats / self._records)
+        return np.asarray(self._floats / self._records * float(self._weight))
 
     def exact_information(self, node: int) -> Fraction:
         """I(G) exactly."""
@@ -87,8 +100,9 @@ class Losses:
 
     def _exact(self, node: int, records: int) -> Fraction:
         if self._of_labels:
-            return information_lost(self._frequencies[list(self._ladder.children[node])].tolist()) / records
-        return Fraction(int(self._lost[node]), self._denominator * records)
+            lost = information_lost(self._frequencies[list(self._ladder.children[node])].tolist()) / records
+            return lost * self._weight
+        return Fraction(int(self._lost[node]), self._denominator * records) * self._weight
 
 
 def _cell_losses(ladder: Ladder, scale: LossScale) -> Whole:

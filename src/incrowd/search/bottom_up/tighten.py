@@ -17,9 +17,10 @@ import numpy.typing as npt
 from incrowd.privacy.model import Requirement
 from incrowd.run import Run
 from incrowd.search.bottom_up.ladders import Ladder
+from incrowd.search.bottom_up.merging_counts import MergingCounts
 from incrowd.table.class_counts import ClassCounts
 from incrowd.table.compressed import CompressedTable
-from incrowd.table.grouping import Codes, Counts, count
+from incrowd.table.grouping import Codes
 
 Ints = npt.NDArray[np.int64]
 
@@ -31,16 +32,23 @@ class Grouping:
         attributes: Positions of its attributes.
         requirement: What must hold.
         groups: The group of each tuple.
-        counts: Records per tuple.
+        tuples: What each tuple has.
     """
 
-    def __init__(self, attributes: tuple[int, ...], requirement: Requirement, groups: Codes, counts: Counts) -> None:
+    def __init__(
+        self, attributes: tuple[int, ...], requirement: Requirement, groups: Codes, tuples: ClassCounts
+    ) -> None:
         self.attributes = attributes
         self._requirement = requirement
         self._groups: Ints = np.unique(groups, return_inverse=True)[1]
-        self._counts = counts
+        self._counts = MergingCounts(tuples, requirement.columns)
         self._size = int(self._groups.max()) + 1
-        self.anonymity = requirement.anonymity(ClassCounts(count(self._groups, self._size, counts)))
+        self.anonymity = requirement.anonymity(self._classes(np.arange(len(self._groups)), self._groups))
+
+    def _classes(self, rows: Ints, groups: Ints) -> ClassCounts:
+        """What groups of some tuples have."""
+        order = np.argsort(groups, kind="stable")
+        return self._counts.merged(rows[order], np.flatnonzero(np.diff(groups[order], prepend=-1)))
 
     def split(self, rows: Ints, values: Ints) -> tuple[Ints, int] | None:
         """The new groups of some tuples that take different values from now on, and how anonymous that leaves all.
@@ -51,7 +59,7 @@ class Grouping:
         groups = np.unique(keys, return_inverse=True)[1]
         if not len(rows):
             return groups, self.anonymity
-        classes = ClassCounts(count(groups, int(groups.max()) + 1, self._counts[rows]))
+        classes = self._classes(rows, groups)
         if not self._requirement.good(classes).all():
             return None
         return groups, min(self.anonymity, self._requirement.anonymity(classes))

@@ -6,7 +6,7 @@ matter. Whole ones are counted one by one, so that what is left without some cla
 
 from __future__ import annotations
 
-from math import ceil
+from math import ceil, isfinite
 from typing import Any
 
 import numpy as np
@@ -70,8 +70,10 @@ class Worst:
             return 0
         new = self._model.levels(merged)
         worst = min(self._without(touched), new.min().item() if len(new) else self._enough, self._enough)
+        if worst <= self.level:  # a rounded level may fall by its last digit
+            return 0
         rise: float = worst - self.level
-        return rise
+        return rise if isfinite(rise) else 1.0  # from no protection at all to some
 
     def _without(self, touched: Ints) -> Any:
         """The worst level of the classes that are not touched, if that is not enough."""
@@ -94,6 +96,6 @@ class Worst:
         if self._numbers is not None and self.level < self._enough:
             gone = not self._numbers[self.level]
         else:
-            gone = not len(self.all())
+            gone = not len(self.all()) or bool((new < self.level).any())
         if gone:
             self._find()

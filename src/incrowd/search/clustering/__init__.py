@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from incrowd.search.method import Method
-from incrowd.search.options import ByColumn, Choice, Number, Option, Whole
+from incrowd.search.options import SUPPRESS, ByColumn, Choice, Number, Option, Whole
 
 _KACA = "incrowd.search.clustering.kaca:kaca"
 _DISTANCE = {
@@ -19,7 +19,7 @@ METHODS = {
     "kaca": Method(
         "local recoding by clustering: a small class joins the nearest class, or a part of it",
         _KACA,
-        _DISTANCE,
+        {**_DISTANCE, "suppress": SUPPRESS},
         several=False,
         local=True,
     ),
@@ -37,6 +37,9 @@ METHODS = {
         {
             "objective": Option("what the exchange of records improves", Choice(("ncp", "dm", "mix"))),
             "rounds": Option("largest number of rounds", Whole(1)),
+            "effort": Option("work that goes into making classes anew, in units of about a second", Whole(0)),
+            "priorities": _DISTANCE["priorities"],
+            "suppress": SUPPRESS,
         },
         several=False,
         local=True,

@@ -94,6 +94,13 @@ def new_tree(classes: int, roots: Array, bucket: int) -> Tree:
     return Tree(bucket, np.ones(1, np.int64), links, box, parent, room, before, home)
 
 
+@compiled
+def reset(tree: Tree) -> None:
+    """Empty a tree."""
+    tree.used[0] = 1
+    _clear(tree, 0, -1)
+
+
 def new_classes(nodes: Array, size: Array) -> Classes:
     """Classes from their tuples and sizes; keys are to be filled in."""
     ends = np.full(len(nodes), -1)
@@ -268,7 +275,7 @@ def _aim(query: Query, forest: Forest, nodes: Array) -> None:
                     shared[below] = detail[a, above]
 
 
-@njit(cache=True, nogil=True, inline="always")
+@njit(nogil=True, inline="always")
 def _term(query: Query, details: Array, a: int, node: int, own: int, others: int, exact: bool) -> int:
     """What generalizing attribute a to the common ancestor costs `own` records here and `others` at or below node."""
     if len(query.shared):
@@ -321,7 +328,7 @@ def nearest(tree: Tree, forest: Forest, classes: Classes, query: Query, number: 
     return chosen
 
 
-@njit(cache=True, nogil=True, inline="always")
+@njit(nogil=True, inline="always")
 def _descend(tree: Tree, query: Query, detail: Array, place: int, bound: int, best: int, own: int, height: int) -> int:
     """Push the children of a split that may hold the nearest, the one around the class itself on top."""
     links, stack, bounds = tree.links, query.stack, query.bounds
@@ -343,3 +350,46 @@ def _descend(tree: Tree, query: Query, detail: Array, place: int, bound: int, be
         stack[height], bounds[height] = around, rest
         height += 1
     return height
+
+
+@compiled
+def nearest_some(
+    tree: Tree, forest: Forest, classes: Classes, query: Query, number: int, found: Array, far: Array
+) -> None:
+    """The classes with the smallest distances to a class, where all records of both take part.
+
+    `found` and `far` get the nearest and their distances, in order; of equals the one with the smallest key comes
+    first; -1 where there are no more.
+    """
+    rows, keys, width = classes.rows, classes.key, classes.rows.shape[1] - 2
+    own, most = int(rows[number, width]), len(found)
+    _aim(query, forest, rows[number, :width])
+    links, detail, stack, bounds = tree.links, forest.detail, query.stack, query.bounds
+    found[:], far[:] = -1, FARTHEST
+    stack[0], bounds[0], height = 0, 0, 1
+    while height:
+        height -= 1
+        place, bound = stack[height], bounds[height]
+        if bound > far[most - 1]:
+            continue
+        if links[place, ATTRIBUTE] >= 0:
+            height = _descend(tree, query, detail, place, bound, far[most - 1], own, height)
+            continue
+        other = links[place, FIRST]
+        while other >= 0:
+            distance, worst, size = 0, far[most - 1], int(rows[other, width])
+            for a in range(width):
+                if distance <= worst and rows[other, a] != query.low[a, 0]:
+                    distance += _term(query, detail, a, rows[other, a], own, size, True)
+            if other != number and distance <= worst:
+                at = most
+                while at and (
+                    distance < far[at - 1]
+                    or (distance == far[at - 1] and (found[at - 1] < 0 or keys[other] < keys[found[at - 1]]))
+                ):
+                    if at < most:
+                        found[at], far[at] = found[at - 1], far[at - 1]
+                    at -= 1
+                if at < most:
+                    found[at], far[at] = other, distance
+            other = rows[other, width + 1]

@@ -111,7 +111,7 @@ def cover_some(state: Covering, amount: int) -> bool:
         if at[LEAVING]:
             _leave(state, begin, end)
         else:
-            _tally(state, begin, end)
+            tally(state, begin, end)
         amount -= end - begin
         at[PLACE] = end
         if end == at[WAITING]:
@@ -124,7 +124,7 @@ def cover_some(state: Covering, amount: int) -> bool:
 
 
 @compiled
-def _tally(state: Covering, begin: int, end: int) -> None:
+def tally(state: Covering, begin: int, end: int) -> None:
     """Count the records of each group among tuples that are left, and note where in the table each tuple's is."""
     codes, counts, nodes = state.codes, state.counts, state.levels.nodes
     left, slots = state.left[begin:end], state.slots[begin:end]

@@ -127,7 +127,7 @@ def _move(state: Sweep, part: int) -> None:
     records = min(out[part, 2], spare(state.needs, size[home]))
     if records <= 0:
         return
-    target = _best(state, state.tuples[out[part, 0]], home, records)
+    target = best_class(state, state.tuples[out[part, 0]], home, records)
     if target < 0:
         return
     size[home], size[target] = size[home] - records, size[target] + records
@@ -141,7 +141,7 @@ def _move(state: Sweep, part: int) -> None:
 
 
 @compiled
-def _best(state: Sweep, values: Array, home: int, records: int) -> int:
+def best_class(state: Sweep, values: Array, home: int, records: int) -> int:
     """The class with all of a tuple's values that records should move to, -1 if no move improves the objective."""
     size, detail, stack, crowding = state.size, state.detail, state.stack, state.crowding
     end, rows, links = state.forest.end, state.classes.rows, state.tree.links

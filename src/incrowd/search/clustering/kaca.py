@@ -10,6 +10,8 @@ Invariant: every record is in exactly one class, and a good class is never split
 each round either merges two classes or makes a small class good. In the end every class is good; each is released as
 the closest common generalization of its members, which is never more general than what the rounds made.
 
+With a budget (`suppress`) records are left out where that saves more than they had (see `leaving_out`).
+
 KACA2 bounds inconsistency, the share of an attribute's values that are not on its most frequent level. It first
 generalizes attributes as a whole, level by level, until their values that occur too seldom (less than k times) are a
 share below the bound (a lower bound of what will be generalized), then runs KACA1, then generalizes attributes whose
@@ -20,27 +22,31 @@ are compared as fractions, the bound as the decimal number that it was written a
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
-from functools import partial
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from incrowd.measures.hierarchical_distance import inconsistency
-from incrowd.privacy.model import Requirement, Requirements, lets_anyone_join
+from incrowd.measures.hierarchical_distance import Weights, inconsistency
+from incrowd.privacy.model import Requirement, Requirements, with_suppression
 from incrowd.recodings.by_tuple import ByTuple
 from incrowd.recodings.hierarchies import Hierarchy, Nodes, hierarchy_of
 from incrowd.recodings.mapping import LocalMapping, common, distinct, mapping_of, nodes_of, trace
 from incrowd.run import Run
 from incrowd.search.clustering.distances import details, weights_of
+from incrowd.search.clustering.guarded import Space, guarded, is_guarded
+from incrowd.search.clustering.leaving_out import leave_out
+from incrowd.search.clustering.ledger import Ledger
 from incrowd.search.method import SearchResult
+from incrowd.search.record_suppression import budget_of
 from incrowd.table.compressed import CompressedTable
 from incrowd.table.grouping import count
 
 BUCKET = 16  # classes per bucket of the index; without limit the search is the plain quadratic loop
 Numbers = npt.NDArray[np.int64]
+Parts = tuple[Numbers, Numbers, Numbers]
 
 
 def kaca(
@@ -52,6 +58,7 @@ def kaca(
     distance: str = "height",
     beta: float = 1,
     priorities: Mapping[str, float] | None = None,
+    suppress: float = 0.0,
     bucket: int = BUCKET,
 ) -> SearchResult:
     """KACA1; with a bound on inconsistency KACA2.
@@ -64,27 +71,55 @@ def kaca(
         distance: "height" or "uniform" for the weighted hierarchical distance, "ncp" for the loss of the same name.
         beta: Exponent of the height weights.
         priorities: Weights of attributes by name; those with low ones are generalized first.
+        suppress: Share of the records that may be left out; not with a bound on inconsistency.
         bucket: Classes per bucket of the index; the result does not depend on it.
     """
-    from incrowd.search.clustering.agglomeration import agglomerated
-
     (requirement,) = requirements
-    lets_anyone_join(requirement.models)
+    budget = budget_of(table, suppress)
+    if budget:
+        with_suppression(requirement.models)
     hierarchies = [hierarchy_of(attribute) for attribute in table.attributes]
     weights = weights_of(distance, beta, priorities, hierarchies)
     forest, roots = forest_of(hierarchies, details(table.attributes, hierarchies, distance, weights)[0])
-    cluster = partial(agglomerated, forest, roots, needs=requirement.needs, run=run, bucket=bucket)
-    tuples, facts = nodes_of(table, hierarchies), {"distance": distance}
+    cluster = _clusters(table, requirement, forest, roots, run, bucket)
+    tuples, facts = nodes_of(table, hierarchies), dict[str, Any](distance=distance)
     if max_inconsistency is None:
-        mapping = mapping_of(table, hierarchies, *cluster(tuples + roots, table.counts))
+        parts = cluster(tuples)
+        if budget:
+            run.anytime = True  # every class is good
+            parts, left_out = leave_out(ncp_space(table, requirement, hierarchies), parts, budget, run)
+            facts["suppressed_records"] = left_out
+        mapping = mapping_of(table, hierarchies, *parts)
         return SearchResult(ByTuple.of(mapping, run.seed), facts=facts)
     most = Fraction(str(max_inconsistency))
     start = _generalize_rare(table, hierarchies, requirement, most, run)
-    merged, number = distinct(start)
-    clustered = cluster(merged + roots, count(number, len(merged), table.counts))
-    parts = trace(number, table.counts, *clustered)
+    parts = cluster(start)
     mapping, reached = _make_consistent(hierarchies, tuples, start, parts, most, run)
     return SearchResult(ByTuple.of(mapping, run.seed), facts={**facts, "inconsistency": reached})
+
+
+def _clusters(
+    table: CompressedTable, requirement: Requirement, forest: Any, roots: Nodes, run: Run, bucket: int
+) -> Callable[[Nodes], Parts]:
+    """What makes classes of tuples that may be generalized already: tuple, class and records of each part."""
+
+    def counted(start: Nodes) -> Parts:
+        """Where the size of a class is all that counts."""
+        from incrowd.search.clustering.agglomeration import agglomerated
+
+        nodes, number = distinct(start)
+        counts = count(number, len(nodes), table.counts)
+        return trace(
+            number, table.counts, *agglomerated(forest, roots, nodes + roots, counts, requirement.needs, run, bucket)
+        )
+
+    def watched(start: Nodes) -> Parts:
+        """Where the values of protected columns count; classes are sets of whole tuples."""
+        space = Space(forest, roots, start + roots, table.counts, Ledger(table, requirement))
+        groups, _ = guarded(space, distinct(start)[1], run)
+        return np.arange(len(groups)), groups, table.counts
+
+    return watched if is_guarded(requirement) else counted
 
 
 def _generalize_rare(
@@ -138,6 +173,12 @@ def _make_consistent(
 def is_below(share: Fraction, most: Fraction) -> bool:
     """Whether a share is below the bound, or nothing."""
     return share < most or share == 0
+
+
+def ncp_space(table: CompressedTable, requirement: Requirement, hierarchies: Sequence[Hierarchy]) -> Space:
+    """The tuples of a table, with the loss as what counts."""
+    forest, roots = forest_of(hierarchies, details(table.attributes, hierarchies, "ncp", Weights())[0])
+    return Space(forest, roots, nodes_of(table, hierarchies) + roots, table.counts, Ledger(table, requirement))
 
 
 def forest_of(hierarchies: Sequence[Hierarchy], detail: Sequence[npt.NDArray[np.int64]]) -> tuple[Any, Nodes]:

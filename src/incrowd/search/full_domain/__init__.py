@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from incrowd.search.method import Method
 from incrowd.search.options import SHARE, SUPPRESS, Choice, Option
+from incrowd.search.priorities import PRIORITIES
 
 _OPTIONS = {
     "cost": Option("measure by which the release is chosen", Choice(("dm", "ncp", "cm"))),
     "suppress": SUPPRESS,
+    "priorities": PRIORITIES,
 }
 
 METHODS = {
@@ -24,6 +26,9 @@ METHODS = {
     "datafly": Method(
         "Sweeney's Datafly: generalize the attribute with the most distinct values, leave out the last few records",
         "incrowd.search.full_domain.datafly:datafly",
-        {"suppress": Option("share of the records that may be left out; by default k records", SHARE)},
+        {
+            "suppress": Option("share of the records that may be left out; by default k records", SHARE),
+            "priorities": PRIORITIES,
+        },
     ),
 }

@@ -13,10 +13,13 @@ that hold already are left alone, and the smallest k is the number of records al
 
 from __future__ import annotations
 
-from incrowd.privacy.model import Requirements
+from collections.abc import Mapping
+
+from incrowd.privacy.model import Requirements, with_suppression
 from incrowd.run import Run
 from incrowd.search.climb import Climb
 from incrowd.search.method import SearchResult
+from incrowd.search.priorities import weights_by_name
 from incrowd.search.record_suppression import budget_of
 from incrowd.table.compressed import CompressedTable
 
@@ -27,6 +30,7 @@ def datafly(
     run: Run,
     *,
     suppress: float | None = None,
+    priorities: Mapping[str, float] | None = None,
 ) -> SearchResult:
     """Generalize the attribute with most distinct values, again and again.
 
@@ -34,11 +38,30 @@ def datafly(
         table: The compressed table.
         requirements: What must hold; every attribute of the table belongs to at least one.
         run: Gets every step.
-        suppress: Share of the records that may be left out; by default k records, as in the paper.
+        suppress: Share of the records that may be left out; by default k records, as in the paper, or none where a
+            model does not allow that.
+        priorities: Weights of attributes by name, 1 for those that are not named, by which the number of distinct
+            values is divided.
+
+    Raises:
+        PolicyError: Records may be left out, and a model does not allow that.
     """
-    budget = (
-        min(requirement.least_size for requirement in requirements) if suppress is None else budget_of(table, suppress)
-    )
+    budget = _budget(table, requirements, suppress)
     climb = Climb(table, requirements, run)
-    climb.rise_until(budget, climb.distinct)
+    weights = weights_by_name([attribute.name for attribute in table.attributes], priorities)
+
+    def score(index: int) -> float:
+        return float(climb.distinct(index) / weights[table.attributes[index].name])
+
+    climb.rise_until(budget, score if priorities else climb.distinct)
     return climb.found({"records_allowed": budget})
+
+
+def _budget(table: CompressedTable, requirements: Requirements, suppress: float | None) -> int:
+    """How many records may be left out."""
+    if suppress is None:
+        closed = all(requirement.upward_closed for requirement in requirements)
+        return min(requirement.least_size for requirement in requirements) if closed else 0
+    for requirement in requirements if suppress else ():
+        with_suppression(requirement.models)
+    return budget_of(table, suppress)

@@ -18,12 +18,13 @@ of attributes that `lattice` documents.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from incrowd.privacy.model import Requirements
 from incrowd.run import Run
 from incrowd.search.full_domain.lattice import Lattice, minimal
 from incrowd.search.method import SearchResult
 from incrowd.search.outcome import Cost, default_cost, readable
-from incrowd.search.record_suppression import budget_of
 from incrowd.table.compressed import CompressedTable
 
 
@@ -34,6 +35,7 @@ def incognito(
     *,
     cost: Cost | None = None,
     suppress: float = 0.0,
+    priorities: Mapping[str, float] | None = None,
 ) -> SearchResult:
     """Find all minimal full-domain generalizations.
 
@@ -43,15 +45,17 @@ def incognito(
         run: Asked in between whether to go on.
         cost: What the release is chosen by: "dm", "ncp" (the default) or "cm".
         suppress: Share of the records that may be left out.
+        priorities: Weights of attributes by name, 1 for those that are not named, for the cost "ncp".
 
     Returns:
         The cheapest of the minimal generalizations; the facts list all of them.
 
     Raises:
-        PolicyError: The lattice is too large, or "cm" is asked for without a target.
+        PolicyError: The lattice is too large, "cm" is asked for without a target, or records may be left out and a
+            model does not allow that.
     """
-    cost = default_cost(table, cost)
-    lattice = Lattice(table, requirements, budget_of(table, suppress), run)
+    cost = default_cost(table, cost, priorities)
+    lattice = Lattice(table, requirements, suppress, run, priorities)
     held = lattice.survivors(len(lattice.shape))
     if len(requirements) > 1 and suppress:
         held = lattice.holding(held)  # leaving out records for one quasi-identifier may shrink classes of another

@@ -8,7 +8,7 @@ that unions of good classes are good: a good class must stay good whatever joins
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
 from functools import cached_property
 from math import comb, prod
@@ -17,11 +17,13 @@ import numpy as np
 import numpy.typing as npt
 
 from incrowd.errors import PolicyError
-from incrowd.privacy.model import Requirement, Requirements
+from incrowd.privacy.model import Requirement, Requirements, with_suppression
 from incrowd.run import Run
 from incrowd.search.domains import Domain, Mask, hierarchy
 from incrowd.search.full_domain.frequencies import FrequencySet, RollUps
 from incrowd.search.outcome import Cost, Outcome
+from incrowd.search.priorities import weights_by_name
+from incrowd.search.record_suppression import budget_of
 from incrowd.table.compressed import CompressedTable
 
 MOST_NODES = 5 * 10**7  # of the lattices of all subsets together, a byte each
@@ -39,19 +41,29 @@ class Lattice:
     Args:
         table: The table.
         requirements: What must hold.
-        budget: How many records may be left out.
+        suppress: Share of the records that may be left out.
         run: Asked in between whether to go on.
+        priorities: Weights of attributes by name, 1 for those that are not named, for the loss of cells.
+
+    Raises:
+        PolicyError: Records may be left out, and a model does not allow that.
     """
 
-    def __init__(self, table: CompressedTable, requirements: Requirements, budget: int, run: Run) -> None:
+    def __init__(
+        self,
+        table: CompressedTable,
+        requirements: Requirements,
+        suppress: float,
+        run: Run,
+        priorities: Mapping[str, float] | None = None,
+    ) -> None:
         self._table = table
+        self._weights = weights_by_name([attribute.name for attribute in table.attributes], priorities)
         self._requirements = requirements
         self._run = run
-        self._budget = min(budget, table.records - 1)
-        if self._budget and not all(requirement.upward_closed for requirement in requirements):
-            raise PolicyError(
-                "this method can leave out records only if a class stays good whatever joins it; set suppress to 0"
-            )
+        for requirement in requirements if suppress else ():
+            with_suppression(requirement.models)
+        self._budget = min(budget_of(table, suppress), table.records - 1)
         chains = {index: hierarchy(attribute) for index, attribute in enumerate(table.attributes)}
         self._order = sorted(chains, key=lambda index: (-len(chains[index]), table.attributes[index].name))
         self.names = tuple(table.attributes[index].name for index in self._order)
@@ -63,7 +75,7 @@ class Lattice:
         domains: list[Domain] = [chain[0] for chain in self.hierarchies]
         for index, chain, level in zip(self._order, self.hierarchies, node, strict=True):
             domains[index] = chain[level]
-        return Outcome(self._table, self._requirements, domains)
+        return Outcome(self._table, self._requirements, domains, self._weights)
 
     def holds(self, outcome: Outcome) -> bool:
         """Whether the policy is satisfied within the budget."""

@@ -15,12 +15,13 @@ the one whose levels come first in the order of attributes that `lattice` docume
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from incrowd.privacy.model import Requirements
 from incrowd.run import Run
 from incrowd.search.full_domain.lattice import Lattice, nodes_of
 from incrowd.search.method import SearchResult
 from incrowd.search.outcome import Cost, default_cost, readable
-from incrowd.search.record_suppression import budget_of
 from incrowd.table.compressed import CompressedTable
 
 SUBSET = 4  # attributes whose combinations are looked at first
@@ -33,6 +34,7 @@ def samarati(
     *,
     cost: Cost | None = None,
     suppress: float = 0.0,
+    priorities: Mapping[str, float] | None = None,
 ) -> SearchResult:
     """Find the full-domain generalizations of minimal height, and release the cheapest.
 
@@ -42,12 +44,14 @@ def samarati(
         run: Asked in between whether to go on.
         cost: What the release is chosen by among those of minimal height: "dm", "ncp" (the default) or "cm".
         suppress: Share of the records that may be left out.
+        priorities: Weights of attributes by name, 1 for those that are not named, for the cost "ncp".
 
     Raises:
-        PolicyError: The lattice is too large, or "cm" is asked for without a target.
+        PolicyError: The lattice is too large, "cm" is asked for without a target, or records may be left out and a
+            model does not allow that.
     """
-    cost = default_cost(table, cost)
-    lattice = Lattice(table, requirements, budget_of(table, suppress), run)
+    cost = default_cost(table, cost, priorities)
+    lattice = Lattice(table, requirements, suppress, run, priorities)
     candidates = lattice.survivors(SUBSET)
     low, high = 0, int(lattice.heights.max())
     held = candidates & (lattice.heights == high)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from incrowd.search.method import Method
 from incrowd.search.options import Choice, Option, Whole
+from incrowd.search.priorities import PRIORITIES
 
 METHODS = {
     "genetic": Method(
@@ -11,6 +12,7 @@ METHODS = {
         "incrowd.search.genetic.genetic:genetic",
         {
             "fitness": Option("loss of cells (ncp) or of labels (cm)", Choice(("ncp", "cm"))),
+            "priorities": PRIORITIES,
             "population": Option("number of chromosomes kept alive", Whole(2)),
             "patience": Option("stop after this many children without an improvement", Whole(1)),
             "evaluations": Option("stop after this many chromosomes", Whole(1)),

@@ -3,6 +3,7 @@
 A chromosome is a cut, intervals or shown values for every attribute (see `genes`). Its fitness is the loss of the
 release: NCP, the generalized loss per cell, or CM, the share of records whose label is not that of the majority in
 their class. Records in classes that are too small are left out, and penalised as in the paper: they lose 1 in either.
+Where a model does not allow to leave out records, a chromosome with a bad class is less fit than all without.
 The release may cost less than the fitness of its chromosome: a value that only left-out records have is withheld, and a
 record that then equals a released class stays in. What is reported as the best is the cost of the release.
 
@@ -20,6 +21,7 @@ are equally fit the one that was there first is ahead.
 from __future__ import annotations
 
 from bisect import insort
+from collections.abc import Mapping
 from dataclasses import replace
 from fractions import Fraction
 
@@ -32,11 +34,12 @@ from incrowd.run import Run
 from incrowd.search.domains import Mask
 from incrowd.search.genetic.genes import Chromosome, Genes
 from incrowd.search.method import SearchResult
-from incrowd.search.outcome import Cost, Outcome, readable, released_cost
+from incrowd.search.outcome import Cost, Outcome, readable, released_cost, weighs_cells
+from incrowd.search.priorities import weights_by_name
 from incrowd.table.compressed import CompressedTable
 
 BIAS = 1.5  # how much likelier the best parent is than the median
-WORST = Fraction(2)  # fitness of releasing nothing at all
+WORST = Fraction(1)  # no fitness of a release is worse
 
 
 def genetic(
@@ -48,6 +51,7 @@ def genetic(
     population: int = 100,
     patience: int = 1000,
     evaluations: int = 20_000,
+    priorities: Mapping[str, float] | None = None,
 ) -> SearchResult:
     """Breed generalizations.
 
@@ -55,18 +59,21 @@ def genetic(
         table: The compressed table.
         requirements: What must hold; every attribute of the table belongs to at least one.
         run: Gets an event whenever a better release is found; when it is over, the best so far is returned.
-        fitness: "ncp" or "cm"; by default "cm" with a target.
+        fitness: "ncp" or "cm"; by default "cm" with a target and without priorities.
         population: Number of chromosomes alive.
         patience: Stop when so many children in a row were no better than the best.
         evaluations: Stop after so many chromosomes in any case.
+        priorities: Weights of attributes by name, 1 for those that are not named, for the fitness "ncp".
 
     Raises:
-        PolicyError: "cm" is asked for without a target.
+        PolicyError: "cm" is asked for without a target, or with priorities.
     """
-    fitness = fitness or ("cm" if table.has_target else "ncp")
+    fitness = fitness or ("cm" if table.has_target and not priorities else "ncp")
+    weighs_cells("fitness", fitness, priorities)
     if fitness == "cm" and not table.has_target:
         raise PolicyError("The 'fitness' parameter must be ncp when there is no target. Got 'cm'.")
-    herd = _Herd(table, requirements, fitness, run)
+    weights = weights_by_name([attribute.name for attribute in table.attributes], priorities)
+    herd = _Herd(table, requirements, fitness, run, weights)
     herd.settle(population)
     while herd.stalled < patience and herd.evaluations < evaluations and run.goes_on():
         herd.breed()
@@ -77,7 +84,7 @@ def genetic(
         "improvements": herd.improvements,
     }
     found = herd.outcome(herd.best[2]).found(facts)
-    best = released_cost(table, found.recoding, fitness)
+    best = readable(herd.best[0]) if priorities else released_cost(table, found.recoding, fitness)
     return replace(found, facts={"fitness": fitness, "best": best, **found.facts})
 
 
@@ -90,7 +97,9 @@ class _Herd:
         requirements: Requirements,
         cost: Cost,
         run: Run,
+        weights: Mapping[str, Fraction],
     ) -> None:
+        self._weights = weights
         self._table = table
         self._requirements = requirements
         self._cost = cost
@@ -100,6 +109,7 @@ class _Herd:
         self._chromosome = Chromosome([Genes(table.attributes[index]) for index in self._order])
         self._alive: list[tuple[Fraction, int, Mask]] = []  # fitness, when born, bits
         self._known: set[bytes] = set()
+        self._may_leave_out = all(requirement.upward_closed for requirement in requirements)
         self.improvements: list[tuple[int, float]] = []
         self.evaluations = self.stalled = 0
 
@@ -111,7 +121,8 @@ class _Herd:
     def outcome(self, bits: Mask) -> Outcome:
         """The release of a chromosome."""
         expressed = dict(zip(self._order, self._chromosome.domains(bits), strict=True))
-        return Outcome(self._table, self._requirements, [expressed[index] for index in range(len(expressed))])
+        domains = [expressed[index] for index in range(len(expressed))]
+        return Outcome(self._table, self._requirements, domains, self._weights)
 
     def settle(self, size: int) -> None:
         """The first generation: the most general table, and random ones."""
@@ -143,8 +154,7 @@ class _Herd:
 
     def _add(self, bits: Mask) -> None:
         outcome = self.outcome(bits)
-        nothing = outcome.suppressed == self._table.records
-        fitness = WORST if nothing else outcome.cost(self._cost)
+        fitness = self._fitness(outcome)
         improved = not self._alive or fitness < self.best[0]
         self.evaluations += 1
         self.stalled = 0 if improved else self.stalled + 1
@@ -152,6 +162,13 @@ class _Herd:
         self._known.add(np.packbits(bits).tobytes())
         if improved:
             self._report(readable(fitness), outcome)
+
+    def _fitness(self, outcome: Outcome) -> Fraction:
+        """The lower the fitter; what cannot be released is less fit than all that can, the less the more is bad."""
+        bad = outcome.suppressed
+        if bad == self._table.records or (bad and not self._may_leave_out):
+            return WORST + Fraction(bad, self._table.records)
+        return outcome.cost(self._cost)
 
     def _report(self, fitness: float, outcome: Outcome) -> None:
         gain = self.improvements[-1][1] - fitness if self.improvements else 0.0

@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 from incrowd.search.method import Method
-from incrowd.search.options import Flag, Option
+from incrowd.search.options import ROUND_BOUNDS, SUPPRESS, Flag, Option
+from incrowd.search.priorities import PRIORITIES
 
 METHODS = {
     "mondrian": Method(
         "multidimensional recoding: cut the table into boxes at medians and taxonomy nodes",
         "incrowd.search.mondrian.mondrian:mondrian",
-        {"relaxed": Option("allow records with equal numbers to be separated", Flag())},
+        {
+            "relaxed": Option("allow records with equal numbers to be separated", Flag()),
+            "suppress": SUPPRESS,
+            "priorities": PRIORITIES,
+            "round_bounds": ROUND_BOUNDS,
+        },
         several=False,
         anytime=True,
         local=True,

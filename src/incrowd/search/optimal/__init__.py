@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from incrowd.search.method import Method
 from incrowd.search.options import ByColumn, Choice, Number, Option, Texts, Words
+from incrowd.search.priorities import PRIORITIES
 
 SCHEMES = ("bhs", "ghs", "ops", "sps", "gsps", "gops")
 PRUNINGS = ("bound", "applicators", "useful", "seeding", "requeue", "node-order", "applicator-order", "innermost")
@@ -19,13 +20,14 @@ METHODS = {
             ),
             "cost": Option("measure to minimize", Choice(("dm", "hdm", "ncp", "cm"))),
             "suppress": Option("share of the records that may be left out", Number(0, 1)),
+            "priorities": PRIORITIES,
             "direction": Option("where the search starts", Choice(("auto", "bottom-up", "top-down"))),
             "prunings": Option("the prunings to use", Words(PRUNINGS)),
             "order": Option(
                 "the order of a column's values, for ops and gops", ByColumn(Texts(), "education=low,middle,high")
             ),
             "gap": Option("stop when the cost is within this share of the optimum", Number(0, 1)),
-            "memory": Option("megabytes that waiting nodes may use", Number(1)),
+            "memory": Option("megabytes that waiting nodes may use", Number(1, 2**30)),
         },
         several=False,
         anytime=True,

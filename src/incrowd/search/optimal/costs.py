@@ -33,13 +33,13 @@ Which classes are good is up to the privacy model (`incrowd.privacy.model`). Thi
 | ncp | per record the mean loss of its cells, 0 for a value, 1 for the whole domain | 1 per record |
 | cm | records that do not have the most frequent label of E | 1 per record |
 
-DM and HDM are reported as these sums, NCP and CM per record.
+DM and HDM are reported as these sums, NCP and CM per record. Means over cells are weighed by the priorities of columns.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 
 import numpy as np
 import numpy.typing as npt
@@ -51,7 +51,9 @@ from incrowd.search.optimal import kernels
 from incrowd.search.optimal.blocks import Labels, blocks_of
 from incrowd.search.optimal.schemes import Domain
 from incrowd.search.optimal.slices import in_slices
-from incrowd.table.class_counts import ClassCounts, Mask
+from incrowd.search.outcome import weighs_cells
+from incrowd.search.priorities import weights_by_name
+from incrowd.table.class_counts import ClassCounts, Histogram, Mask
 from incrowd.table.compressed import CompressedTable
 from incrowd.table.grouping import Counts, Floats
 
@@ -63,11 +65,19 @@ Partitions = Sequence[Labels]  # one per attribute
 
 @dataclass(frozen=True)
 class Classes:
-    """The classes of a recoded table."""
+    """The classes of a recoded table.
+
+    Args:
+        of_row: The class of each row, or of each class of the finer partitions that these were made from.
+        firsts: The first row of each class.
+        sizes: Records of each class.
+        values: The values of protected columns in each class, where a model needs them.
+    """
 
     of_row: npt.NDArray[np.int64]
     firsts: npt.NDArray[np.int64]
     sizes: Counts
+    values: Mapping[str, Histogram] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -95,9 +105,17 @@ class Costs:
         domains: Its attributes under their schemes.
         cost: One of `COSTS`.
         requirement: What a class needs to be released.
+        priorities: Weights of attributes by name, 1 for those that are not named, for the costs of cells.
     """
 
-    def __init__(self, table: CompressedTable, domains: Sequence[Domain], cost: str, requirement: Requirement) -> None:
+    def __init__(
+        self,
+        table: CompressedTable,
+        domains: Sequence[Domain],
+        cost: str,
+        requirement: Requirement,
+        priorities: Mapping[str, float] | None = None,
+    ) -> None:
         if cost not in COSTS:
             raise PolicyError(f"The 'cost' parameter must be one of {', '.join(COSTS)}. Got {cost!r}.")
         if cost == "cm" and not table.has_target:
@@ -106,7 +124,13 @@ class Costs:
         self.requirement, self.least = requirement, requirement.least_size
         self.exact = cost in ("dm", "cm")
         self.domains = tuple(domains)
+        weighs_cells("cost", cost, priorities)
+        self.priorities = priorities
+        weights = weights_by_name([domain.attribute.name for domain in domains], priorities)
+        total = sum(weights.values())
+        self.divisors = [float(total / weight) for weight in weights.values()]  # of what the cells of attributes lose
         self._table = table
+        self._protected = {name: table.protected[name] for name in requirement.columns}
         columns = []
         for codes, domain in zip(table.codes, domains, strict=True):
             position_of = np.zeros(domain.attribute.size, np.int64)
@@ -127,9 +151,9 @@ class Costs:
     def _slots(self, rows: int) -> npt.NDArray[np.int64]:
         return self._all_slots[: 1 << (2 * rows).bit_length()]
 
-    def good(self, sizes: Counts) -> Mask:
-        """Which classes of so many records are good, that is, released."""
-        return self.requirement.good(ClassCounts(sizes))
+    def good(self, classes: Classes) -> Mask:
+        """Which classes are good, that is, released."""
+        return self.requirement.good(ClassCounts(classes.sizes, classes.values))
 
     def better(self, cost: float, best: float) -> bool:
         """Whether a cost is truly lower than another."""
@@ -138,6 +162,10 @@ class Costs:
     def below(self, best: float) -> float:
         """What a cost must be lower than to be truly lower than another."""
         return best if self.exact or np.isinf(best) else best - TOLERANCE * max(1.0, abs(best))
+
+    def at_least(self, bound: float) -> float:
+        """The lowest cost that there can be, given a bound: some costs are whole numbers."""
+        return float(np.ceil(bound - TOLERANCE)) if self.exact and np.isfinite(bound) else bound
 
     def reported(self, cost: float) -> float | int:
         """A cost in the unit that people know."""
@@ -151,12 +179,14 @@ class Costs:
         weights = self.weights if finer is None else finer.sizes
         labels, slots = np.concatenate(partitions), self._slots(len(rows))
         of_row, firsts, sizes = kernels.group(rows, weights, labels, self._offsets, slots)
-        return Classes(of_row, firsts if finer is None else finer.firsts[firsts], sizes)
+        values = self._protected if finer is None else finer.values
+        together = {name: counted.grouped(of_row, len(sizes)) for name, counted in values.items()}
+        return Classes(of_row, firsts if finer is None else finer.firsts[firsts], sizes, together)
 
     def of(self, partitions: Partitions, classes: Classes | None = None) -> tuple[float, int]:
         """The cost of partitions, and the records that they suppress."""
         classes = classes or self.classes(partitions)
-        good = self.good(classes.sizes)
+        good = self.good(classes)
         if self.cost == "dm":
             return kernels.cost_classes(classes.sizes, good, self.records)
         if self.cost == "cm":
@@ -168,7 +198,7 @@ class Costs:
         """What is known of everything between two partitions; with None for the coarsest, of all coarser ones."""
         classes = self.classes(fine)
         around = self.classes(self.everything if coarse is None else coarse, classes)
-        is_sure = ~self.good(around.sizes)[around.of_row]
+        is_sure = ~self.good(around)[around.of_row]
         if self.cost == "dm":
             bound, sure = kernels.bound_classes(classes.sizes, is_sure, self.least, self.records)
             return Bound(bound, sure, classes, is_sure)
@@ -197,12 +227,12 @@ class Costs:
         return penalties
 
     def penalties(self, index: int, labels: Labels) -> Floats:
-        """HDM and NCP: what a record pays for each value of an attribute, over the number of attributes."""
+        """HDM and NCP: what a record pays for each value of an attribute, as its part of the mean over attributes."""
         key = (index, labels.tobytes())
         if key not in self._penalties:
             if len(self._penalties) > 100_000:
                 self._penalties.clear()
-            self._penalties[key] = self._penalties_of(index, labels) / len(self.domains)
+            self._penalties[key] = self._penalties_of(index, labels) / self.divisors[index]
         return self._penalties[key]
 
     def _penalties_of(self, index: int, labels: Labels) -> Floats:
@@ -228,7 +258,7 @@ class Costs:
         paying = np.bincount(self.rows[:, index], kept, size).astype(np.float64)
         labels = fine[index]
         if self.cost == "hdm":
-            rate = paying / np.maximum(1, self.records - self.value_counts[index]) / len(self.domains)
+            rate = paying / np.maximum(1, self.records - self.value_counts[index]) / self.divisors[index]
             rates = np.bincount(labels, rate, size)
             counts = np.bincount(labels, self.value_counts[index], size)
             return np.asarray(rates[:, None] * counts)
@@ -273,12 +303,12 @@ class Costs:
         """Whether each class can become good by merging values of one attribute."""
         partitions = [*fine[:index], coarse[index], *fine[index + 1 :]]
         grown = self.classes(partitions, classes)
-        return self.good(grown.sizes)[grown.of_row]
+        return self.good(grown)[grown.of_row]
 
     def _suppression(self, fine: Partitions, bound: Bound, limit: int) -> Floats:
         """What suppressing each class adds to a bound; 0 for classes that are good, or surely suppressed."""
         classes = bound.classes
-        bad = ~self.good(classes.sizes) & ~bound.is_sure
+        bad = ~self.good(classes) & ~bound.is_sure
         if limit == 0:
             return np.where(bad, np.inf, 0.0)
         if self.cost == "dm":
@@ -297,7 +327,7 @@ class Costs:
             for right, other in blocks.items():
                 if left != right:
                     more = domain.loss(block | other) - domain.loss(block)
-                    shares[left, right] = paying[left] * more / len(self.domains)
+                    shares[left, right] = paying[left] * more / self.divisors[index]
         return shares
 
     def _shares_of_classes(self, fine: Partitions, bound: Bound, index: int) -> Floats:

@@ -26,6 +26,7 @@ from incrowd.search.optimal.covers import ALL_WAYS, cheapest_cover
 from incrowd.search.optimal.kernels import group
 from incrowd.search.optimal.partitions import LevelSpace, TreeSpace
 from incrowd.search.optimal.slices import RunOver, in_slices
+from incrowd.table.class_counts import ClassCounts
 from incrowd.table.grouping import Counts, Floats
 from incrowd.table.grouping import group as distinct
 
@@ -48,7 +49,9 @@ def innermost_of(costs: Costs) -> int | None:
 
 def fits(costs: Costs, index: int) -> bool:
     """Whether an attribute can be solved given the others, and is worth it."""
-    space = costs.domains[index].space
+    space, requirement = costs.domains[index].space, costs.requirement
+    if requirement.columns or not requirement.upward_closed:  # the kernels count records, and nothing else
+        return False
     if isinstance(space, LevelSpace) or costs.cost == "cm" or space.partitions < FEW_PARTITIONS:
         return False
     if (space.mode == "set" and space.size > MOST_BITS) or space.size * len(costs.rows) > MOST_CELLS:
@@ -263,7 +266,7 @@ class Innermost:
     def _columns(self, fine: Sequence[Labels], coarse: Sequence[Labels]) -> Columns:
         costs = self._costs
         of_tuple, sizes = self._classes(coarse)
-        good = costs.good(sizes)
+        good = costs.requirement.good(ClassCounts(sizes))
         crowd_of = np.where(good, np.cumsum(good) - 1, -1)[of_tuple]
         crowds, none = kernels.collected(self._records, crowd_of), np.zeros((len(self._space.tree.masks), 0))
         lost = int(sizes[~good].sum())
@@ -278,7 +281,7 @@ class Innermost:
         for place, other in enumerate(self._others):
             paid += costs.penalties(other, fine[other])[self._tuples[:, place]]
         fixed = kernels.collected(self._records * paid, crowd_of)
-        rates = crowds / len(costs.domains)
+        rates = crowds / costs.divisors[self.index]
         if costs.cost == "hdm":
             rates /= np.maximum(1, costs.records - costs.value_counts[self.index])[:, None]
         else:

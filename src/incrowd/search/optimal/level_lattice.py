@@ -11,7 +11,8 @@ lowest bound, walks a greedy path from X to the top and looks by bisection for t
 rule out X (predictive tagging). It ends, since each round evaluates at least one node and X is ruled out or evaluated,
 unless the run is over.
 
-A node is evaluated from the classes of the evaluated node below it that has the fewest (roll-up), never from the rows.
+A node is evaluated from the classes of the evaluated node below it that has the fewest (roll-up), never from the rows,
+unless the values of protected columns are counted.
 """
 
 from __future__ import annotations
@@ -27,6 +28,7 @@ from incrowd.search.optimal.blocks import Labels, blocks_of, labels_of
 from incrowd.search.optimal.costs import Costs
 from incrowd.search.optimal.limits import Limits
 from incrowd.search.optimal.partitions import LevelSpace
+from incrowd.table.class_counts import ClassCounts
 from incrowd.table.grouping import Floats
 
 LARGEST = 5_000_000  # nodes of a lattice; beyond, branch and bound needs less memory
@@ -137,9 +139,11 @@ class LevelLattice:
     @property
     def partitions(self) -> list[Labels] | None:
         """The best partitions so far."""
-        if self._best_levels is None:
-            return None
-        levels = zip(self.costs.domains, self._best_levels, strict=True)
+        return None if self._best_levels is None else self._partitions(self._best_levels)
+
+    def _partitions(self, node: Levels) -> list[Labels]:
+        """The partitions of a node."""
+        levels = zip(self.costs.domains, node, strict=True)
         return [labels_of(blocks_of(domain.space.levels[level]), domain.space.size) for domain, level in levels]  # type: ignore[union-attr]
 
     def run(self) -> None:
@@ -198,9 +202,13 @@ class LevelLattice:
         """Base, extra and suppressed records of a node, and what follows for others."""
         if node in self._evaluated:
             return self._evaluated[node]
-        rows, sizes = self._roll_up(node, direct)
         costs = self.costs
-        good = costs.good(sizes)
+        if costs.requirement.columns:
+            classes = costs.classes(self._partitions(node))
+            rows, sizes, good = costs.rows[classes.firsts], classes.sizes, costs.good(classes)
+        else:
+            rows, sizes = self._roll_up(node, direct)
+            good = costs.requirement.good(ClassCounts(sizes))
         if costs.cost == "dm":
             base, extra, suppressed = kernels.base_and_extra(sizes, good, costs.least, costs.records)
         else:

@@ -51,7 +51,9 @@ def _explain(domain: Domain, solved: bool) -> str:
     line = f"{scheme} on {attribute.name}: {_short(size)} {noun}"
     occur = domain.space.partitions
     if occur != size:
-        line += f", of which {_short(occur)} differ on the {len(domain.codes)} values that occur"
+        line += f", of which {_short(occur)} differ"
+        if len(domain.codes) < attribute.size:
+            line += f" on the {len(domain.codes)} of {attribute.size} values that occur"
     if solved:
         line += "; solved for each combination of the others, not enumerated"
     elif occur > MANY:

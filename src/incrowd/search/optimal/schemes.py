@@ -20,6 +20,7 @@ from incrowd.recodings.attributes.cut import Cut, cut_of
 from incrowd.recodings.attributes.disclosure import Disclosure
 from incrowd.recodings.attributes.intervals import Intervals
 from incrowd.recodings.attributes.partition import Partition
+from incrowd.recodings.levels import levels_of
 from incrowd.search.optimal import SCHEMES
 from incrowd.search.optimal.blocks import Blocks, Mode, Tree, bits, first
 from incrowd.search.optimal.partitions import LevelSpace, Space, TreeSpace
@@ -147,9 +148,11 @@ class Domain:
         attribute = self.attribute
         if isinstance(attribute, TaxonomyAttribute):
             return self._of_taxonomy(attribute, blocks, released)
+        if len(self.codes) == 1 and released:  # all records have the same value, which loses nothing
+            return levels_of(attribute)[0]
         if isinstance(attribute, NumberAttribute) and (self.scheme == "ops" or len(blocks) == 1):
             starts = [self.codes[first(block)] for block in blocks]
-            bounds = tuple(attribute.numbers[code].item() for code in sorted(starts)[1:] if code != attribute.missing)
+            bounds = tuple(attribute.number(code) for code in sorted(starts)[1:] if code != attribute.missing)
             apart = "apart" if attribute.missing in starts and attribute.missing is not None else "merged"
             missing = "none" if attribute.missing is None else apart
             return Intervals(attribute.name, attribute.scale, bounds, attribute.domain, missing)
@@ -259,13 +262,13 @@ def domain_of(table: CompressedTable, index: int, scheme: str, order: Order | No
         if scheme == "gops" and isinstance(attribute, TaxonomyAttribute):
             _check_groups(attribute, ranks)
     space = TreeSpace(Tree.of(nested_of(attribute, codes, scheme)), MODES[scheme])
-    _check_size(attribute.name, scheme, space)
+    _check_size(attribute, scheme, space)
     return Domain(attribute, scheme, tuple(codes), space, order=tuple(ranks))
 
 
-def _check_size(name: str, scheme: str, space: TreeSpace) -> None:
+def _check_size(attribute: Attribute, scheme: str, space: TreeSpace) -> None:
     """Refuse what no search could finish, before it takes all memory."""
-    siblings = max(map(len, space.tree.children))
+    name, siblings = attribute.name, max(map(len, space.tree.children))
     if space.mode == "set" and siblings > MOST_SIBLINGS:
         raise PolicyError(
             f"'{scheme}' on '{name}' would search sets of {siblings} values; the limit is {MOST_SIBLINGS}; give a "
@@ -274,7 +277,7 @@ def _check_size(name: str, scheme: str, space: TreeSpace) -> None:
     if space.size > MOST_VALUES:
         raise PolicyError(
             f"'{scheme}' on '{name}' would search {space.size} values; the limit is {MOST_VALUES}; give a taxonomy and "
-            "use 'bhs', or round the values first"
+            f"use 'bhs', or {'round' if isinstance(attribute, NumberAttribute) else 'group'} the values first"
         )
 
 
@@ -322,7 +325,7 @@ def _ranks(attribute: Attribute, given: Sequence[str]) -> list[int]:
     if twice := sorted({value for value in given if list(given).count(value) > 1}):
         raise PolicyError(f"the order of '{name}' must name each value once; it repeats {shorten(twice)}")
     if lacking := [value for value in values if value not in set(given)]:
-        raise PolicyError(f"the order of '{name}' must name every value; it leaves out {shorten(lacking)}")
+        raise PolicyError(f"the order of '{name}' must name every value; it leaves out {shorten(lacking, 1)}")
     if unknown := [value for value in given if value not in set(values)]:
         raise PolicyError(f"the order of '{name}' names values that the column does not have: {shorten(unknown)}")
     rank_of: dict[str | None, int] = {value: rank for rank, value in enumerate(given)}

@@ -97,7 +97,7 @@ class Seeds:
             best: tuple[Any, ...] | None = None
             for moved in self._merged(partitions):
                 classes = self._costs.classes(moved)
-                left = int(classes.sizes[~self._costs.good(classes.sizes)].sum())
+                left = int(classes.sizes[~self._costs.good(classes)].sum())
                 added = self._costs.between(moved, None).bound - current.bound
                 saved = suppressed - left
                 rank = (0, added / saved) if saved > 0 else (1, added)

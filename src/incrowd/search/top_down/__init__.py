@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from incrowd.search.method import Method
-from incrowd.search.options import Choice, Option, Whole
+from incrowd.search.options import SUPPRESS, Choice, Option, Whole
+from incrowd.search.priorities import PRIORITIES
 
 _OPTIONS = {
     "criterion": Option("how the next refinement is chosen", Choice(("tds", "tdr", "gain"))),
     "max_steps": Option("stop after this many steps", Whole(0)),
+    "suppress": SUPPRESS,
+    "priorities": PRIORITIES,
+    "restarts": Option("how many times to search again with random weights, for the best release", Whole(0)),
 }
 _FUNCTION = "incrowd.search.top_down.top_down:top_down"
 

@@ -25,16 +25,20 @@ class Candidates:
         gain: What it gains, in floats.
         exact: Number of its exact gain, -1 where that has not been needed yet.
         minimum: The lowest level of a class that it would make: promises x places; infinite where it touches none.
+            Where records may be left out, of a class that it would make and that would stay.
+        bad: Records that it would leave in bad classes: promises x places, of which the first of each requirement
+            counts; None where no record may be left out.
         live: Whether a candidate has the place.
         changes: What it does, in codes.
     """
 
-    def __init__(self, promises: int) -> None:
+    def __init__(self, promises: int, *, leave_out: bool = False) -> None:
         self.attribute: Codes = np.zeros(1, np.int64)
         self.order: Codes = np.zeros(1, np.int64)
         self.gain: Floats = np.zeros(1)
         self.exact: Codes = np.full(1, -1)
         self.minimum: Floats = np.full((promises, 1), np.inf)
+        self.bad: Codes | None = np.zeros((promises, 1), np.int64) if leave_out else None
         self.live: npt.NDArray[np.bool_] = np.zeros(1, bool)
         self.changes: list[Change | None] = [None]
         self._free: list[int] = []
@@ -45,6 +49,8 @@ class Candidates:
         self.attribute[place], self.order[place] = attribute, order
         self.gain[place], self.exact[place] = gain, -1
         self.minimum[:, place] = np.inf
+        if self.bad is not None:
+            self.bad[:, place] = 0
         self.live[place] = True
         self.changes[place] = change
         return place
@@ -63,6 +69,31 @@ class Candidates:
         below = (self.minimum[:, places] < thresholds[:, None]).any(axis=0) & self.live[places]
         return list(set(places[below].tolist())) if below.any() else []
 
+    def after(self, first: Codes, places: Codes, anonymity: Floats) -> Floats:
+        """What each of some candidates would leave of the anonymity of each requirement: requirements x places.
+
+        A record that it would leave out counts as one step down.
+
+        Args:
+            first: The promise of each requirement that measures its anonymity.
+            places: The candidates.
+            anonymity: The anonymity of each requirement now.
+        """
+        entries = np.ix_(first, places)
+        after: Floats = np.minimum(self.minimum[entries], anonymity[:, None])
+        return after if self.bad is None else after - self.bad[entries]
+
+    def lost(self, promises: Codes, places: Codes, anonymity: Floats) -> Floats:
+        """What candidates take from requirements, pair by pair: the anonymity now without what `after` has.
+
+        Args:
+            promises: The promise that measures the anonymity of the requirement of each pair.
+            places: The candidate of each pair.
+            anonymity: The anonymity of the requirement of each pair now.
+        """
+        left: Floats = anonymity - np.minimum(self.minimum[promises, places], anonymity)
+        return left if self.bad is None else left + self.bad[promises, places]
+
     def open(self) -> Codes:
         """The places of all candidates."""
         return np.flatnonzero(self.live)
@@ -74,4 +105,6 @@ class Candidates:
             for name in ("attribute", "order", "gain", "exact", "live"):
                 setattr(self, name, np.concatenate([array := getattr(self, name), np.zeros_like(array)]))
             self.minimum = np.concatenate([self.minimum, np.full_like(self.minimum, np.inf)], axis=1)
+            if self.bad is not None:
+                self.bad = np.concatenate([self.bad, np.zeros_like(self.bad)], axis=1)
         return place

@@ -36,7 +36,8 @@ class Best:
     Args:
         place: Where it is among the candidates.
         gain: What it gains.
-        loss: Anonymity it loses, averaged over the quasi-identifiers with its attribute.
+        loss: Anonymity it loses, and records that it leaves in bad classes, averaged over the quasi-identifiers with
+            its attribute.
         score: What was compared.
     """
 
@@ -51,7 +52,7 @@ class Choice:
 
     Args:
         attributes: The attributes, whose names break ties.
-        shared: For each attribute, how many quasi-identifiers it belongs to.
+        members: The attributes of each quasi-identifier.
         candidates: The candidates.
         refiners: Who knows exact gains, one per attribute.
         criterion: What the score is.
@@ -61,20 +62,24 @@ class Choice:
     def __init__(
         self,
         attributes: Sequence[Attribute],
-        shared: Sequence[int],
+        members: Sequence[Sequence[int]],
         candidates: Candidates,
         refiners: Sequence[Refiner],
         criterion: Criterion,
         *,
         logarithms: bool,
     ) -> None:
-        self._shared = np.array(shared, np.int64)
+        pairs = sorted((index, number) for number, inside in enumerate(members) for index in set(inside))
+        self._requirement = np.array([number for _, number in pairs], np.int64)  # of each attribute, one after another
+        self._shared = np.bincount([index for index, _ in pairs], minlength=len(attributes))
+        self._begins = np.cumsum(self._shared) - self._shared
         self._candidates = candidates
         self._refiners = refiners
         self._divisor = CRITERIA[criterion]
         self._decimals = DECIMALS if logarithms else None
         names = [attribute.name for attribute in attributes]
-        self._rank = np.array([sorted(names).index(name) for name in names])
+        rank_of = {name: rank for rank, name in enumerate(sorted(names))}
+        self._rank = np.array([rank_of[name] for name in names])
         self._error = np.array([ABSOLUTE + refiner.error for refiner in refiners])
         self._gains: list[Fraction] = []  # exact gains that occurred, by number
         self._number_of: dict[Fraction, int] = {}
@@ -89,12 +94,16 @@ class Choice:
         places = self._candidates.open()
         if not len(places):
             return None
-        after = np.minimum(self._candidates.minimum[np.ix_(first, places)], anonymity[:, None])  # qids x candidates
         attributes = self._candidates.attribute[places]
-        loss = (anonymity[:, None] - after).sum(axis=0) / self._shared[attributes]
-        divisor = self._divisor(loss)
+        owner, lost = self._lost(places, attributes, anonymity, first)
+        losses = np.bincount(owner, lost, len(places)).astype(np.float64)
+        divisor = self._divisor(losses / self._shared[attributes])
         near = contenders(self._candidates.gain[places] / divisor, self._error[attributes] / divisor)
-        places, attributes, after = places[near], attributes[near], after[:, near]
+        places, attributes = places[near], attributes[near]
+        if (lost == np.floor(lost)).all():  # then floats add up exactly
+            anonymity, after = np.zeros(1), -losses[None, near]
+        else:
+            after = self._candidates.after(first, places, anonymity)  # qids x contenders
         gains = self._exact_gains(places)
         # What decides the score of each contender: its gain, how the loss is averaged, and the anonymity after it.
         inputs = np.vstack([gains, self._shared[attributes], after])
@@ -104,6 +113,14 @@ class Choice:
         gain, loss = self._exact(inputs[:, chosen], anonymity)
         score = comparable(gain / self._divisor(loss), self._decimals)
         return Best(int(places[chosen]), comparable(gain, self._decimals), loss, score)
+
+    def _lost(self, places: Codes, attributes: Codes, anonymity: Floats, first: Codes) -> tuple[Codes, Floats]:
+        """What each candidate takes from each quasi-identifier with its attribute: whose entry it is, and how much."""
+        shared = self._shared[attributes]
+        owner = np.repeat(np.arange(len(places)), shared)
+        within = np.arange(len(owner)) - np.repeat(np.cumsum(shared) - shared, shared)
+        requirement = self._requirement[np.repeat(self._begins[attributes], shared) + within]
+        return owner, self._candidates.lost(first[requirement], places[owner], anonymity[requirement])
 
     def _leading(self, inputs: Floats, anonymity: Floats) -> Codes:
         """Which contenders have the highest score, exactly."""

@@ -190,8 +190,39 @@ class LossReduction:
         return bool(suppressed.any())
 
 
-def gain_of(table: CompressedTable, attribute: int) -> Gain:
+class WeightedGain:
+    """A gain times the weight of its attribute."""
+
+    def __init__(self, gain: Gain, weight: Fraction) -> None:
+        self._gain, self._weight = gain, weight
+        self.error = gain.error * float(weight)
+        self.beneficial = gain.beneficial
+        self.best_cut = gain.best_cut
+        self.suppression_beneficial = gain.suppression_beneficial
+
+    def split(self, edges: Ints) -> float:
+        """Weighted gain of a split."""
+        return self._gain.split(edges) * float(self._weight)
+
+    def exact_split(self, edges: Ints) -> Fraction:
+        """The same exactly."""
+        return self._gain.exact_split(edges) * self._weight
+
+    def disclosures(self, suppressed: Mask) -> Floats:
+        """Weighted gain of disclosing each value."""
+        return self._gain.disclosures(suppressed) * float(self._weight)
+
+    def exact_disclosures(self, suppressed: Mask, codes: Codes) -> Iterator[tuple[Codes, Fraction]]:
+        """The same exactly."""
+        for places, gain in self._gain.exact_disclosures(suppressed, codes):
+            yield places, gain * self._weight
+
+
+def gain_of(table: CompressedTable, attribute: int, weight: Fraction) -> Gain:
     """The gain that serves the purpose of the table: its target, or no purpose in particular."""
+    gain: Gain
     if table.has_target:
-        return InformationGain(table.label_counts(attribute))
-    return LossReduction(table.attributes[attribute], table.value_counts(attribute))
+        gain = InformationGain(table.label_counts(attribute))
+    else:
+        gain = LossReduction(table.attributes[attribute], table.value_counts(attribute))
+    return gain if weight == 1 else WeightedGain(gain, weight)

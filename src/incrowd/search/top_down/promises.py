@@ -16,6 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from incrowd.privacy.model import PrivacyModel, Requirements
+from incrowd.search.protected_columns import ProtectedColumn
 from incrowd.search.top_down.groups import Groups, Rows, Weights, is_small, numbered
 from incrowd.table.class_counts import ClassCounts, Histogram
 from incrowd.table.compressed import CompressedTable
@@ -35,11 +36,12 @@ class Promises:
 
     table: CompressedTable
     requirements: Requirements
-    _columns: dict[str, _Column] = field(default_factory=dict, init=False)
+    _columns: dict[str, ProtectedColumn] = field(default_factory=dict, init=False)
+    _last: dict[str, tuple[Rows, Histogram]] = field(default_factory=dict, init=False)
 
     def __post_init__(self) -> None:
         for name in {name for requirement in self.requirements for name in requirement.columns}:
-            self._columns[name] = _Column(self.table.protected[name])
+            self._columns[name] = ProtectedColumn(self.table.protected[name])
 
     @cached_property
     def models(self) -> tuple[tuple[tuple[int, PrivacyModel], ...], ...]:
@@ -111,8 +113,14 @@ class Promises:
             return distinct, ClassCounts(sizes)
         places, distinct = numbered(keys, room)
         sizes = count(places, len(distinct), records.weights)
-        values = {c: self._columns[c].of(records.rows).grouped(places, len(distinct)) for c in columns}
+        values = {c: self._values(c, records.rows).grouped(places, len(distinct)) for c in columns}
         return distinct, ClassCounts(sizes, values)
+
+    def _values(self, column: str, rows: Rows) -> Histogram:
+        """The values of a protected column in some records; all attributes look at the same records in turn."""
+        if column not in self._last or self._last[column][0] is not rows:
+            self._last[column] = rows, self._columns[column].of(rows)
+        return self._last[column][1]
 
 
 def rest(whole: ClassCounts, part: ClassCounts, of: Codes) -> tuple[Codes, ClassCounts]:
@@ -152,20 +160,3 @@ def present_counts(keys: Codes, room: int, weights: Weights) -> tuple[Codes, Cou
     if weights is None:
         return keys[starts], np.diff(np.append(starts, len(keys)))
     return keys[starts], np.add.reduceat(weights[order], starts).astype(np.int64)
-
-
-class _Column:
-    """A protected column, whose entries can be found by tuple."""
-
-    def __init__(self, histogram: Histogram) -> None:
-        self._histogram = histogram
-        self._starts = np.searchsorted(histogram.tuples, np.arange(histogram.size + 1))
-
-    def of(self, rows: Rows) -> Histogram:
-        """The histogram of some tuples, which are numbered anew in their order."""
-        every = self._histogram
-        tuples = np.arange(every.size)[rows]
-        first, number = self._starts[tuples], self._starts[tuples + 1] - self._starts[tuples]
-        place = np.repeat(np.arange(len(tuples)), number)
-        entries = np.arange(len(place)) + np.repeat(first - np.cumsum(number) + number, number)
-        return Histogram(every.values, place, every.codes[entries], every.counts[entries], len(tuples))

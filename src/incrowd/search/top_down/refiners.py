@@ -21,6 +21,7 @@ from incrowd.search.top_down.gains import Gain
 from incrowd.search.top_down.groups import Groups, Rows, is_small, take
 from incrowd.search.top_down.promises import Levels, Promises, rest
 from incrowd.table.attributes import FlatAttribute, NumberAttribute, TaxonomyAttribute
+from incrowd.table.class_counts import ClassCounts
 from incrowd.table.grouping import Codes, Counts, count
 
 
@@ -32,8 +33,17 @@ class Refiner(Protocol):
     def exact_gains(self, places: Codes) -> Iterator[tuple[Codes, Fraction]]:
         """Exact gains of some candidates: places that gain the same, and what they gain."""
 
+    def parts(self, place: int) -> tuple[Rows, Codes, int]:
+        """The records that a candidate touches, the child of each, and the number of children."""
+
     def refine(self, place: int) -> tuple[Rows, Codes, int]:
-        """Perform a candidate: the records it touches, the child of each, and the number of children."""
+        """Perform a candidate; returns its parts."""
+
+    def close(self, place: int) -> None:
+        """Forget a candidate."""
+
+    def made(self, requirement: int, groups: Groups) -> Iterator[tuple[Codes, ClassCounts]]:
+        """The classes that candidates would make of some groups: whose they are, and what is known of them."""
 
     def observe(self, requirement: int, changed: Groups) -> None:
         """Lower the minima by the new groups of one quasi-identifier, and close candidates that break a promise."""
@@ -124,14 +134,19 @@ class RangeRefiner:
         for place in places.tolist():
             yield np.array([place]), self._gain.exact_split(self._ranges[place].edges)
 
-    def refine(self, place: int) -> tuple[Rows, Codes, int]:
-        """Replace a candidate by its children."""
-        change, edges = self._candidates.changes[place], self._ranges[place].edges
+    def parts(self, place: int) -> tuple[Rows, Codes, int]:
+        """The records in the range, and the child that each lies under."""
+        edges = self._ranges[place].edges
         start, width = int(edges[0]), len(edges) - 1
         rows = self._records.under(start, int(edges[-1]))
         child_of_code = np.repeat(np.arange(width), np.diff(edges))
-        children = child_of_code.take(self._records.of(rows) - self._records.codes.dtype.type(start))
-        self._close(place)
+        return rows, child_of_code.take(self._records.of(rows) - self._records.codes.dtype.type(start)), width
+
+    def refine(self, place: int) -> tuple[Rows, Codes, int]:
+        """Replace a candidate by its children."""
+        change, edges = self._candidates.changes[place], self._ranges[place].edges
+        parts = self.parts(place)
+        self.close(place)
         if isinstance(change, RefineNode):
             assert isinstance(self._attribute, TaxonomyAttribute)
             for node in self._attribute.taxonomy.children[change.node]:
@@ -139,16 +154,13 @@ class RangeRefiner:
         else:
             for left, right in pairwise(edges.tolist()):
                 self._open_interval(left, right)
-        return rows, children, width
+        return parts
 
     def observe(self, requirement: int, changed: Groups) -> None:
         """Count the children of all candidates at once."""
         if self.idle():
             return
-        keys = self._slot_of_code.take(self._records.of(changed.rows))
-        if changed.size > 1:
-            keys += changed.numbers * np.int64(self._used)
-        room = changed.size * self._used
+        keys, room = self._keys(changed)
         if self._promises.sizes_do(requirement) and is_small(room, len(keys)):
             counts = count(keys, room, changed.weights).reshape(changed.size, self._used)
             self._lower(self._promises.lowest(requirement, counts))
@@ -156,6 +168,19 @@ class RangeRefiner:
         distinct, classes = self._promises.classes(requirement, keys, room, changed)
         slots = distinct % self._used
         self._lower((promise, slots, levels) for promise, levels in self._promises.levels(requirement, classes))
+
+    def made(self, requirement: int, groups: Groups) -> Iterator[tuple[Codes, ClassCounts]]:
+        """The children of all candidates at once."""
+        if not self.idle():
+            distinct, classes = self._promises.classes(requirement, *self._keys(groups), groups)
+            yield self._owner.take(distinct % self._used), classes
+
+    def _keys(self, groups: Groups) -> tuple[Codes, int]:
+        """The group and slot of each record as one number, and what all of them are below."""
+        keys = self._slot_of_code.take(self._records.of(groups.rows))
+        if groups.size > 1:
+            keys += groups.numbers * np.int64(self._used)
+        return keys, groups.size * self._used
 
     def observe_counts(self, requirement: int, counts: Counts, slots: Codes) -> None:
         """The same where the records are counted already: groups x slots."""
@@ -175,7 +200,7 @@ class RangeRefiner:
             places = self._owner.take(slots)
             self._candidates.lower(promise, places, levels)
         for place in self._candidates.broken(places, self._promises.thresholds):
-            self._close(place)
+            self.close(place)
 
     def _open_node(self, node: int) -> None:
         assert isinstance(self._attribute, TaxonomyAttribute)
@@ -200,7 +225,8 @@ class RangeRefiner:
         self._owner[slots] = place
         self._slot_of_code[start:stop] = np.repeat(slots, np.diff(edges))
 
-    def _close(self, place: int) -> None:
+    def close(self, place: int) -> None:
+        """Forget a candidate; its codes are under none."""
         closed = self._ranges.pop(place)
         self._candidates.remove(place)
         self._slot_of_code[closed.edges[0] : closed.edges[-1]] = 0
@@ -244,44 +270,60 @@ class DisclosureRefiner:
         for same, gain in self._gain.exact_disclosures(self._suppressed, codes):
             yield places[same], gain
 
+    def parts(self, place: int) -> tuple[Rows, Codes, int]:
+        """Of the suppressed records, those with the value are child 0, the others child 1."""
+        stays = self._records.of(self._rows) != int(self._candidates.order[place])
+        return self._rows, stays.astype(np.int64), 2
+
     def refine(self, place: int) -> tuple[Rows, Codes, int]:
-        """Show one value; it is child 0, what stays suppressed is child 1."""
-        rows, code = self._rows, int(self._candidates.order[place])
-        stays = self._records.of(rows) != code
+        """Show one value."""
+        rows, stays, _ = parts = self.parts(place)
+        code = int(self._candidates.order[place])
         self._suppressed[code] = False
         self._close([code])
-        self._rows = np.flatnonzero(stays) if isinstance(rows, slice) else rows[stays]
+        self._rows = np.flatnonzero(stays) if isinstance(rows, slice) else rows[stays > 0]
         self._update_gains()
-        return rows, stays.astype(np.int64), 2
+        return parts
+
+    def close(self, place: int) -> None:
+        """Forget that a value could be shown."""
+        self._close([int(self._candidates.order[place])])
 
     def observe(self, requirement: int, changed: Groups) -> None:
         """A group falls apart into the records with the value and the other suppressed ones."""
+        seen = []
+        for places, classes in self.made(requirement, changed):
+            for promise, levels in self._promises.levels(requirement, classes):
+                self._candidates.lower(promise, places, levels)
+            seen.append(places)
+        for places in seen[:1]:  # nobody is beside a value that is not there
+            broken = self._candidates.broken(places, self._promises.thresholds)
+            self._close(self._candidates.order[broken].tolist())
+
+    def made(self, requirement: int, groups: Groups) -> Iterator[tuple[Codes, ClassCounts]]:
+        """For every value in a group those who have it, then the other suppressed ones beside them."""
         if self.idle():
             return
-        codes, inside = self._records.of(changed.rows), changed
+        codes, inside = self._records.of(groups.rows), groups
         suppressed = self._suppressed[codes]
         if not suppressed.all():
             chosen = np.flatnonzero(suppressed)
             codes = codes[chosen]
             inside = Groups(
-                chosen if isinstance(changed.rows, slice) else changed.rows[chosen],
-                changed.numbers[chosen],
-                changed.size,
-                None if changed.weights is None else changed.weights[chosen],
+                chosen if isinstance(groups.rows, slice) else groups.rows[chosen],
+                groups.numbers[chosen],
+                groups.size,
+                None if groups.weights is None else groups.weights[chosen],
             )
         width = len(self._suppressed)
         keys, shown = self._promises.classes(
-            requirement, inside.numbers * np.int64(width) + codes, changed.size * width, inside
+            requirement, inside.numbers * np.int64(width) + codes, groups.size * width, inside
         )
-        groups, together = self._promises.classes(requirement, inside.numbers, changed.size, inside)
-        beside, others = rest(together, shown, np.searchsorted(groups, keys // width))
+        of, together = self._promises.classes(requirement, inside.numbers, groups.size, inside)
+        beside, others = rest(together, shown, np.searchsorted(of, keys // width))
         places = self._place[keys % width]
-        for promise, levels in self._promises.levels(requirement, shown):
-            self._candidates.lower(promise, places, levels)
-        for promise, levels in self._promises.levels(requirement, others):
-            self._candidates.lower(promise, places[beside], levels)
-        broken = self._candidates.broken(places, self._promises.thresholds)
-        self._close(self._candidates.order[broken].tolist())
+        yield places, shown
+        yield places[beside], others
 
     def _update_gains(self) -> None:
         codes = np.flatnonzero(self._place != NOBODY)

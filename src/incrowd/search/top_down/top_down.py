@@ -13,28 +13,32 @@ of the anonymity now and the smallest class that x would make, and that class on
 look at the groups that a step changed. A step reads the records under the refined value, nothing else. (What holds for
 sizes holds for any privacy model: a class is never less protected than its less protected part.)
 
+With a budget (`suppress`) a refinement is valid if leaving out the records of bad classes stays within it (see
+`leaving_out`). Its loss counts the anonymity of the classes that stay, and every record that it puts into a bad class
+as one more; gains count all records of the table.
+
 Scores are compared exactly. Ties are broken by the name of the attribute, then by the order of its values.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 import numpy as np
 
-from incrowd.privacy.model import Requirements
-from incrowd.recodings.replay import describe, replayed
-from incrowd.recodings.steps import Change, Step
+from incrowd.privacy.model import Requirements, with_suppression
+from incrowd.recodings.replay import replayed
+from incrowd.recodings.steps import Step
 from incrowd.run import Run
 from incrowd.search.method import SearchResult
+from incrowd.search.record_suppression import budget_of, withhold
 from incrowd.search.top_down.bundles import bundles
-from incrowd.search.top_down.candidates import Candidates
-from incrowd.search.top_down.choice import Best, Choice, Criterion
-from incrowd.search.top_down.gains import gain_of
+from incrowd.search.top_down.choice import Best, Criterion
 from incrowd.search.top_down.groups import Grouping, Groups, Weights
-from incrowd.search.top_down.promises import Promises
-from incrowd.search.top_down.refiners import DisclosureRefiner, RangeRefiner, Refiner, Shared
-from incrowd.table.attributes import FlatAttribute
+from incrowd.search.top_down.leaving_out import LeavingOut
+from incrowd.search.top_down.restarts import cost_of, drawn_priorities
+from incrowd.search.top_down.search import Search, Task
 from incrowd.table.compressed import CompressedTable
 from incrowd.table.grouping import Codes
 
@@ -46,6 +50,9 @@ def top_down(
     *,
     criterion: Criterion = "tdr",
     max_steps: int | None = None,
+    suppress: float = 0.0,
+    priorities: Mapping[str, float] | None = None,
+    restarts: int = 0,
 ) -> SearchResult:
     """Search from the top.
 
@@ -55,86 +62,90 @@ def top_down(
         run: Gets every step; when it is over, the steps so far are a release.
         criterion: "tds" for gain per anonymity lost, "tdr" for that with 1 added to the loss, "gain" for gain alone.
         max_steps: Stop after that many steps.
+        suppress: Share of the records that may be left out.
+        priorities: Weight of each attribute by name, 1 for those that are not named: gains are multiplied by it.
+        restarts: How many more searches to make with random weights; the best release is taken (see `restarts`). Steps
+            are told when it is known, with gains as they were weighted.
 
     Returns:
         The maximal recoding, and the steps that led there.
+
+    Raises:
+        PolicyError: Records may be left out, and a model is not exact then.
     """
-    search = _Search(table, requirements, criterion)
+    budget = budget_of(table, suppress)
+    for requirement in requirements if budget else ():
+        with_suppression(requirement.models)
+    task = Task(table, requirements, criterion, priorities)
+    found = _searched(task, run, budget, max_steps, tell=not restarts)
+    if not restarts:
+        return found
+    least = cost_of(table, found.recoding)
+    for restart in range(1, restarts + 1):
+        if not run.goes_on():
+            break
+        run.amount(restart, restarts, "restarts")
+        another = replace(task, priorities=drawn_priorities(table, priorities, run.seed, restart))
+        tried = _searched(another, run, budget, max_steps, tell=False)
+        if (cost := cost_of(table, tried.recoding)) < least:
+            found, least = tried, cost
+    for step in found.steps:
+        run.step(step)
+    return found
+
+
+def _searched(task: Task, run: Run, budget: int, max_steps: int | None, *, tell: bool) -> SearchResult:
+    """One search."""
+    search = LeavingOut(task, budget) if budget else _Search(task)
     steps: list[Step] = []
     while (max_steps is None or len(steps) < max_steps) and run.goes_on():
         if (best := search.best()) is None:
             break
         steps.append(search.perform(best, len(steps) + 1))
-        run.step(steps[-1])
-    return SearchResult(replayed(table.attributes, steps, "general"), tuple(steps), "general")
+        if tell:
+            run.step(steps[-1])
+    recoding = replayed(task.table.attributes, steps, "general")
+    if isinstance(search, LeavingOut):
+        recoding, left_out = withhold(task.table, recoding, search.out)
+        return SearchResult(recoding, tuple(steps), "general", {"suppressed_records": left_out})
+    return SearchResult(recoding, tuple(steps), "general")
 
 
-class _Search:
-    """The state of a search: groups of records, open candidates, and the anonymity so far."""
+class _Search(Search):
+    """The search in which every record is released: groups of records are split, and looked at once."""
 
-    def __init__(self, table: CompressedTable, requirements: Requirements, criterion: Criterion) -> None:
-        self._table = table
-        self._promises = Promises(table, requirements)
-        self._anonymity = self._promises.anonymity()
-        self._whole = [requirement.models[0].whole for requirement in requirements]
-        self._codes, weights = _records(table, counted=self._promises.need_values)
-        self._attributes = [tuple(map(table.index, requirement.attributes)) for requirement in requirements]
-        self._groupings = [Grouping(len(self._codes[0]), weights) for _ in requirements]
-        self._candidates = Candidates(len(self._promises.thresholds))
-        self._refiners = [self._refiner(i) for i in range(len(table.attributes))]
-        shared = [sum(i in members for members in self._attributes) for i in range(len(table.attributes))]
-        self._choice = Choice(
-            table.attributes, shared, self._candidates, self._refiners, criterion, logarithms=table.has_target
-        )
+    def __init__(self, task: Task) -> None:
+        table = task.table
+        codes, weights = _records(table, counted=any(requirement.columns for requirement in task.requirements))
+        super().__init__(task, codes, leave_out=False)
+        self._groupings = [Grouping(len(codes[0]), weights) for _ in task.requirements]
         sizes = [attribute.size for attribute in table.attributes]
         self._bundles = [
-            bundles(((self._refiners[i], self._codes[i], sizes[i]) for i in members), self._promises)
-            for members in self._attributes
+            bundles(((self.refiners[i], codes[i], sizes[i]) for i in members), self.promises)
+            for members in self.attributes
         ]
         for requirement, grouping in enumerate(self._groupings):
             self._observe(requirement, grouping.everyone())
 
-    def _refiner(self, index: int) -> Refiner:
-        attribute = self._table.attributes[index]
-        codes, gain = self._codes[index], gain_of(self._table, index)
-        shared = Shared(self._candidates, self._promises)
-        if isinstance(attribute, FlatAttribute):
-            return DisclosureRefiner(index, attribute, codes, gain, shared)
-        return RangeRefiner(index, attribute, codes, gain, shared)
-
-    def best(self) -> Best | None:
-        """The best valid refinement."""
-        return self._choice.best(self._anonymity, self._promises.first)
-
     def perform(self, best: Best, number: int) -> Step:
         """Perform a refinement and bring every candidate up to date."""
         place = best.place
-        index, change = int(self._candidates.attribute[place]), self._candidates.changes[place]
-        assert change is not None
-        self._anonymity = np.minimum(self._anonymity, self._candidates.minimum[self._promises.first, place])
-        refiner = self._refiners[index]
+        index, change = self.candidate(place)
+        self.anonymity = np.minimum(self.anonymity, self.candidates.minimum[self.promises.first, place])
+        refiner = self.refiners[index]
         rows, children, width = refiner.refine(place)
         for requirement, grouping in enumerate(self._groupings):
-            if index in self._attributes[requirement]:
+            if index in self.attributes[requirement]:
                 touched, changed = grouping.split(rows, children, width)
                 self._observe(requirement, changed)
                 if touched is not changed:  # new candidates have seen none of them
                     refiner.observe(requirement, touched)
-        return self._step(number, index, change, best)
+        return self.step(number, index, change, best)
 
     def _observe(self, requirement: int, changed: Groups) -> None:
         """Show new groups of a quasi-identifier to its attributes."""
         for bundle in self._bundles[requirement] if changed.size else ():
             bundle.observe(requirement, changed)
-
-    def _step(self, number: int, index: int, change: Change, best: Best) -> Step:
-        attribute = self._table.attributes[index]
-        value, labels = describe(attribute, change)
-        anonymity = tuple(
-            int(level) if whole else level for level, whole in zip(self._anonymity.tolist(), self._whole, strict=True)
-        )
-        gain, loss, score = float(best.gain), float(best.loss), float(best.score)
-        return Step(number, attribute.name, value, labels, gain, loss, score, anonymity, change)
 
 
 def _records(table: CompressedTable, *, counted: bool) -> tuple[Sequence[Codes], Weights]:

@@ -34,7 +34,7 @@ def test_missing_values_dates_and_any_k(k, columns, suppress):
     assert release.measures.total.anonymity >= k
     assert release.measures.total.cm is not None
     assert release.data.num_rows == 40
-    assert release.data["income"].equals(PEOPLE["income"])
+    assert sorted(release.data["income"].to_pylist()) == sorted(PEOPLE["income"].to_pylist())
 
 
 @pytest.mark.parametrize(
@@ -88,8 +88,8 @@ def test_more_attributes_than_all_sets_of_them_could_be_tried():
 
 def test_files_read_back_and_steps_cannot_be_taken_back(tmp_path):
     release = argus(PEOPLE, QI, 3, suppress=0.3)
-    release.write(tmp_path / "release.csv")
-    assert incrowd.apply(tmp_path / "release.recoding.json", PEOPLE).equals(release.data)
+    release.write(tmp_path / "release.csv", confidential=True)
+    assert incrowd.apply(tmp_path / "release.confidential" / "recoding.json", PEOPLE).equals(release.data)
     with pytest.raises(PolicyError, match="keeps no release at a step"):
         release.at(0)
 

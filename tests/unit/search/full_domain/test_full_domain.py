@@ -49,3 +49,10 @@ def test_every_baseline_releases_credit_records(method):
     )
     assert release.certificate.verification["holds"]
     assert release.found.facts.get("suppressed_records", 0) == release.measures.total.suppressed
+
+
+def test_datafly_leaves_out_as_many_as_the_smallest_k_by_default():
+    table = pa.table({"a": [1, 2, 3, 4] * 10, "b": list("wxyz") * 10})
+    qids = [incrowd.QuasiIdentifier(["a"], 2), incrowd.QuasiIdentifier(["b"], 9)]
+    found = incrowd.anonymize(table, quasi_identifiers=qids, method="datafly").found
+    assert found.facts["records_allowed"] == 2

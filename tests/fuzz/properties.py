@@ -1,20 +1,17 @@
 """Runs the property tests with fresh seeds and ten times the examples, for a number of minutes.
 
-    make fuzz MINUTES=30
-    python -m tests.fuzz --minutes 30 tests/property/test_top_down.py
-
 Every failure is printed with its seed and the falsifying example, ready to be pasted into a regression test.
 """
 
 from __future__ import annotations
 
-import argparse
 import os
 import random
 import re
 import subprocess
 import sys
 import time
+from collections import Counter
 
 PLACES = ["tests/property", "tests/conformance", "tests/unit"]
 EXAMPLE = re.compile(r"((?:Falsifying example|Failing test case):.*?)^E?\s*$", re.MULTILINE | re.DOTALL)
@@ -42,29 +39,19 @@ def report(seed: int, output: str) -> None:
         print(blob)
 
 
-def main() -> None:
-    """Fuzz until the time is over; exit code 1 if anything failed."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("places", nargs="*", default=PLACES)
-    parser.add_argument("--minutes", type=float, default=10)
-    parser.add_argument("--workers", default="2")
-    arguments = parser.parse_args()
-    until, rounds, failures = time.monotonic() + 60 * arguments.minutes, 0, 0
-    places = arguments.places[:]
+def try_out(places: list[str], minutes: float, workers: int) -> tuple[Counter[str], int]:
+    """Fuzz until the time is over: how the rounds went, and how many failed."""
+    until, went, failures = time.monotonic() + 60 * minutes, Counter[str](), 0
+    places = list(places) or PLACES[:]
     while time.monotonic() < until:
         seed = random.SystemRandom().randrange(2**32)
         random.shuffle(places)
         for place in places:
-            code, output = round_of([place], seed, until - time.monotonic(), ["-n", arguments.workers])
-            rounds += code >= 0
+            code, output = round_of([place], seed, until - time.monotonic(), ["-n", str(workers)])
+            went["rounds of tests" if code >= 0 else "cut short"] += 1
             if code not in (0, 5, -1):
                 failures += 1
                 report(seed, output)
             if time.monotonic() >= until:
                 break
-    print(f"{rounds} rounds, {failures} with a failure, in {arguments.minutes:g} minutes")
-    sys.exit(1 if failures else 0)
-
-
-if __name__ == "__main__":
-    main()
+    return went, failures

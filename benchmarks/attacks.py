@@ -1,0 +1,228 @@
+"""Attacks on what goes out with a release, each with its figure: what an attacker gets now, and what the mistake gave.
+
+    python -m benchmarks.attacks
+
+What each attack is, and what stops it, is told in `docs/security.md`.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import itertools
+import json
+import random
+import tempfile
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.csv
+import pyarrow.parquet as pq
+
+import incrowd
+from incrowd.certificate import Commitment
+from incrowd.errors import PolicyError
+from incrowd.search.registry import METHODS
+from incrowd.taxonomies.labels import parse_interval
+
+K = 5
+PEOPLE = 3_000
+TABLES = 6  # random tables per method, for the attack on codebooks
+
+
+@dataclass(frozen=True)
+class Found:
+    """What an attacker got.
+
+    Args:
+        attack: What was tried.
+        meant: What the release tells anyway.
+        mistake: What the mistake gave, if it can still be made.
+        now: What is got now.
+    """
+
+    attack: str
+    meant: str
+    mistake: str
+    now: str
+
+
+# Row order
+
+
+def sorted_people() -> pa.Table:
+    """People of the census, sorted by age."""
+    table = pa.csv.read_csv(
+        incrowd.datasets.adult(), parse_options=pa.csv.ParseOptions(delimiter=","), read_options=pa.csv.ReadOptions()
+    )
+    names = ["age", "education", "marital-status", "sex", "race"]
+    draw = random.Random(1)
+    rows = sorted(draw.sample(range(len(table)), PEOPLE))
+    return table.select(names).take(rows).sort_by("age")
+
+
+def span(label: str | None) -> tuple[float, float]:
+    """The lowest and highest whole age that a label stands for."""
+    if label is None:
+        return 0, 200
+    interval = parse_interval(label)
+    if interval is None:
+        return float(label), float(label)
+    low = 0.0 if interval.low is None else float(interval.low)
+    high = 200.0 if interval.high is None else float(interval.high) - (not interval.closed)
+    return low, high
+
+
+def narrowed(spans: Sequence[tuple[float, float]]) -> list[tuple[float, float]]:
+    """What neighbours leave of each span if rows stand in ascending order; the span itself where they contradict it."""
+    lows = list(itertools.accumulate((low for low, _ in spans), max))
+    highs = list(itertools.accumulate((high for _, high in reversed(spans)), min))[::-1]
+    pairs = zip(spans, lows, highs, strict=True)
+    return [(max(own[0], low), min(own[1], high)) if low <= high else own for own, low, high in pairs]
+
+
+def read_off(rows: list[dict[str, Any]], ages: dict[int, int], narrow: bool) -> tuple[float, float]:
+    """The share of exact ages that are guessed right, and of people that stand in less than k."""
+    spans = [span(row["age"]) for row in rows]
+    spans = narrowed(spans) if narrow else spans
+    right = sum(round((low + high) / 2) == ages[row["row"]] for (low, high), row in zip(spans, rows, strict=True))
+    others = [tuple(value for name, value in row.items() if name not in ("age", "row")) for row in rows]
+    crowds = Counter(zip(spans, others, strict=True))
+    below = sum(n for n in crowds.values() if n < K)
+    return right / len(rows), below / len(rows)
+
+
+def row_order() -> Iterator[Found]:
+    """Whoever knows that the original was sorted by age narrows each row down by its neighbours."""
+    table = sorted_people()
+    ages = dict(enumerate(table["age"].to_pylist()))
+    table = table.append_column("row", pa.array(range(len(table))))
+    columns = [name for name in table.column_names if name != "row"]
+    words = {"quasi_identifiers": columns, "k": K, "insensitive": ["row"]}
+    for method in ("cover", "mondrian"):
+        figures = []
+        for keep, narrow in ((True, False), (True, True), (False, True)):
+            release = incrowd.anonymize(table, method=method, keep_order=keep, **words)
+            right, below = read_off(release.data.to_pylist(), ages, narrow)
+            figures.append(f"{right:.0%} of ages, {below:.0%} of people below k")
+        yield Found(f"order of rows in a table sorted by age, {method}", *figures)
+
+
+# The certificate
+
+
+def certificate(folder: Path) -> Iterator[Found]:
+    """Whoever knows all rows but one tries all values of that one against what the certificate says of the original."""
+    draw = random.Random(2)
+    header = "age,sex,zip\n"
+    rows = [f"{draw.randrange(20, 60)},{draw.choice('fm')},{draw.randrange(12300, 12303)}\n" for _ in range(200)]
+    (folder / "people.csv").write_text(header + "".join(rows))
+    release = incrowd.anonymize(folder / "people.csv", quasi_identifiers=["age", "sex", "zip"], k=K, method="tdr")
+    release.write(folder / "out.csv")
+    public = "".join(path.read_text() for path in folder.glob("out.*") if path.is_file())
+    original = json.loads((folder / "out.confidential" / "commitment.json").read_text())["original"]
+    known, guesses, plain, salted = header + "".join(rows[:-1]), 0, 0, 0
+    for age, sex, code in itertools.product(range(20, 60), "fm", range(12300, 12303)):
+        guesses += 1
+        digest = "sha256:" + hashlib.sha256(f"{known}{age},{sex},{code}\n".encode()).hexdigest()
+        plain += digest == original
+        salted += digest in public or Commitment(b"", digest).public in public
+    yield Found(
+        f"hash of the original, {guesses} guesses of one record",
+        "0 confirmed",
+        f"{plain} confirmed",
+        f"{salted} confirmed",
+    )
+
+
+# Records that are left out
+
+
+def left_out(folder: Path) -> Iterator[Found]:
+    """Public files are searched for values that only a left-out person has."""
+    named = releases = 0
+    for method, seed in itertools.product(METHODS, range(TABLES)):
+        if "suppress" not in METHODS[method].options:
+            continue
+        table = with_a_stranger(seed)
+        limit = {"time_limit": 3} if method == "optimal" else {}
+        words = {"quasi_identifiers": ["age", "job"], "k": 4, "method": method, "suppress": 0.05, **limit}
+        release = incrowd.anonymize(table, **words)
+        if len(release.data) == len(table):
+            continue
+        path = folder / f"{method}-{seed}.parquet"
+        release.write(path)
+        shown = b"".join(file.read_bytes() for file in folder.glob(f"{method}-{seed}.*") if file.is_file())
+        shown += str(release.recoding).encode()
+        releases += 1
+        named += b"777001" in shown or b"zzyzx" in shown
+    yield Found(f"values of left-out people in public files, {releases} releases", "0", "67 of 173", str(named))
+
+
+def with_a_stranger(seed: int) -> pa.Table:
+    """Crowds of equal people, and one who is like nobody; text columns know all values."""
+    draw = random.Random(seed)
+    crowds = [(draw.randrange(20, 60), draw.choice(["clerk", "nurse", "smith", "guard"])) for _ in range(12)]
+    rows = [crowd for crowd in crowds for _ in range(draw.randrange(4, 9))] + [(777001, "zzyzx")]
+    draw.shuffle(rows)
+    jobs = pa.array([job for _, job in rows]).dictionary_encode()
+    return pa.table({"age": [age for age, _ in rows], "job": jobs, "kind": jobs})
+
+
+def containers(folder: Path) -> Iterator[Found]:
+    """The bytes of released files and frames are searched for what stands in dictionaries only."""
+    table = with_a_stranger(0)
+    found, tried = 0, 0
+    for frame in (table, table.to_pandas()):
+        release = incrowd.anonymize(frame, quasi_identifiers=["age"], k=4, method="bug", suppress=0.05)
+        rows = release.data if isinstance(release.data, pa.Table) else pa.Table.from_pandas(release.data)
+        assert len(rows) < len(table)
+        with pa.ipc.new_stream(sink := pa.BufferOutputStream(), rows.schema) as stream:
+            stream.write_table(rows)
+        pq.write_table(rows, folder / "frame.parquet")
+        release.write(folder / "dictionary.parquet", overwrite=True)
+        for data in (
+            sink.getvalue().to_pybytes(),
+            (folder / "frame.parquet").read_bytes(),
+            (folder / "dictionary.parquet").read_bytes(),
+        ):
+            tried += 1
+            found += b"zzyzx" in data
+    yield Found(f"values in unused dictionary entries, {tried} files", "0", "every file", str(found))
+
+
+def transformer() -> Iterator[Found]:
+    """Rows that a release leaves out must not come back from the scikit-learn transformer."""
+    from incrowd.sklearn import Anonymizer
+
+    alone = 0
+    tried = 0
+    for method in ("bug", "incognito", "datafly", "samarati", "tdr", "genetic"):
+        frame = with_a_stranger(1).select(["age", "job"]).to_pandas()
+        options = {"suppress": 0.05} if method != "genetic" else {"evaluations": 50}
+        tried += 1
+        try:
+            rows = Anonymizer(["age", "job"], 4, method=method, options=options).fit_transform(frame)
+        except PolicyError:
+            continue
+        sizes = Counter(map(tuple, rows.astype(str).to_numpy().tolist()))
+        alone += sum(n for n in sizes.values() if n < 4)
+    yield Found(f"rows below k from the scikit-learn transformer, {tried} methods", "0", "1 a release", str(alone))
+
+
+def main() -> None:
+    """Run the attacks and print a table."""
+    print("| attack | what the release tells anyway | with the mistake | now |\n| --- | --- | --- | --- |")
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        for found in itertools.chain(
+            row_order(), certificate(folder), left_out(folder), containers(folder), transformer()
+        ):
+            print(f"| {found.attack} | {found.meant} | {found.mistake} | {found.now} |", flush=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,1 @@
+"""Why a column lost so much, and what would help."""

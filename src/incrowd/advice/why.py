@@ -1,0 +1,109 @@
+"""Why a column says so little in a release, and what would help: which requirement forbids more, and what was tried."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from incrowd.advice.refusals import Refusal, refusals_of
+from incrowd.advice.trials import Trial, tried
+from incrowd.errors import UnknownNameError
+from incrowd.run import Run
+from incrowd.tabular import Tabular
+
+if TYPE_CHECKING:
+    from incrowd.release import Release
+
+NEARLY = 0.9  # of a column is lost: nearly a star
+MOST_HINTS = 3  # columns
+TIME = 30.0  # seconds for all trials
+
+
+@dataclass(frozen=True, repr=False)
+class Why(Tabular):
+    """What became of a column, what forbids to tell more of it, and what would help.
+
+    Args:
+        column: The column.
+        loss: What it lost (NCP, from 0 to 1).
+        total: What the release lost.
+        released: How many values it has in the release.
+        refusals: What forbids to tell more, most records first.
+        trials: What was tried, what helps most first.
+    """
+
+    column: str
+    loss: float
+    total: float
+    released: int
+    refusals: tuple[Refusal, ...]
+    trials: tuple[Trial, ...]
+
+    @property
+    def helpful(self) -> tuple[Trial, ...]:
+        """The changes with which the column loses less."""
+        return tuple(trial for trial in self.trials if trial.column_loss < self.loss - 1e-9)
+
+    def to_rows(self) -> list[dict[str, Any]]:
+        """The changes that were tried, a row each."""
+        return [trial.to_json() for trial in self.trials]
+
+    def to_json(self) -> dict[str, Any]:
+        """As JSON-able data."""
+        return {
+            "column": self.column,
+            "loss": self.loss,
+            "total": self.total,
+            "released": self.released,
+            "refusals": [refusal.to_json() for refusal in self.refusals],
+            "trials": [trial.to_json() for trial in self.trials],
+        }
+
+    def __repr__(self) -> str:
+        from incrowd.report.text import as_text
+        from incrowd.report.why import print_why
+
+        return as_text(print_why, self)
+
+
+def why(release: Release, column: str, run: Run | None = None) -> Why:
+    """Why a column of a release says so little, and what would help.
+
+    Args:
+        release: The release.
+        column: A column of its quasi-identifiers.
+        run: Asked between trials whether to go on; by default there is half a minute for them.
+
+    Raises:
+        UnknownNameError: The column is in no quasi-identifier.
+    """
+    names = [attribute.name for attribute in release.table.attributes]
+    if column not in names:
+        raise UnknownNameError("quasi-identifier column", column, names)
+    run = run or Run(time_limit=TIME)
+    run.anytime = True
+    measures = release.measures
+    loss = measures.attributes[names.index(column)].ncp
+    released = len(release.released_values[column])
+    trials = tried(release, column, run)
+    return Why(column, loss, measures.total.ncp, released, refusals_of(release, column), trials)
+
+
+def starred(release: Release) -> tuple[str, ...]:
+    """The columns that say nothing or nearly nothing in a release."""
+    pairs = zip(release.table.attributes, release.measures.attributes, strict=True)
+    return tuple(attribute.name for attribute, part in pairs if part.ncp >= NEARLY and attribute.size > 1)
+
+
+def hints(release: Release) -> tuple[str, ...]:
+    """One line for each column that says nothing or nearly nothing: what forbids more, and where to ask for advice."""
+    found = []
+    columns = starred(release)
+    for column in columns[:MOST_HINTS]:
+        refusals = refusals_of(release, column)
+        reason = f": {refusals[0].text}" if refusals else ""
+        found.append(f"'{column}' says next to nothing{reason}; 'incrowd why' tries out what would help")
+    if len(columns) > MOST_HINTS:
+        more = len(columns) - MOST_HINTS
+        found.append(f"{more} more {'column says' if more == 1 else 'columns say'} next to nothing")
+    return tuple(found)

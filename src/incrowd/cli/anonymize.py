@@ -1,0 +1,98 @@
+"""What `incrowd anonymize` and `incrowd demo` do: make a release, show it, and say which files it has."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from incrowd.cli.groups import told
+from incrowd.cli.help import FILES, REPORTS
+from incrowd.cli.messages import console, print_json, running, user_errors
+from incrowd.cli.options import Input, Json, Output, Overwrite, PolicyOptions
+from incrowd.cli.report import ReportOptions
+from incrowd.datasets.demonstration import K
+
+if TYPE_CHECKING:
+    from incrowd.policy.policy import Policy
+
+_CONFIDENTIAL = "Also keep the recoding of a local method, which holds the original tuples."
+_DRY_RUN = "Read and check everything, say what would be done, and write nothing."
+
+
+@dataclass(frozen=True, kw_only=True)
+class OutputOptions(ReportOptions):
+    """What is written and shown of a release."""
+
+    overwrite: Overwrite = False
+    confidential: Annotated[bool, told(_CONFIDENTIAL, "--confidential", section=FILES)] = False
+    preview: Annotated[bool, told("Show a few rows before and after.", "--preview", section=REPORTS)] = False
+    dry_run: Annotated[bool, told(_DRY_RUN, "--dry-run", section=FILES)] = False
+    as_json: Json = False
+
+
+def anonymize(table: Input, options: PolicyOptions, output: Output, shown: OutputOptions) -> None:
+    """Make a k-anonymous release of a table.
+
+    incrowd anonymize people.csv -o release.csv --qi age,sex,zip --k 10 --target income
+    """
+    with user_errors():
+        policy, dialect = options.read()
+        release_file(table, output, policy, dialect, shown)
+
+
+def release_file(table: Path, output: Path, policy: Policy, dialect: dict[str, Any], shown: OutputOptions) -> None:
+    """Release a file.
+
+    Args:
+        table: The file.
+        output: Where the release goes.
+        policy: The policy.
+        dialect: What is known of CSV files.
+        shown: What is written and shown.
+    """
+    from incrowd.formats.registry import open_source
+    from incrowd.pipeline import release_of
+    from incrowd.release_files import ReleaseFiles
+
+    with running(policy) as run:
+        source = open_source(table, **dialect)
+        ReleaseFiles.of(output).check(source, overwrite=shown.overwrite)
+        shown.check(table, overwrite=shown.overwrite)
+        if shown.dry_run:
+            from incrowd.cli.dry_run import plan_of, print_plan
+
+            plan = plan_of(source, policy, ReleaseFiles.of(output), run)
+        else:
+            release = release_of(source, policy, run)
+            certificate = release.write(output, overwrite=shown.overwrite, confidential=shown.confidential, run=run)
+            shown.write(release, certificate, overwrite=shown.overwrite)
+    if shown.dry_run:
+        print_json(plan.to_json()) if shown.as_json else print_plan(plan)
+    elif shown.as_json:
+        print_json({**release.to_json(), "certificate": certificate.to_json()})
+    else:
+        from incrowd.report.preview import print_preview
+        from incrowd.report.terminal import print_release
+
+        if shown.preview:
+            print_preview(console(), release)
+        print_release(console(), release, output)
+        shown.tell()
+
+
+def demo(
+    folder: Annotated[Path, typer.Argument(help="Where to put the files.", readable=False)] = Path("demo"),
+    k: Annotated[int, told("Size of the smallest crowd.", "--k", section=FILES, noun="N")] = K,
+) -> None:
+    """Anonymize the census data that comes with incrowd (Adult, 45,222 people)."""
+    with user_errors():
+        from incrowd import datasets
+        from incrowd.datasets.demonstration import command_of, policy_of
+
+        table, taxonomies = datasets.copy("adult", folder)
+        output = folder / "release.csv"
+        console().print(command_of(table, output, taxonomies, k) + "\n", highlight=False, soft_wrap=True)
+        release_file(table, output, policy_of(taxonomies, k), {}, OutputOptions(overwrite=True, preview=True))

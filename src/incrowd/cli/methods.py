@@ -1,0 +1,78 @@
+"""What `incrowd methods` prints: all methods in a line each, or one with its options, their defaults and meaning."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Iterator
+from typing import Annotated
+
+import typer
+
+from incrowd.cli.help import WIDEST
+from incrowd.cli.messages import user_errors
+from incrowd.cli.options import complete_method
+
+_NO_BREAK = "\N{NO-BREAK SPACE}"
+_NAME = "A method; without one, all are listed."
+
+
+def methods(
+    name: Annotated[str | None, typer.Argument(help=_NAME, show_default=False, autocompletion=complete_method)] = None,
+) -> None:
+    """List the methods, or explain one: its options with their defaults, and what it can do.
+
+    incrowd methods cover
+    """
+    from incrowd.search.registry import METHODS, method_of
+
+    if name is None:
+        for word, method in METHODS.items():
+            typer.echo(_indented(f"{word:<10} {method.about}", 11))
+        typer.echo("\n'incrowd methods NAME' shows the options of one.")
+        return
+    with user_errors():
+        method_of(name, {})
+        typer.echo("\n".join(explained(name)))
+
+
+def explained(name: str) -> Iterator[str]:
+    """The lines that explain a method."""
+    from incrowd.search.registry import METHODS
+
+    method = METHODS[name]
+    yield _indented(f"{name}: {method.about}", 2)
+    yield ""
+    abilities = {
+        "kind": "local: equal records may be released differently" if method.local else "global: one value, one label",
+        "several quasi-identifiers": _yes(method.several),
+        "records may be left out": "with --suppress" if "suppress" in method.options else "no",
+        "time limit": "releases the best that it has by then" if method.anytime else "fails when it is over",
+    }
+    for word, text in abilities.items():
+        yield f"  {word:<28}{text}"
+    if not method.options:
+        return
+    yield "\noptions"
+    defaults = method.defaults()
+    for option, about in method.options.items():
+        choices = f": {', '.join(about.kind.choices)}" if about.kind.choices else f"; {about.kind.form}"
+        default = defaults.get(option)
+        shown = "" if default is None else f" (default:{_NO_BREAK}{_shown(default)})"
+        yield _indented(f"  --{option.replace('_', '-'):<26}{about.about}{choices}{shown}", 30)
+    yield "\nIn Python and in release.toml the same words with _ instead of -."
+
+
+def _indented(text: str, indent: int) -> str:
+    return "\n".join(textwrap.wrap(text, WIDEST, subsequent_indent=" " * indent, break_on_hyphens=False)).replace(
+        _NO_BREAK, " "
+    )
+
+
+def _yes(holds: bool) -> str:
+    return "yes" if holds else "no"
+
+
+def _shown(value: object) -> str:
+    if isinstance(value, bool):
+        return _yes(value)
+    return ", ".join(map(str, value)) if isinstance(value, list | tuple) else str(value)

@@ -1,0 +1,49 @@
+"""What `incrowd numbers` does: a release with numbers and dates in place of intervals, in a file of its own."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from incrowd.cli.groups import told
+from incrowd.cli.help import COLUMNS
+from incrowd.cli.messages import console, running, user_errors
+from incrowd.cli.options import CsvOptions, Input, Output, Overwrite
+
+_FORM = "midpoint (default): the middle of each interval; bounds: age_low and age_high."
+
+
+def numbers(
+    table: Input,
+    output: Output,
+    csv: CsvOptions,
+    form: Annotated[str, told(_FORM, section=COLUMNS, noun="WORD")] = "midpoint",
+    columns: Annotated[str | None, told("Columns to convert (default: all with intervals).", noun="COLUMNS")] = None,
+    overwrite: Overwrite = False,
+) -> None:
+    """Turn the intervals of a release into numbers and dates: their middle, or a column for each bound.
+
+    incrowd numbers release.csv -o numbers.csv --form bounds
+    """
+    with user_errors():
+        from itertools import chain
+
+        from incrowd.formats.atomic_files import AtomicFiles
+        from incrowd.formats.registry import open_source, open_writer
+        from incrowd.number_columns import converted_rows, number_columns
+        from incrowd.policy.typed import columns_of
+        from incrowd.release_files import ReleaseFiles
+
+        source = open_source(table, **csv.dialect())
+        ReleaseFiles.of(output).check(source, overwrite=overwrite, sidecars=False)
+        with running() as run, AtomicFiles(overwrite=overwrite) as files:
+            run.stage("reading")
+            found = number_columns(source, form, None if columns is None else columns_of(columns))
+            run.stage("writing")
+            rows = converted_rows(source, found)
+            first = next(rows)
+            with open_writer(files.open(output), first.schema, source) as writer:
+                for batch in chain([first], rows):
+                    writer.write(batch)
+                    run.rows(len(batch))
+        told_of = ", ".join(column.name for column in found) or "no column, since none holds intervals"
+        console().print(f"wrote {output}; converted {told_of}", highlight=False, soft_wrap=True)

@@ -1,0 +1,100 @@
+"""What `incrowd report` does, and the reports that `incrowd anonymize` writes beside a release."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+from incrowd.cli.groups import OptionGroup, told, told_path
+from incrowd.cli.help import FILES, REPORTS
+from incrowd.cli.messages import console, running, user_errors
+from incrowd.cli.options import Input, Overwrite, PolicyOptions
+
+if TYPE_CHECKING:
+    from incrowd.certificate import Certificate
+    from incrowd.release import Release
+    from incrowd.tabular import Tabular
+
+_OUTPUT = "Where to write (.html, .md or .json)."
+_RESULT = "Also a report for you alone (.html or .json)."
+_PUBLIC = "Only what the released rows show, for anyone; else it is confidential."
+
+
+@dataclass(frozen=True, kw_only=True)
+class ReportOptions(OptionGroup):
+    """Reports that are written with a release."""
+
+    report: Annotated[Path | None, told_path("Also a report for you alone.", section=REPORTS)] = None
+    public_report: Annotated[Path | None, told_path("Also a report for anyone.", section=REPORTS)] = None
+
+    def check(self, table: Path, *, overwrite: bool) -> None:
+        """Check that they can be written, before any work is done."""
+        for path in (self.report, self.public_report):
+            if path is not None:
+                from incrowd.report.files import check_report
+
+                check_report(path, inputs=[table], overwrite=overwrite)
+
+    def write(self, release: Release, certificate: Certificate, *, overwrite: bool) -> None:
+        """Write them."""
+        for path, public in ((self.report, False), (self.public_report, True)):
+            if path is not None:
+                from incrowd.report.files import write_report
+
+                write_report(release, path, public=public, overwrite=overwrite, certificate=certificate)
+
+    def tell(self) -> None:
+        """Say which there are."""
+        for path, word in ((self.report, "report, for you alone"), (self.public_report, "report, for anyone")):
+            if path is not None:
+                console().print(f"{word}: {path}", highlight=False, markup=False, soft_wrap=True)
+
+
+@dataclass(frozen=True, kw_only=True)
+class ResultReport(OptionGroup):
+    """The report of an inspection, a comparison or an evaluation."""
+
+    report: Annotated[Path | None, told_path(_RESULT, section=FILES)] = None
+
+    def check(self, table: Path, *, overwrite: bool = False) -> None:
+        """Check that it can be written, before any work is done."""
+        if self.report is not None:
+            from incrowd.report.files import check_result
+
+            check_result(self.report, inputs=[table], overwrite=overwrite)
+
+    def write(self, result: Tabular, *, overwrite: bool = False) -> None:
+        """Write it, and say so."""
+        if self.report is not None:
+            from incrowd.report.files import write_result
+
+            write_result(result, self.report, overwrite=overwrite)
+            told_where = f"wrote {self.report} (confidential, for you alone)"
+            console().print(told_where, highlight=False, markup=False, soft_wrap=True)
+
+
+def report(
+    table: Input,
+    options: PolicyOptions,
+    output: Annotated[Path, told_path(_OUTPUT, "-o", "--output", section=FILES)],
+    public: Annotated[bool, told(_PUBLIC, "--public", section=FILES)] = False,
+    overwrite: Overwrite = False,
+) -> None:
+    """Report on a release without writing its rows: is it safe, what did it cost, what was done, how to check it.
+
+    incrowd report people.csv --qi age,sex,zip --k 10 -o report.html
+    """
+    with user_errors():
+        from incrowd.formats.registry import open_source
+        from incrowd.pipeline import release_of
+        from incrowd.report.files import check_report, write_report
+
+        policy, dialect = options.read()
+        check_report(output, inputs=[table], overwrite=overwrite)
+        with running(policy) as run:
+            release = release_of(open_source(table, **dialect), policy, run)
+            run.stage("reporting")
+            write_report(release, output, public=public, overwrite=overwrite)
+        who = "for anyone" if public else "confidential, for you alone"
+        console().print(f"wrote {output} ({who})", highlight=False, markup=False, soft_wrap=True)

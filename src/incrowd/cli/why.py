@@ -1,0 +1,42 @@
+"""What `incrowd why` does: make a release, and say why a column says so little and what would help."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from incrowd.cli.messages import console, print_json, running, user_errors
+from incrowd.cli.options import Input, Json, PolicyOptions
+
+_COLUMN = "A column of the quasi-identifier; without it, the one that lost most."
+
+
+def why(
+    table: Input,
+    options: PolicyOptions,
+    column: Annotated[str | None, typer.Argument(help=_COLUMN, show_default=False)] = None,
+    as_json: Json = False,
+) -> None:
+    """Say why a column became '*' or nearly so, and try out what would help.
+
+    incrowd why people.csv zip --qi age,sex,zip --k 10
+    """
+    with user_errors():
+        from incrowd.advice.why import TIME, why
+        from incrowd.formats.registry import open_source
+        from incrowd.pipeline import release_of
+        from incrowd.report.why import print_why
+
+        policy, dialect = options.read()
+        with running(policy) as run:
+            release = release_of(open_source(table, **dialect), policy, run)
+            losses = {
+                a.name: part.ncp for a, part in zip(release.table.attributes, release.measures.attributes, strict=True)
+            }
+            run.stage("trying what would help")
+            found = why(release, column or max(losses, key=losses.__getitem__), run.quietly(TIME))
+        if as_json:
+            print_json(found.to_json())
+        else:
+            print_why(console(), found)

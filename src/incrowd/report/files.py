@@ -1,0 +1,93 @@
+"""Reports as files: the suffix says whether it is a page, Markdown or data; a steward's report is its owner's alone."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from incrowd.formats.atomic_files import AtomicFiles, check_output
+from incrowd.formats.sources import WatchedFile
+from incrowd.release_files import OWNER_FILE
+from incrowd.report.markdown import markdown_of
+from incrowd.report.notebook import page_of
+from incrowd.report.page import html_of
+from incrowd.report.summary import summary_of
+
+if TYPE_CHECKING:
+    from incrowd.certificate import Certificate
+    from incrowd.evaluation.result import Evaluation
+    from incrowd.release import Release
+    from incrowd.tabular import Tabular
+
+
+def _json_of(summary: Mapping[str, Any]) -> str:
+    return json.dumps(summary, indent=1, ensure_ascii=False) + "\n"
+
+
+WRITERS: Mapping[str, Callable[[Mapping[str, Any]], str]] = {
+    ".html": html_of,
+    ".md": markdown_of,
+    ".json": _json_of,
+}
+
+
+RESULTS: Mapping[str, Callable[[Any], str]] = {
+    ".html": page_of,
+    ".json": lambda result: _json_of(result.to_json()),
+}
+
+
+def check_report(path: str | Path, *, inputs: Iterable[Path] = (), overwrite: bool = False) -> Path:
+    """Check that a report can be written to a path, before any work is done.
+
+    Raises:
+        OutputError: Something is in the way.
+    """
+    return check_output(path, inputs=inputs, overwrite=overwrite, suffixes=tuple(WRITERS), links=False)
+
+
+def check_result(path: str | Path, *, inputs: Iterable[Path] = (), overwrite: bool = False) -> Path:
+    """The same for the report of an inspection, a comparison or an evaluation.
+
+    Raises:
+        OutputError: Something is in the way.
+    """
+    return check_output(path, inputs=inputs, overwrite=overwrite, suffixes=tuple(RESULTS), links=False)
+
+
+def write_result(result: Tabular, path: str | Path, *, overwrite: bool = False) -> Path:
+    """Write a result as a page or as data, for its owner alone."""
+    target = check_result(path, overwrite=overwrite)
+    with AtomicFiles(overwrite=overwrite) as files:
+        files.open(target, mode=OWNER_FILE).write_text(RESULTS[target.suffix](result), encoding="utf-8")
+    return target
+
+
+def write_report(
+    release: Release,
+    path: str | Path,
+    *,
+    public: bool = False,
+    overwrite: bool = False,
+    certificate: Certificate | None = None,
+    evaluation: Evaluation | None = None,
+) -> Path:
+    """Write the report of a release.
+
+    Args:
+        release: The release.
+        path: Where to; the suffix is .html, .md or .json.
+        public: Whether anyone may read it; otherwise it is confidential, and the file its owner's alone.
+        overwrite: Whether a file that is there already may be replaced.
+        certificate: The certificate of the file that the release was written to; that of its `data` if None.
+        evaluation: What classifiers err with the release, for the steward's report.
+    """
+    inputs = [release.source.path] if isinstance(release.source, WatchedFile) else []
+    target = check_report(path, inputs=inputs, overwrite=overwrite)
+    summary = summary_of(release, for_public=public, certificate=certificate, evaluation=evaluation)
+    text = WRITERS[target.suffix](summary)
+    with AtomicFiles(overwrite=overwrite) as files:
+        files.open(target, mode=None if public else OWNER_FILE).write_text(text, encoding="utf-8")
+    return target

@@ -1,0 +1,160 @@
+"""A summary as Markdown: the same sections and tables as the page, in bars of text instead of charts."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from incrowd.report.summary import STEWARD, sections_for
+from incrowd.report.tables import (
+    book_rows,
+    change_rows,
+    check_rows,
+    count,
+    figure,
+    measure_rows,
+    percent,
+    risk_rows,
+    shared_rows,
+)
+
+_SPECIAL = re.compile(r"([\\`*_{}\[\]<>()#+!|~&$-])")
+_CONFIDENTIAL = "**Confidential: for the steward of the data only. This report shows the original table.**"
+Rows = list[tuple[str, ...]]
+_WIDTH = 30  # characters of the longest bar
+
+
+def markdown_of(summary: Mapping[str, Any]) -> str:
+    """The report as Markdown."""
+    steward = summary["reader"] == STEWARD
+    parts = {"safe": _safe, "cost": _cost, "done": _done, "check": _check}
+    lines = [f"# {escaped(summary['title'])}", ""]
+    for name, question in sections_for(summary["reader"]).items():
+        lines += [_CONFIDENTIAL, ""] if steward else []
+        lines += [f"## {question}", "", *parts[name](summary[name])]
+    return "\n".join(lines).rstrip() + "\n"
+
+
+def escaped(text: str) -> str:
+    """A text in which no sign means anything to Markdown or HTML."""
+    return _SPECIAL.sub(r"\\\1", text)
+
+
+def _table(titles: Sequence[str], rows: Sequence[Sequence[str]]) -> Iterator[str]:
+    yield "| " + " | ".join(titles) + " |"
+    yield "|" + " --- |" * len(titles)
+    for row in rows:
+        yield "| " + " | ".join(escaped(cell) for cell in row) + " |"
+    yield ""
+
+
+def _list(texts: Sequence[str]) -> Iterator[str]:
+    yield from (f"- {escaped(text)}" for text in texts)
+    yield ""
+
+
+def _code(text: str) -> Iterator[str]:
+    fence = "`" * max(3, *(len(run) + 1 for run in re.findall("`+", text) or [""]))
+    yield from (fence, text.rstrip("\n"), fence, "")
+
+
+def _safe(safe: Mapping[str, Any]) -> Iterator[str]:
+    yield from (escaped(safe["promise"]), "")
+    titles = ("Promise", "Quasi-identifier", "Asked", "Worst crowd", "Verdict")
+    rows: Rows = [
+        (
+            each["promise"],
+            ", ".join(each["quasi_identifier"]),
+            figure(each["asked"]),
+            figure(each["reached"]),
+            "holds" if each["holds"] else "does not hold",
+        )
+        for each in safe["requirements"]
+    ]
+    yield from _table(titles, rows)
+    before = safe.get("risks_before")
+    for place, risk in enumerate(safe["risks"]):
+        yield from (f"### Risk on {escaped(', '.join(risk['quasi_identifier']))}", "")
+        old = before[place] if before else None
+        yield from _table(("Attacker", "Before", "After") if old else ("Attacker", "After"), risk_rows(risk, old))
+    for sizes in safe["class_sizes"]:
+        yield from (f"### Sizes of crowds on {escaped(', '.join(sizes['quasi_identifier']))}", "")
+        rows = [
+            (f"{each['from']:,} to {each['to']:,}", count(each["crowds"]), count(each["records"]))
+            for each in sizes["bins"]
+        ]
+        yield from _table(("Records in the crowd", "Crowds", "Records"), rows)
+    if safe["homogeneity"]:
+        yield from ("### Crowds that share one sensitive value", "")
+        old_titles = ("Crowds before", "Records before") if "homogeneity_before" in safe else ()
+        yield from _table(("Column", *old_titles, "Crowds after", "Records after"), shared_rows(safe))
+    untouched = ", ".join(safe["untouched"]) or "none"
+    yield from (f"Columns that passed through untouched: {escaped(untouched)}", "")
+    yield from _list([f"Warning: {warning}" for warning in safe.get("warnings", ())])
+    yield from ("### What is not promised", "", *_list(safe["not_promised"]))
+
+
+def _cost(cost: Mapping[str, Any]) -> Iterator[str]:
+    records = cost["records"]
+    told = f"{records['released']:,} records released"
+    if "original" in records:
+        told += f" of {records['original']:,}; {records['left_out']:,} left out"
+    yield from (told, "")
+    if "measures" in cost:
+        yield from _table(("Measure", "Value", "Meaning"), measure_rows(cost["measures"]))
+        rows: Rows = [
+            (
+                each["name"],
+                count(each["original_values"]),
+                count(each["released_values"]),
+                percent(each["loss"]),
+                percent(each["distribution"]["distance"]),
+            )
+            for each in cost["columns"]
+        ]
+        yield from _table(("Column", "Original values", "Released values", "Loss", "Records elsewhere"), rows)
+        for each in cost["columns"]:
+            yield from _bars(each)
+    else:
+        rows = [(each["name"], count(each["released_values"])) for each in cost["columns"]]
+        yield from _table(("Column", "Released values"), rows)
+    if cost["more_columns"]:
+        yield from (f"and {cost['more_columns']:,} more columns", "")
+    if cost.get("errors"):
+        yield from ("### How often classifiers err", "")
+        rows = [
+            (each["classifier"], *(percent(each[word]["value"]) for word in ("original", "released", "without")))
+            for each in cost["errors"]
+        ]
+        yield from _table(("Classifier", "Original", "Released", "Without quasi-identifiers"), rows)
+    if cost["association"].get("changes"):
+        yield from ("### Associations that changed most (Cramér's V)", "")
+        yield from _table(("Pair", "Original", "Released"), change_rows(cost["association"]["changes"]))
+
+
+def _bars(column: Mapping[str, Any]) -> Iterator[str]:
+    """The distribution of a column before and after, as bars of text."""
+    bars = column["distribution"]["bars"]
+    top = max(max(bar["before"], bar["after"]) for bar in bars) or 1
+    rows = []
+    for bar in bars:
+        both = [f"{'█' * round(_WIDTH * bar[key] / top)} {percent(bar[key])}" for key in ("before", "after")]
+        rows.append((bar["value"], *both))
+    yield from (f"### {escaped(column['name'])}", "", *_table(("Value", "Before", "After"), rows))
+
+
+def _done(done: Mapping[str, Any]) -> Iterator[str]:
+    about = f": {done['about_method']}" if "about_method" in done else ""
+    yield from (escaped(f"Method {done['method']}{about}"), "")
+    yield from _list([*done.get("notes", ()), *done.get("hints", ())])
+    yield from _code(done["policy"])
+    for book in done["codebook"]:
+        yield from (f"### Codebook of {escaped(book['column'])}", "")
+        yield from _table(("Value", "Stands for", "Records"), book_rows(book))
+
+
+def _check(check: Mapping[str, Any]) -> Iterator[str]:
+    for command in check["commands"]:
+        yield from _code(command)
+    yield from _table(("What", "Value"), check_rows(check))

@@ -1,0 +1,285 @@
+"""The public report: what anyone can count who has the released rows and their certificate.
+
+It is made from those two and from nothing else, so that it cannot say more than they do; the steward's report
+(`steward`) adds to it what only the original table shows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from incrowd.formats.registry import open_source
+from incrowd.report.association import associations
+from incrowd.report.columns import Columns, read_columns
+from incrowd.report.labels import listed, meaning, shown
+from incrowd.report.policy_text import policy_toml
+from incrowd.risk.assessment import Question, Risk, risk_of
+from incrowd.run import Run
+
+if TYPE_CHECKING:
+    from incrowd.certificate import Certificate
+    from incrowd.formats.sources import Source
+    from incrowd.table.grouping import Counts
+
+MOST_VALUES = 20  # that are listed of a column
+MOST_COLUMNS = 40  # that are shown one by one
+MOST_ASSOCIATED = 12  # columns of the matrix of associations
+NOT_PROMISED = (
+    "Attackers are taken to know the quasi-identifier and nothing else of their target. Whoever knows more, such as a "
+    "column that passed through, may find a record that this release does not hide.",
+    "The promise is about this release alone. Two releases about the same people can be put together, and may then say "
+    "more than each of them.",
+    "It is not differential privacy: the promise is about crowds in these rows, not about what the search for them "
+    "would have found without one person.",
+)
+UNPROTECTED = (
+    "A crowd hides who somebody is, not what all of the crowd have in common; nothing was asked for about sensitive "
+    "values, so look at the crowds that share one value."
+)
+
+
+@dataclass(frozen=True)
+class Published:
+    """What goes out.
+
+    Args:
+        rows: The released rows.
+        certificate: Their certificate.
+    """
+
+    rows: Source
+    certificate: Certificate
+
+    @classmethod
+    def of(cls, rows: Any, certificate: Certificate) -> Published:
+        """From a file or a frame, and its certificate."""
+        return cls(open_source(rows), certificate)
+
+    @property
+    def policy(self) -> dict[str, Any]:
+        """The policy, as the certificate tells it."""
+        return self.certificate.policy
+
+    @cached_property
+    def quasi_identifiers(self) -> tuple[tuple[str, ...], ...]:
+        """The columns of each quasi-identifier."""
+        return tuple(tuple(each["attributes"]) for each in self.policy["quasi_identifiers"])
+
+    @cached_property
+    def attributes(self) -> tuple[str, ...]:
+        """The columns of all quasi-identifiers."""
+        return tuple(dict.fromkeys(name for attributes in self.quasi_identifiers for name in attributes))
+
+    @cached_property
+    def sensitive(self) -> tuple[str, ...]:
+        """The sensitive columns that the rows have."""
+        return tuple(name for name in self.policy.get("sensitive", ()) if name in self.rows.columns)
+
+    @cached_property
+    def associated(self) -> tuple[str, ...]:
+        """The columns whose associations are shown: the quasi-identifiers first, then what they may predict."""
+        target = self.policy.get("target")
+        others = [name for name in (target, *self.sensitive) if name in self.rows.columns]
+        return tuple(dict.fromkeys((*self.attributes[: MOST_ASSOCIATED - len(others[:2])], *others)))[:MOST_ASSOCIATED]
+
+    @cached_property
+    def columns(self) -> Columns:
+        """The columns that are counted."""
+        return read_columns(self.rows, tuple(dict.fromkeys((*self.attributes, *self.associated))))
+
+    @cached_property
+    def risks(self) -> tuple[Risk, ...]:
+        """What an attacker can do with the rows, by quasi-identifier."""
+        return tuple(risk_of(self.rows, self.question(names), Run()) for names in self.quasi_identifiers)
+
+    def question(self, names: Sequence[str]) -> Question:
+        """What is asked of the rows on a quasi-identifier."""
+        return Question.of(names, sensitive=[name for name in self.sensitive if name not in names])
+
+
+def safe(published: Published) -> dict[str, Any]:
+    """Is it safe: the promise, what was reached, and what the crowds are like."""
+    found = published.certificate.verification
+    unprotected = bool(published.sensitive) and not published.policy.get("protections")
+    return {
+        "promise": _promise(published),
+        "holds": found["holds"],
+        "records": found["records"],
+        "requirements": [
+            {
+                "quasi_identifier": _names(finding["attributes"]),
+                "promise": shown(model["model"]),
+                "model": model["name"],
+                "column": None if model["column"] is None else shown(model["column"]),
+                "asked": model["threshold"],
+                "reached": model["worst"],
+                "holds": model["holds"],
+            }
+            for finding in found["quasi_identifiers"]
+            for model in finding["models"]
+        ],
+        "class_sizes": [_class_sizes(published.columns, names) for names in published.quasi_identifiers],
+        "risks": [risk_figures(risk) for risk in published.risks],
+        "homogeneity": [row for risk in published.risks for row in homogeneity(risk)],
+        "untouched": _names(published.certificate.untouched),
+        "not_promised": [*([UNPROTECTED] if unprotected else []), *NOT_PROMISED],
+    }
+
+
+def _promise(published: Published) -> str:
+    """The promise in one sentence."""
+    said = []
+    units = published.policy.get("unit")
+    for each in published.policy["quasi_identifiers"]:
+        crowd = f"at least {each['k']:,} {'people' if units else 'records'}"
+        names = listed(each["attributes"], 8)
+        if each["k"] > 1:
+            said.append(f"stands in a crowd of {crowd} that are equal on {names}")
+    models = {
+        f"{shown(model['model'])} ({model['name']})"
+        for finding in published.certificate.verification["quasi_identifiers"]
+        for model in finding["models"]
+        if model["column"] not in (None, units)
+    }
+    crowds = ", and ".join(said)
+    others = " and ".join(sorted(models))
+    if not crowds:
+        return f"Every crowd of this release satisfies {others}."
+    return f"Everyone in this release {crowds}" + (f"; every crowd satisfies {others}." if others else ".")
+
+
+def risk_figures(risk: Risk) -> dict[str, Any]:
+    """What three attackers can hope for; shares of 1, and counts of records."""
+    journalist = risk.journalist
+    return {
+        "quasi_identifier": _names(risk.question.attributes),
+        "threshold": float(risk.question.threshold),
+        "records": risk.records,
+        "crowds": risk.classes,
+        "smallest_crowd": risk.smallest_class,
+        "alone": risk.uniques.records,
+        "prosecutor_highest": float(risk.prosecutor.highest),
+        "prosecutor_average": float(risk.prosecutor.average),
+        "above_threshold": risk.prosecutor.at_risk,
+        "journalist_highest": None if journalist is None else float(journalist.highest),
+        "marketer": float(risk.marketer),
+    }
+
+
+def homogeneity(risk: Risk) -> list[dict[str, Any]]:
+    """Crowds in which everybody has the same sensitive value."""
+    names = _names(risk.question.attributes)
+    return [
+        {"quasi_identifier": names, "column": shown(each.column), "crowds": each.classes, "records": each.records}
+        for each in risk.homogeneity
+    ]
+
+
+def _class_sizes(columns: Columns, names: Sequence[str]) -> dict[str, Any]:
+    """How large the crowds are, in bins that widen."""
+    sizes = columns.class_sizes(names)
+    edges = size_edges(sizes)
+    bins = []
+    for low, high in pairwise(edges):
+        inside = sizes[(sizes >= low) & (sizes < high)]
+        bins.append({"from": low, "to": high - 1, "crowds": len(inside), "records": int(inside.sum())})
+    return {
+        "quasi_identifier": _names(names),
+        "crowds": len(sizes),
+        "smallest": int(sizes.min()),
+        "median": int(np.partition(sizes, (len(sizes) - 1) // 2)[(len(sizes) - 1) // 2]),
+        "largest": int(sizes.max()),
+        "bins": bins,
+    }
+
+
+def size_edges(sizes: Counts) -> list[int]:
+    """Edges of at most about twelve bins for sizes: even ones where the sizes are close, else 1, 2, 5, 10, 20, ..."""
+    low, high = int(sizes.min()), int(sizes.max())
+    if high - low < 12:
+        return list(range(low, high + 2))
+    if high < 8 * low:
+        step = -(-(high - low + 1) // 12)
+        return list(range(low, high + step + 1, step))
+    steps = [digit * 10**power for power in range(len(str(high)) + 1) for digit in (1, 2, 5)]
+    return [low, *(step for step in steps if low < step <= high), high + 1]
+
+
+def cost(published: Published) -> dict[str, Any]:
+    """What the release is like to work with: how many values it tells apart, and how they go together."""
+    columns = published.columns
+    sizes = columns.class_sizes(published.attributes)
+    names = published.associated
+    return {
+        "records": {"released": columns.records},
+        "crowds": len(sizes),
+        "average_crowd": columns.records / len(sizes),
+        "discernibility": int(np.square(sizes).sum()),
+        "columns": [
+            {"name": shown(name), "released_values": len(columns.labels[name])}
+            for name in published.attributes[:MOST_COLUMNS]
+        ],
+        "more_columns": max(0, len(published.attributes) - MOST_COLUMNS),
+        "association": {"columns": _names(names), "released": associations(columns, names)},
+    }
+
+
+def done(published: Published) -> dict[str, Any]:
+    """What was done: the policy, the method, and the released values with what they stand for."""
+    policy = published.policy
+    known = ("quasi_identifiers", "target", "identifiers", "unit", "sensitive", "protections", "insensitive")
+    others = ("taxonomies", "types", "ranges", "missing", "missing_values", "method", "seed", "strict", "keep_order")
+    return {
+        "policy": policy_toml(_shortened(policy)),
+        "method": policy["method"],
+        "options": {key: _shortened(value) for key, value in policy.items() if key not in (*known, *others)},
+        "dropped": _names(dict.fromkeys((*policy.get("identifiers", ()), *_one(policy.get("unit"))))),
+        "codebook": [codebook(published.columns, name) for name in published.attributes[:MOST_COLUMNS]],
+    }
+
+
+def codebook(columns: Columns, name: str) -> dict[str, Any]:
+    """The released values of a column, the frequent ones first."""
+    counts, labels = columns.counts(name), columns.labels[name]
+    order = sorted(range(len(labels)), key=lambda code: (-int(counts[code]), labels[code] or ""))
+    values = []
+    for code in order[:MOST_VALUES]:
+        label = shown(labels[code])
+        values.append({"value": label, "meaning": meaning(label), "records": int(counts[code])})
+    rest = order[MOST_VALUES:]
+    return {"column": shown(name), "values": values, "more": len(rest), "more_records": int(counts[rest].sum())}
+
+
+def check(published: Published) -> dict[str, Any]:
+    """How anyone can check it."""
+    certificate = published.certificate
+    return {
+        "release": certificate.output,
+        "commitment": certificate.commitment,
+        "versions": dict(certificate.versions),
+        "seed": certificate.policy["seed"],
+        "commands": ["incrowd verify release.csv --certificate release.certificate.json"],
+    }
+
+
+def _names(names: Sequence[str] | Mapping[str, Any]) -> list[str]:
+    return [shown(name) for name in names]
+
+
+def _one(name: str | None) -> tuple[str, ...]:
+    return () if name is None else (name,)
+
+
+def _shortened(value: Any) -> Any:
+    """Data of which no text is longer than what is shown of it."""
+    if isinstance(value, str):
+        return shown(value) if value else value
+    if isinstance(value, Mapping):
+        return {shown(key): _shortened(each) for key, each in value.items()}
+    return [_shortened(each) for each in value] if isinstance(value, list | tuple) else value

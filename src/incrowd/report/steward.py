@@ -1,0 +1,181 @@
+"""The steward's report: the public one, and what only the original table shows. It is confidential."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from incrowd.measures.registry import MEASURES, OF_CLASSES
+from incrowd.report import public
+from incrowd.report.association import associations
+from incrowd.report.columns import read_columns
+from incrowd.report.distributions import distribution
+from incrowd.report.labels import shown
+from incrowd.report.public import MOST_COLUMNS, Published, homogeneity, risk_figures
+from incrowd.report.trees import tree_lines
+from incrowd.risk.assessment import Question, risk_of
+from incrowd.run import Run
+from incrowd.table.attributes import TaxonomyAttribute
+
+if TYPE_CHECKING:
+    from incrowd.evaluation.result import Evaluation
+    from incrowd.release import Release
+
+MOST_POINTS = 200  # of the path of a search
+_MOST_MEASURED = 8  # steps at which the loss is worked out again
+_LARGE = 200_000  # distinct tuples: above, the loss along the path would take long
+MOST_CHANGES = 6  # pairs of columns whose association changed most
+_TOLD = ("method", "options", "why")  # facts that have a place of their own
+
+
+@dataclass(frozen=True)
+class Own:
+    """What the steward has.
+
+    Args:
+        release: The release, which knows the original table.
+        published: What goes out.
+        evaluation: What classifiers err with the release, if that was tried.
+    """
+
+    release: Release
+    published: Published
+    evaluation: Evaluation | None = None
+
+
+def safe(own: Own) -> dict[str, Any]:
+    """Is it safe, with the risk before the release and what to be careful about."""
+    found = public.safe(own.published)
+    before = []
+    for names, after in zip(own.published.quasi_identifiers, own.published.risks, strict=True):
+        question = Question.of(names, sensitive=after.question.sensitive)
+        before.append(risk_of(own.release.source, question, Run()))
+    crowds = [row for risk in before for row in homogeneity(risk)]
+    return {
+        **found,
+        "risks_before": [risk_figures(risk) for risk in before],
+        "homogeneity_before": crowds,
+        "warnings": [shown(warning, 400) for warning in own.release.warnings],
+    }
+
+
+def cost(own: Own) -> dict[str, Any]:
+    """What it cost: losses, distributions and associations before and after, and how the search went."""
+    release, found = own.release, public.cost(own.published)
+    measures = release.measures
+    columns = []
+    parts = release.recoding.parts(release.table)
+    pairs = dict(zip((a.name for a in release.table.attributes), measures.attributes, strict=True))
+    attributes = {attribute.name: attribute for attribute in release.table.attributes}
+    for row, name in zip(found["columns"], own.published.attributes, strict=False):
+        attribute = attributes[name]
+        told = distribution(release.table, release.recoding, parts, attribute)
+        counts = {"original_values": attribute.size, "loss": round(float(pairs[name].ncp), 6)}
+        columns.append({**row, **counts, "distribution": told})
+    left_out = measures.total.suppressed
+    return {
+        **found,
+        "records": {"original": measures.records, **found["records"], "left_out": left_out},
+        "measures": [
+            {"name": name, "title": MEASURES[name].title, "about": MEASURES[name].about, "value": value}
+            for name in OF_CLASSES
+            if (value := measures.total.values[name]) is not None
+        ],
+        "columns": columns,
+        "association": _associations(own, found["association"]),
+        "path": _path(release),
+        "errors": [] if own.evaluation is None else _errors(own.evaluation),
+    }
+
+
+def _errors(evaluation: Evaluation) -> list[dict[str, Any]]:
+    """What each classifier errs, shares of 1, with the ends of a confidence interval."""
+    words = {"original": "baseline", "released": "anonymity", "without": "upper"}
+    return [
+        {
+            "classifier": shown(errors.classifier),
+            **{title: getattr(errors, word).to_json() for title, word in words.items()},
+        }
+        for errors in evaluation.errors
+    ]
+
+
+def _associations(own: Own, after: Mapping[str, Any]) -> dict[str, Any]:
+    """The associations before, and which of them changed most."""
+    names = own.published.associated
+    before = associations(read_columns(own.release.source, names), names)
+    changes = [
+        {
+            "first": shown(names[row]),
+            "second": shown(names[column]),
+            "original": before[row][column],
+            "released": after["released"][row][column],
+        }
+        for row in range(len(names))
+        for column in range(row)
+    ]
+    changes.sort(key=lambda change: -abs(change["original"] - change["released"]))
+    return {**after, "original": before, "changes": changes[:MOST_CHANGES]}
+
+
+def _path(release: Release) -> dict[str, Any] | None:
+    """How anonymity and loss went over the steps of a greedy search; None where there are no steps."""
+    steps = release.steps
+    if not steps:
+        return None
+    places = _spread(len(steps), MOST_POINTS)
+    anonymity = [{"step": steps[at].number, "value": min(steps[at].anonymity, default=0)} for at in places]
+    losses = []
+    if release.found.begins is not None and len(release.table.counts) <= _LARGE:
+        for at in _spread(len(steps) + 1, _MOST_MEASURED):
+            losses.append({"step": at, "value": round(float(release.at(at).measures.total.ncp), 6)})
+    last = [
+        {"step": step.number, "column": shown(step.attribute), "value": shown(step.value), "into": len(step.children)}
+        for step in steps[-5:]
+    ]
+    asked = min(requirement.least_size for requirement in release.policy.requirements)
+    return {"chosen": len(steps), "asked": asked, "anonymity": anonymity, "losses": losses, "last": last}
+
+
+def _spread(size: int, most: int) -> list[int]:
+    """At most so many places of a list, evenly, the first and the last among them."""
+    if size <= most:
+        return list(range(size))
+    return sorted({round(place * (size - 1) / (most - 1)) for place in range(most)})
+
+
+def done(own: Own) -> dict[str, Any]:
+    """What was done, and why: the method, the hierarchies with the released cut, and hints."""
+    release, found = own.release, public.done(own.published)
+    columns = own.published.columns
+    trees = []
+    for attribute in release.table.attributes[:MOST_COLUMNS]:
+        if isinstance(attribute, TaxonomyAttribute):
+            counts = columns.counts(attribute.name).tolist()
+            released = dict(zip(columns.labels[attribute.name], counts, strict=True))
+            trees.append({"column": shown(attribute.name), "lines": tree_lines(attribute.taxonomy, released)})
+    facts = {key: value for key, value in release.found.facts.items() if key not in _TOLD}
+    single = {key: value for key, value in facts.items() if not isinstance(value, list | dict)}
+    return {
+        **found,
+        "about_method": release.method_about,
+        "facts": {shown(key.replace("_", " ")): shown(value, 200) for key, value in single.items()},
+        "notes": [shown(note, 600) for note in release.notes],
+        "hints": [shown(hint, 600) for hint in release.hints],
+        "trees": trees,
+    }
+
+
+def check(own: Own) -> dict[str, Any]:
+    """How to make it and check it again."""
+    found = public.check(own.published)
+    secret = own.published.certificate.secret
+    return {
+        **found,
+        "original": {"name": shown(own.release.source.name), "digest": None if secret is None else secret.digest},
+        "commands": [
+            f"incrowd anonymize {shown(own.release.source.name)} -o release.csv --policy policy.toml",
+            *found["commands"],
+        ],
+    }

@@ -1,0 +1,113 @@
+"""The tables of a report as rows of text, and how numbers are written in it; HTML and Markdown show the same."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+Row = tuple[str, ...]
+_RISKS = {
+    "alone": ("Records that are alone in the table (uniques)", "records"),
+    "smallest_crowd": ("Smallest crowd", "count"),
+    "prosecutor_highest": ("Prosecutor, who knows that the target is in the table: highest risk", "share"),
+    "prosecutor_average": ("Prosecutor: average risk", "share"),
+    "above_threshold": ("Records with a risk above {threshold:.0%}", "records"),
+    "journalist_highest": ("Journalist, who does not know who is in the table: highest risk", "share"),
+    "marketer": ("Marketer, who links everybody: share of right links", "share"),
+}
+
+
+def count(value: int) -> str:
+    """A number of things."""
+    return f"{value:,}"
+
+
+def percent(share: float | None) -> str:
+    """A share of 1."""
+    if share is None:
+        return "not known"
+    if 0 < share < 0.0001:
+        return "below 0.01 %"
+    return f"{100 * share:.3g} %"
+
+
+def figure(value: float | int | None) -> str:
+    """Any number, in about four digits."""
+    if value is None:
+        return "–"
+    if isinstance(value, int) or value == int(value):
+        return f"{int(value):,}"
+    return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.4g}"
+
+
+def risk_rows(after: Mapping[str, Any], before: Mapping[str, Any] | None = None) -> list[Row]:
+    """What three attackers can do, before and after."""
+    found = []
+    for key, (title, kind) in _RISKS.items():
+        cells = [_risk(each, key, kind) for each in (before, after) if each is not None]
+        if key == "journalist_highest" and after[key] is None:
+            cells = ["≤ prosecutor’s" for _ in cells]  # the population is not known
+        found.append((title.format(threshold=after["threshold"]), *cells))
+    return found
+
+
+def _risk(risk: Mapping[str, Any], key: str, kind: str) -> str:
+    value = risk[key]
+    if kind == "share":
+        return percent(value)
+    return count(value) if kind == "count" else f"{value:,} ({percent(value / risk['records'])})"
+
+
+def shared_rows(safe: Mapping[str, Any]) -> list[Row]:
+    """The crowds of one sensitive value, before and after."""
+    before = safe.get("homogeneity_before")
+    found = []
+    for place, row in enumerate(safe["homogeneity"]):
+        after = (count(row["crowds"]), count(row["records"]))
+        old = () if before is None else (count(before[place]["crowds"]), count(before[place]["records"]))
+        found.append((row["column"], *old, *after))
+    return found
+
+
+def measure_rows(measures: list[Mapping[str, Any]]) -> list[Row]:
+    """The measures of a release with what they mean."""
+    return [(each["title"], figure(each["value"]), each["about"]) for each in measures]
+
+
+def change_rows(changes: list[Mapping[str, Any]]) -> list[Row]:
+    """The pairs of columns whose association changed most."""
+    return [
+        (f"{each['first']} and {each['second']}", f"{each['original']:.2f}", f"{each['released']:.2f}")
+        for each in changes
+    ]
+
+
+def book_rows(book: Mapping[str, Any]) -> list[Row]:
+    """The released values of a column with what they stand for."""
+    rows: list[Row] = [(each["value"], each["meaning"], count(each["records"])) for each in book["values"]]
+    if book["more"]:
+        rows.append((f"and {book['more']:,} more values", "", count(book["more_records"])))
+    return rows
+
+
+def plain_book_rows(book: Mapping[str, Any]) -> list[Row]:
+    """The same where no value needs to be explained."""
+    return [(row[0], row[2]) for row in book_rows(book)]
+
+
+def explains(book: Mapping[str, Any]) -> bool:
+    """Whether a value of a codebook says more than itself."""
+    return any(each["meaning"] for each in book["values"])
+
+
+def check_rows(check: Mapping[str, Any]) -> list[Row]:
+    """What a release can be checked by."""
+    rows = [
+        ("Digest of the release", check["release"]),
+        ("Commitment to the original table", check["commitment"]),
+    ]
+    if "original" in check:
+        rows.append(("Original table", check["original"]["name"]))
+        rows.append(("Digest of the original table, confidential", check["original"]["digest"] or "not known"))
+    rows += [(f"Version of {name}", version) for name, version in check["versions"].items()]
+    return [*rows, ("Seed", str(check["seed"]))]

@@ -1,0 +1,17 @@
+"""Auto: the method that suits a table and its purpose."""
+
+from __future__ import annotations
+
+from incrowd.search.method import Method
+from incrowd.search.options import SUPPRESS
+from incrowd.search.priorities import PRIORITIES
+
+METHODS = {
+    "auto": Method(
+        "the method that suits the table: top-down for a target, else the local method that loses least in short time",
+        "incrowd.search.automatic.automatic:automatic",
+        {"suppress": SUPPRESS, "priorities": PRIORITIES},
+        anytime=True,
+        local=True,
+    ),
+}

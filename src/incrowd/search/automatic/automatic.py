@@ -1,0 +1,93 @@
+"""Auto: chooses a method by what the release is for and how large the table is, and says what it chose and why.
+
+- With a target, top-down refinement (`tdr`): it keeps what predicts the target.
+- With several quasi-identifiers, `tdr` too: local methods take one.
+- Otherwise the local method that loses least. `mondrian` is quick at any size, and best where there are many
+  attributes; `cover` mostly loses less, but takes longer than linear in the size. Both run and the better one is taken
+  (NCP), unless the table is too large for `cover` or even for classes of single tuples.
+
+Where records may be left out, only the last one runs: which of the two is better could depend on who is left out, and
+the certificate names the method.
+
+The choice follows from the table alone, never from a clock, so that the same table gives the same release anywhere. A
+time limit can only take `cover` away.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from incrowd.errors import TimeLimitError
+from incrowd.measures.measures import measure
+from incrowd.privacy.model import Requirements
+from incrowd.run import Run
+from incrowd.search.method import SearchResult
+from incrowd.table.compressed import CompressedTable
+
+LOCAL = 5_000_000  # tuples; beyond, a recoding of single tuples does not fit into memory
+SWIFT = {"cover": {"effort": 0}}  # options that save time: compiling the rest takes longest on a new machine
+COVER = 600_000  # cells (tuples x attributes) that `cover` takes about half a minute for
+
+
+def choices(table: CompressedTable, requirements: Requirements) -> tuple[tuple[str, ...], str]:
+    """The methods to try, and why these."""
+    if table.has_target:
+        return ("tdr",), "a target is given, and top-down refinement keeps what predicts it"
+    if len(requirements) > 1:
+        return ("tdr",), "there are several quasi-identifiers, and local methods take one"
+    if len(table.counts) > LOCAL:
+        return ("tdr",), f"{len(table.counts):,} distinct combinations are too many for a local method"
+    if len(table.counts) * len(table.attributes) > COVER:
+        return ("mondrian",), "without a target a local method loses least, and cover would take long on this table"
+    return ("mondrian", "cover"), "without a target a local method loses least"
+
+
+def automatic(
+    table: CompressedTable,
+    requirements: Requirements,
+    run: Run,
+    *,
+    suppress: float = 0.0,
+    priorities: Mapping[str, float] | None = None,
+) -> SearchResult:
+    """Run the method that suits, or the better one of two.
+
+    Args:
+        table: The compressed table.
+        requirements: What must hold.
+        run: Told of steps, and asked whether to go on.
+        suppress: Share of the records that may be left out.
+        priorities: Weights of attributes by name, 1 for those that are not named.
+    """
+    from incrowd.search.registry import method_of
+
+    options: dict[str, Any] = {"suppress": suppress} if suppress else {}
+    options |= {"priorities": priorities} if priorities else {}
+    names, why = choices(table, requirements)
+    if suppress:
+        names = names[-1:]  # which of two is better could tell of who is left out
+    found: list[tuple[float, str, SearchResult]] = []
+    for name in names:
+        words = {**SWIFT.get(name, {}), **options}
+        method = method_of(name, words, len(requirements))
+        part = run if not found else run.part()
+        part.anytime = method.anytime
+        try:
+            result = method.search(table, requirements, words, part)
+        except TimeLimitError:
+            if not found:
+                raise
+            run.ended_early = run.over  # there is a release; the better method had no time
+            why += f"; {name} did not end in time"
+            continue
+        loss = measure(table, result.recoding, requirements).total.ncp if len(names) > 1 else 0.0
+        found.append((loss, name, result))
+    run.anytime = True
+    loss, name, best = min(found, key=lambda each: each[0])
+    if len(found) > 1:
+        others = ", ".join(f"{other} {ncp:.4f}" for ncp, other, _ in found if other != name)
+        why += f": NCP {loss:.4f}, {others}"
+    chosen = {"method": name, "options": {**SWIFT.get(name, {}), **options}, "why": why}
+    return replace(best, facts={**best.facts, **chosen})

@@ -1,0 +1,188 @@
+"""Leaving out records of a local release, within a budget, where that saves more loss than it costs.
+
+A record that is left out has lost everything, so leaving it out only pays for what others regain. There are two ways:
+
+- Trimming. Of a class only the records below one child of one of its values stay, and are drawn together.
+- Dissolving. The records of a class join other classes that have all their values already; those for whom there is no
+  such class are left out.
+
+What gains most for each record that is left out is done first, as far as the budget reaches, over and over, until
+nothing is gained any more. Every class is good after every change: what stays of a trimmed class is asked about, and a
+good class stays good whatever joins it, with all models for which records may be left out. So it may end at any moment.
+It ends, as the loss falls each time. Ties go by the number of the class, which follows the order of its tuples.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from incrowd.run import Run
+from incrowd.search.clustering.guarded import BUCKET, Space, compact
+from incrowd.search.clustering.ledger import Entries, Term
+from incrowd.table.class_counts import ClassCounts, Mask
+from incrowd.table.grouping import count
+
+Numbers = npt.NDArray[Any]
+Parts = tuple[Numbers, Numbers, Numbers]
+
+ROUNDS = 100
+
+
+def leave_out(space: Space, parts: Parts, budget: int, run: Run) -> tuple[Parts, int]:
+    """Leave out records while that pays.
+
+    Args:
+        space: The tuples, with the loss as what counts.
+        parts: Tuple, class and records of each part; with protected columns every tuple is one part, in order.
+        budget: How many records may be left out.
+        run: Asked in between whether to go on; every class is good.
+
+    Returns:
+        The parts, with the class -1 for those that are left out, and the number of records left out.
+    """
+    tuples, groups, records = parts
+    spent = 0
+    for _ in range(ROUNDS):
+        if spent == budget or not run.goes_on():
+            break
+        state = _State.of(space, tuples, groups, records)
+        changes = [change for change in (_trimmed(state), _dissolved(state, run)) if change is not None]
+        after = _performed(state, changes, budget - spent)
+        if after is None:
+            break
+        groups = after
+        spent = int(records[groups < 0].sum())
+        run.amount(spent, budget, "records left out")
+    return (tuples, groups, records), spent
+
+
+@dataclass(frozen=True)
+class _State:
+    """Parts that are released, in classes: numbers of the parts, their classes without gaps, and what classes hold."""
+
+    space: Space
+    all_groups: Numbers
+    chosen: Numbers
+    tuples: Numbers
+    records: Numbers
+    groups: Numbers
+    size: int
+    nodes: Numbers
+    detail: Numbers
+    sizes: Numbers
+    entries: Entries
+
+    @classmethod
+    def of(cls, space: Space, tuples: Numbers, groups: Numbers, records: Numbers) -> _State:
+        from incrowd.search.clustering.joining import common_of
+
+        chosen = np.flatnonzero(groups >= 0)
+        own, size = compact(groups[chosen])
+        nodes = common_of(space.forest, space.tuples[tuples[chosen]], own, size)
+        entries = space.ledger.tuples if space.ledger.requirement.columns else Entries.of(ClassCounts(records), ())
+        sizes = count(own, size, records[chosen])
+        return cls(
+            space,
+            groups,
+            chosen,
+            tuples[chosen],
+            records[chosen],
+            own,
+            size,
+            nodes,
+            space.detail(nodes),
+            sizes,
+            entries,
+        )
+
+
+@dataclass(frozen=True)
+class _Changes:
+    """A change of each class: what all records gain, how many are left out, and where each part goes (-1 for out)."""
+
+    gain: Numbers
+    out: Numbers
+    targets: Numbers
+
+
+def _trimmed(state: _State) -> _Changes:
+    """The best way to keep the records of one branch only, per class."""
+    from incrowd.search.clustering.joining import branches_of, common_of
+
+    space, own, size = state.space, state.groups, state.size
+    nodes = space.tuples[state.tuples]
+    branches = branches_of(space.forest, state.nodes[own], nodes)
+    gains, outs = np.zeros(size, np.int64), np.zeros(size, np.int64)
+    targets = own.copy()
+    for a in range(nodes.shape[1]):
+        _, part = np.unique(own * np.int64(len(space.forest.parent)) + branches[:, a], return_inverse=True)
+        number = int(part.max()) + 1
+        home = np.empty(number, np.int64)
+        home[part] = own
+        kept = count(part, number, state.records)
+        out = state.sizes[home] - kept
+        detail = space.detail(common_of(space.forest, nodes, part, number))
+        gain = kept * (detail - state.detail[home]) - out * state.detail[home]
+        pays = (gain > 0) & (out > 0)
+        asked = pays[part]
+        if asked.any():
+            pays &= space.ledger.good([Term(state.entries, state.chosen[asked], part[asked])], number)
+        best = np.full(size, -1)
+        order = np.lexsort((-np.arange(number), gain))
+        order = order[pays[order] & (gain[order] > gains[home[order]])]
+        best[home[order]] = order  # the last one written is the best
+        better = best >= 0
+        gains[better], outs[better] = gain[best[better]], out[best[better]]
+        changed = better[own]
+        targets[changed] = np.where(part[changed] == best[own[changed]], own[changed], -1)
+    return _Changes(gains, outs, targets)
+
+
+def _dissolved(state: _State, run: Run) -> _Changes:
+    """What becomes of each class whose records join the classes that have their values, or are left out."""
+    from incrowd.privacy.compiled import Needs
+    from incrowd.search.clustering.exchange import new_sweep
+    from incrowd.search.clustering.joining import proposals
+
+    space, size = state.space, state.size
+    parts = np.stack([state.tuples, state.groups, state.records], axis=1)
+    needs = Needs(space.ledger.requirement.least_size)
+    sweep = new_sweep(space.forest, space.roots, space.tuples, state.nodes, parts, needs, 0, BUCKET)
+    targets = proposals(sweep, run, anywhere=True)
+    detail = np.where(targets < 0, 0, state.detail[targets])
+    gains = np.zeros(size, np.int64)
+    np.add.at(gains, state.groups, state.records * (detail - state.detail[state.groups]))
+    return _Changes(gains, count(state.groups, size, state.records * (targets < 0)), targets)
+
+
+def _performed(state: _State, changes: list[_Changes], budget: int) -> Numbers | None:
+    """The class of all parts after the best changes that do not disturb each other; None if none pays."""
+    order = np.argsort(state.groups, kind="stable")
+    first = np.searchsorted(state.groups[order], np.arange(state.size + 1))
+    rows = []
+    for kind, change in enumerate(changes):
+        for number in np.flatnonzero((change.gain > 0) & (change.out <= budget)).tolist():
+            gain, out = int(change.gain[number]), int(change.out[number])
+            rows.append((-gain / out if out else -np.inf, number, kind))
+    busy, receives = np.zeros(state.size, bool), np.zeros(state.size, bool)
+    groups, changed = state.groups.copy(), False
+    for _, number, kind in sorted(rows):
+        members = order[first[number] : first[number + 1]]
+        targets = changes[kind].targets[members]
+        others: Mask = (targets >= 0) & (targets != number)
+        out = int(changes[kind].out[number])
+        if busy[number] or receives[number] or out > budget or busy[targets[others]].any():
+            continue
+        busy[number], changed = True, True
+        receives[targets[others]] = True
+        groups[members] = targets
+        budget -= out
+    if not changed:
+        return None
+    after = state.all_groups.copy()
+    after[state.chosen] = groups
+    return after

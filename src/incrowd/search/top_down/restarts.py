@@ -1,0 +1,48 @@
+"""Restarts of a top-down search: a greedy search can be led astray by one step, and never takes one back.
+
+A restart multiplies the gains of every attribute by a random factor, the same during the whole search. Of all releases
+the one is taken that loses least of what the search is for: with a target the information about it, without one the
+loss (NCP). The plain search is one of them, and is taken unless another is better.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from fractions import Fraction
+
+import numpy as np
+
+from incrowd.measures.classes import FinestClasses
+from incrowd.recodings.recoding import Recoding
+from incrowd.search.exact import information
+from incrowd.search.outcome import released_cost
+from incrowd.table.compressed import CompressedTable
+
+SPREAD = 0.7  # of the random factors, as the standard deviation of their logarithm
+_LEAST, _DECIMALS = 0.001, 3
+
+
+def drawn_priorities(
+    table: CompressedTable, priorities: Mapping[str, float] | None, seed: int, restart: int
+) -> dict[str, float]:
+    """The weights of a restart: those that were asked for, times random factors, whatever the order of columns."""
+    random = np.random.default_rng([seed, restart])
+    names = sorted(attribute.name for attribute in table.attributes)
+    factors = np.exp(random.normal(0, SPREAD, len(names))).tolist()
+    asked = priorities or {}
+    return {
+        name: round(max(_LEAST, factor * asked.get(name, 1)), _DECIMALS)
+        for name, factor in zip(names, factors, strict=True)
+    }
+
+
+def cost_of(table: CompressedTable, recoding: Recoding) -> Fraction:
+    """What a release has lost of what the search is for; a record that is left out has lost everything."""
+    if not table.has_target:
+        return Fraction(str(released_cost(table, recoding, "ncp")))
+    classes = FinestClasses.of(table, recoding.parts(table))
+    assert classes.labels is not None
+    left_out = table.records - int(classes.sizes.sum())
+    everyone = table.labels_in(np.zeros(len(table.counts), np.int64), 1)[0]
+    unknown = information(everyone.tolist()) / table.records  # of one record of whom nothing is known
+    return sum((information(labels) for labels in classes.labels.tolist()), left_out * unknown) / table.records

@@ -1,0 +1,95 @@
+"""What every top-down search has: promises, open refinements of all attributes, and the anonymity so far."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from incrowd.privacy.model import Requirements
+from incrowd.recodings.replay import describe
+from incrowd.recodings.steps import Change, Step
+from incrowd.search.priorities import weights_by_name
+from incrowd.search.top_down.candidates import Candidates
+from incrowd.search.top_down.choice import Best, Choice, Criterion
+from incrowd.search.top_down.gains import gain_of
+from incrowd.search.top_down.promises import Promises
+from incrowd.search.top_down.refiners import DisclosureRefiner, RangeRefiner, Refiner, Shared
+from incrowd.table.attributes import FlatAttribute
+from incrowd.table.compressed import CompressedTable
+from incrowd.table.grouping import Codes
+
+
+@dataclass(frozen=True)
+class Task:
+    """What to search.
+
+    Args:
+        table: The compressed table.
+        requirements: What must hold.
+        criterion: How the next refinement is chosen.
+        priorities: Weights of attributes by name, which gains are multiplied by.
+    """
+
+    table: CompressedTable
+    requirements: Requirements
+    criterion: Criterion
+    priorities: Mapping[str, float] | None = None
+
+
+class Search:
+    """The state of a search: open candidates, and the anonymity so far.
+
+    Args:
+        task: What to search.
+        codes: The codes of the records that it reads, per attribute.
+        leave_out: Whether records may be left out.
+    """
+
+    def __init__(self, task: Task, codes: Sequence[Codes], *, leave_out: bool) -> None:
+        table, requirements = task.table, task.requirements
+        self.table = table
+        self.codes = codes
+        self.promises = Promises(table, requirements)
+        self.anonymity = self.promises.anonymity()
+        self._whole = [requirement.models[0].whole for requirement in requirements]
+        self.attributes = [tuple(map(table.index, requirement.attributes)) for requirement in requirements]
+        self.candidates = Candidates(len(self.promises.thresholds), leave_out=leave_out)
+        weights = weights_by_name([attribute.name for attribute in table.attributes], task.priorities)
+        self._weights = list(weights.values())
+        self.refiners = [self._refiner(index) for index in range(len(table.attributes))]
+        self._choice = Choice(
+            table.attributes,
+            self.attributes,
+            self.candidates,
+            self.refiners,
+            task.criterion,
+            logarithms=table.has_target,
+        )
+
+    def _refiner(self, index: int) -> Refiner:
+        attribute = self.table.attributes[index]
+        codes, gain = self.codes[index], gain_of(self.table, index, self._weights[index])
+        shared = Shared(self.candidates, self.promises)
+        if isinstance(attribute, FlatAttribute):
+            return DisclosureRefiner(index, attribute, codes, gain, shared)
+        return RangeRefiner(index, attribute, codes, gain, shared)
+
+    def best(self) -> Best | None:
+        """The best candidate."""
+        return self._choice.best(self.anonymity, self.promises.first)
+
+    def candidate(self, place: int) -> tuple[int, Change]:
+        """The attribute of a candidate, and what it does."""
+        change = self.candidates.changes[place]
+        assert change is not None
+        return int(self.candidates.attribute[place]), change
+
+    def step(self, number: int, index: int, change: Change, best: Best) -> Step:
+        """A refinement that was performed, for people to read."""
+        attribute = self.table.attributes[index]
+        value, labels = describe(attribute, change)
+        anonymity = tuple(
+            int(level) if whole else level for level, whole in zip(self.anonymity.tolist(), self._whole, strict=True)
+        )
+        gain, loss, score = float(best.gain), float(best.loss), float(best.score)
+        return Step(number, attribute.name, value, labels, gain, loss, score, anonymity, change)

@@ -1,0 +1,144 @@
+"""What every method promises against a population: enough people for every class, not too many of them released.
+
+People are counted here by the original tuples of a class: those with other values may only add to them.
+"""
+
+from collections import Counter, defaultdict
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from tests.examples import examples
+
+import incrowd
+from incrowd.errors import InfeasibleError, PolicyError
+from incrowd.privacy.population import POPULATION, DeltaPresence, KMap
+from incrowd.search.registry import METHODS
+from incrowd.table.class_counts import ClassCounts, Histogram
+
+OPTIONS = {"genetic": {"population": 8, "patience": 10, "evaluations": 40}, "optimal": {"suppress": 0}}
+PERSON = st.tuples(st.integers(1, 5), st.sampled_from(["f", "m", None]))
+SAMPLE = st.lists(PERSON, min_size=3, max_size=14)
+OTHERS = st.lists(st.tuples(st.integers(0, 6), st.sampled_from(["f", "m", "x", None])), max_size=20)
+EVERY = pytest.mark.parametrize("method", list(METHODS))
+
+
+def table(people):
+    age, sex = zip(*people, strict=True)
+    return pa.table({"age": age, "sex": pa.array(sex, pa.string()), "row": list(range(len(people)))})
+
+
+def released(sample, everyone, method, **words):
+    options = OPTIONS.get(method, {})
+    return incrowd.anonymize(
+        table(sample),
+        quasi_identifiers=["age", "sex"],
+        insensitive=["row"],
+        population_table=table(everyone).select(["sex", "age"]),
+        method=method,
+        **words,
+        **options,
+    )
+
+
+def classes(release, sample):
+    """The original tuples of the records of each class."""
+    found = defaultdict(list)
+    for row in release.data.to_pylist():
+        found[row["age"], row["sex"]].append(sample[row["row"]])
+    return list(found.values())
+
+
+@EVERY
+@pytest.mark.parametrize(
+    "words", [{"k_map": 4}, {"k": 2, "k_map": 5}, {"delta_presence": 0.6}, {"k_map": 3, "delta_presence": (0, 0.7)}]
+)
+@examples(6)
+@given(sample=SAMPLE, others=OTHERS)
+def test_every_method_keeps_what_is_promised_against_a_population(method, words, sample, others):
+    people = Counter([*sample, *others])
+    k_map, share = words.get("k_map", 1), words.get("delta_presence", 1)
+    share = share if isinstance(share, int | float) else share[1]
+    try:
+        release = released(sample, [*sample, *others], method, **words)
+        found = classes(release, sample)
+    except InfeasibleError:
+        found, known = [], sum(people[person] for person in set(sample))
+        assert known < k_map or len(sample) > share * known or len(sample) < words.get("k", 1)
+    for members in found:
+        known = sum(people[person] for person in set(members))
+        assert known >= k_map
+        assert len(members) <= share * known
+        assert len(members) >= words.get("k", 1)
+
+
+def test_the_witness_counts_everyone_who_would_be_released_alike():
+    sample = [(1, "f"), (1, "m"), (2, "f"), (2, "m")]
+    everyone = [*sample, *[(3, "f")] * 5]
+    release = released(sample, everyone, "tdr", k_map=4)
+    (finding,) = release.certificate.verification["quasi_identifiers"]
+    (model,) = finding["models"]
+    assert (model["model"], model["worst"]) == ("k-map=4", 9)  # all are one class, which nobody with 3 is left out of
+
+
+COUNTS = st.tuples(st.integers(1, 9), st.integers(0, 9)).map(lambda pair: (pair[0], sum(pair)))  # records, people
+
+
+@examples(300)
+@given(COUNTS, COUNTS, st.sampled_from([0.2, 0.5, 2 / 3, 1.0]))
+def test_a_union_of_classes_is_not_more_present_than_its_more_present_part(one, other, delta):
+    both = tuple(np.add(one, other))
+    records, people = np.array([one, other, both]).T
+    counted = Histogram(("people",), np.arange(3), np.zeros(3, np.int64), people, 3)
+    known = ClassCounts(records, {POPULATION: counted})
+    levels = DeltaPresence(delta).levels(known).tolist()
+    assert levels == [-one[0] / one[1], -other[0] / other[1], -both[0] / both[1]]
+    assert levels[2] >= min(levels[:2])
+    assert KMap(2).levels(known).tolist() == people.tolist()
+
+
+@pytest.mark.parametrize("method", [name for name, m in METHODS.items() if "suppress" in m.options and name != "argus"])
+def test_records_may_be_left_out_under_k_map_only(method):
+    sample = [(i % 5, "fm"[i % 2]) for i in range(40)]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setitem(OPTIONS, method, {**OPTIONS.get(method, {}), "suppress": 0.1 if method != "optimal" else 1})
+        with pytest.raises(PolicyError, match="cannot be left out"):
+            released(sample, sample * 3, method, delta_presence=0.5)
+        assert min(3 * len(found) for found in classes(released(sample, sample * 3, method, k_map=12), sample)) >= 12
+
+
+class TestBadInput:
+    SAMPLE = ((1, "f"), (1, "f"), (2, "m"))
+
+    def refused(self, match, everyone=(*SAMPLE, (1, "m")), **words):
+        with pytest.raises(PolicyError, match=match) as caught:
+            _ = released(self.SAMPLE, everyone, "tdr", **words).data
+        assert "\n" not in str(caught.value)
+
+    def test_a_population_without_the_sample(self):
+        self.refused("does not contain the table: 1 of 3 records", everyone=[(1, "f"), (2, "m")], k_map=2)
+
+    def test_a_population_without_a_column(self):
+        with pytest.raises(PolicyError, match="no column 'sex'"):
+            incrowd.anonymize(
+                table(self.SAMPLE), quasi_identifiers=["age", "sex"], k_map=2, population_table=pa.table({"age": [1]})
+            )
+
+    @pytest.mark.parametrize("k_map", [1, 0, 2.5, "two", True])
+    def test_k_map_is_a_number_of_people(self, k_map):
+        self.refused("'k_map' parameter must be an integer of at least 2", k_map=k_map)
+
+    @pytest.mark.parametrize("share", [0, 1.1, "half", [0.1, 0.5], [0, 0.5, 1]])
+    def test_delta_presence_is_a_largest_share(self, share):
+        self.refused("'delta_presence' parameter must be", delta_presence=share)
+
+    def test_one_without_the_other(self):
+        self.refused("says nothing by itself", k=2)
+        with pytest.raises(PolicyError, match="give its table as population_table"):
+            incrowd.anonymize(table(self.SAMPLE), quasi_identifiers=["age", "sex"], k_map=2)
+
+    def test_released_rows_alone_do_not_tell(self):
+        with pytest.raises(PolicyError, match="cannot be counted in released rows alone"):
+            incrowd.verify(table(self.SAMPLE), quasi_identifiers=["age"], k_map=2)

@@ -1,0 +1,128 @@
+"""What every method promises about sensitive columns and people: each privacy model holds in the rows that go out.
+
+The rows are grouped and judged by the definitions in `tests/reference/privacy.py`.
+"""
+
+from collections import defaultdict
+from fractions import Fraction
+
+import pyarrow as pa
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from tests.examples import examples
+from tests.reference import privacy as reference
+
+import incrowd
+from incrowd.errors import InfeasibleError, PolicyError
+from incrowd.search.registry import METHODS
+from incrowd.taxonomies.taxonomy import Taxonomy
+
+TREE = {"infection": {"flu": None, "cold": None}, "tumour": {"lung": None, "skin": None}}
+TAXONOMY = Taxonomy.from_tree({"*": {name: list(leaves) for name, leaves in TREE.items()}})
+ILLS = ["flu", "cold", "lung", "skin"]
+OPTIONS = {
+    "genetic": {"population": 8, "patience": 10, "evaluations": 40},
+    "optimal": {"suppress": 0},
+}
+EVERY = pytest.mark.parametrize("method", list(METHODS))
+
+# the words of each promise, and whether a class of released rows keeps it, by its values, all values, and its people
+PROMISES = {
+    "unit": ({"k": 2, "unit": "person"}, lambda ills, all_ills, people: len(set(people)) >= 2),
+    "l": ({"k": 2, "l": 2}, lambda ills, all_ills, people: reference.distinct_l(ills) >= 2),
+    "l alone": ({"l": 3}, lambda ills, all_ills, people: reference.distinct_l(ills) >= 3),
+    "entropy_l": (
+        {"entropy_l": 1.8},
+        lambda ills, all_ills, people: 2.718281828 ** reference.entropy(ills) >= 1.8 - 1e-6,
+    ),
+    "recursive_l": ({"recursive_l": (2, 2)}, lambda ills, all_ills, people: reference.is_recursive(ills, 2, 2)),
+    "t": ({"k": 2, "t": 0.4}, lambda ills, all_ills, people: reference.moved_equal(ills, all_ills) <= Fraction(2, 5)),
+    "t in a tree": (
+        {"k": 2, "t": 0.3, "t_distance": "hierarchical", "taxonomies": {"ill": TAXONOMY}},
+        lambda ills, all_ills, people: reference.moved_in_tree(ills, all_ills, TREE) <= Fraction(3, 10),
+    ),
+    "alpha": ({"k": 2, "alpha": 0.6}, lambda ills, all_ills, people: reference.largest_share(ills) <= Fraction(3, 5)),
+    "harmless": (
+        {"alpha": 0.5, "harmless": ["flu", "cold"]},
+        lambda ills, all_ills, people: reference.largest_share(ills, ("flu", "cold")) <= 0.5,
+    ),
+    "beta_likeness": (
+        {"beta_likeness": 1.0},
+        lambda ills, all_ills, people: reference.largest_gain(ills, all_ills) <= 1,
+    ),
+    "enhanced_beta_likeness": (
+        {"enhanced_beta_likeness": 1.0},
+        lambda ills, all_ills, people: reference.is_enhanced_beta_like(ills, all_ills, 1.0),
+    ),
+    "delta_disclosure": (
+        {"delta_disclosure": 1.5},
+        lambda ills, all_ills, people: reference.largest_factor(ills, all_ills) < 1.5,
+    ),
+    "several": (
+        {"k": 3, "l": 2, "t": 0.5},
+        lambda ills, all_ills, people: (
+            len(ills) >= 3 and reference.distinct_l(ills) >= 2 and reference.moved_equal(ills, all_ills) <= 0.5
+        ),
+    ),
+}
+
+ROWS = st.lists(
+    st.tuples(st.integers(1, 5), st.sampled_from("fm"), st.sampled_from(ILLS), st.integers(1, 6)),
+    min_size=4,
+    max_size=24,
+)
+
+
+def released(rows, method, words):
+    age, sex, ill, person = zip(*rows, strict=True)
+    table = pa.table({"age": age, "sex": sex, "ill": ill, "person": person, "row": list(range(len(rows)))})
+    sensitive = {} if set(words) == {"k", "unit"} else {"sensitive": ["ill"]}
+    return incrowd.anonymize(
+        table,
+        quasi_identifiers=["age", "sex"],
+        method=method,
+        insensitive=["row"],
+        **sensitive,
+        **words,
+        **OPTIONS.get(method, {}),
+    ).data
+
+
+@EVERY
+@pytest.mark.parametrize("promise", PROMISES)
+@examples(6)
+@given(rows=ROWS)
+def test_every_method_keeps_every_promise(method, promise, rows):
+    words, keeps = PROMISES[promise]
+    try:
+        data = released(rows, method, words)
+    except InfeasibleError:
+        ills, people = [ill for _, _, ill, _ in rows], [person for *_, person in rows]
+        assert not keeps(ills, ills, people)  # then not even one class of all records does
+        return
+    except PolicyError as error:
+        told = str(error)
+        if "more values than" not in told and "has a single value" not in told:
+            raise
+        return
+    assert "person" not in data.column_names or "unit" not in words
+    classes = defaultdict(list)
+    for row in data.to_pylist():
+        classes[row["age"], row["sex"]].append(rows[row["row"]])
+    all_ills = [ill for found in classes.values() for _, _, ill, _ in found]
+    for found in classes.values():
+        assert keeps([ill for _, _, ill, _ in found], all_ills, [person for *_, person in found])
+
+
+# argus releases every record: what it suppresses is cells
+@pytest.mark.parametrize("method", [name for name, m in METHODS.items() if "suppress" in m.options and name != "argus"])
+@pytest.mark.parametrize("promise", ["entropy_l", "recursive_l", "t", "alpha", "beta_likeness", "delta_disclosure"])
+def test_records_are_left_out_only_where_that_is_exact(method, promise):
+    rows = [(i % 5, "fm"[i % 2], ILLS[i % 4], i) for i in range(40)]
+    words, _ = PROMISES[promise]
+    options = {**OPTIONS, method: {**OPTIONS.get(method, {}), "suppress": 0.1}}
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setitem(OPTIONS, method, options[method])
+        with pytest.raises(PolicyError, match="cannot be left out"):
+            released(rows, method, words)

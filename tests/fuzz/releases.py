@@ -1,0 +1,84 @@
+"""Random releases against an independent recount.
+
+A trial draws a table, a policy and a method, makes the release (in memory, or as a file), and recounts what goes out in
+plain Python. Where the product says that there is no such release, one class of all records must not be one either.
+"""
+
+import csv
+import random
+import tempfile
+from pathlib import Path
+
+import pandas as pd
+import pyarrow.parquet as pq
+from tests.fuzz.recount import keeps, problems, text_of
+from tests.fuzz.tables import draw_case
+
+import incrowd
+from incrowd.errors import InfeasibleError, PolicyError
+
+# What may be refused for a good reason: the words of the message.
+REFUSALS = (
+    "more values than",
+    "has a single value",
+    "no rows",
+    "takes only one",
+    "has type null",
+    "taxonomy: empty",
+    "every row has a missing value",
+)
+
+
+def trial(seed):
+    """One trial: what came of it ("released", "refused", "infeasible"), and what is wrong with that."""
+    case = draw_case(seed)
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        try:
+            release = incrowd.anonymize(case.data(folder), **case.words)
+        except InfeasibleError:
+            return "infeasible", _wrongly_infeasible(case)
+        except (PolicyError, incrowd.errors.DataError) as error:
+            known = any(words in str(error) for words in REFUSALS)
+            return "refused", [] if known else [f"refused: {error}"]
+        released = _rows(case, release, folder)
+        found = problems(case, released)
+        if seed % 10 == 0 and not found:
+            found = _depends_on_order(case, released, folder)
+        return "released", found
+
+
+def _wrongly_infeasible(case):
+    """A union of good classes is good: if any release were good, that of everyone in one class would be."""
+    rows = [row for row in case.rows if case.missing != "drop" or all(row[name] is not None for name in case.columns)]
+    good = rows and all(keeps(case, rows, rows, k) for _, k in case.quasi_identifiers)
+    return ["said to be infeasible, but all records in one class are a release"] if good else []
+
+
+def _rows(case, release, folder):
+    """The released rows as dicts: those of a file, where the original was one, or those in memory."""
+    if case.frame == "csv":
+        release.write(folder / "out.csv")
+        with open(folder / "out.csv", newline="", encoding="utf-8") as file:
+            return list(csv.DictReader(file))
+    if case.frame == "parquet":
+        release.write(folder / "out.parquet")
+        return pq.read_table(folder / "out.parquet").to_pylist()
+    data = release.data
+    if case.frame == "pandas":
+        return [
+            {name: None if pd.isna(value) else value for name, value in row.items()} for row in data.to_dict("records")
+        ]
+    return data.to_dicts() if case.frame == "polars" else data.to_pylist()
+
+
+def _depends_on_order(case, released, folder):
+    """The same rows in another order must leave as the same rows in the same order."""
+    random.Random(1).shuffle(case.rows)
+    (folder / "again").mkdir()
+    again = _rows(case, incrowd.anonymize(case.data(folder), **case.words), folder / "again")
+    first, second = ([tuple(map(text_of, row.values())) for row in rows] for rows in (released, again))
+    if first == second:
+        return []
+    same = "the order of released rows" if sorted(first) == sorted(second) else "the release"
+    return [f"{same} depends on the order of the original rows"]

@@ -1,0 +1,245 @@
+"""Mistakes in what goes out and what comes in: row order, containers, files, commitments, schemas, exact values."""
+
+from tests.mutants.mutation import of
+
+ORDER = ("unit/engines/test_row_order.py", "unit/engines/test_shuffle.py")
+CONTAINERS = ("unit/formats/test_containers.py", "conformance/test_outflow.py")
+FILES = ("unit/formats/test_atomic_files.py",)
+NUMBERS = ("unit/table/test_exact_numbers.py", "unit/table/test_scales.py")
+DOCUMENTS = ("unit/schemas/test_documents.py", "unit/schemas/test_shapes.py")
+
+OUTFLOW = (
+    # row order
+    of(
+        "engines/row_order.py", "return np.argsort(Numbering().spread(hashes))", "return np.arange(len(hashes))", *ORDER
+    ),
+    of(
+        "engines/row_order.py",
+        "return np.argsort(Numbering().spread(hashes))",
+        "return np.argsort(hashes, kind='stable')",
+        *ORDER,
+    ),
+    of(
+        "engines/row_order.py",
+        '        total += _value_hashes(column, np.uint64(int.from_bytes(digest, "little")))',
+        "        total = total ^ _value_hashes(column, np.uint64(0))",
+        *ORDER,
+    ),
+    of("engines/row_order.py", 'hashes[row] ^= np.uint64(int.from_bytes(digest, "little"))', "pass", *ORDER),
+    of("engines/row_order.py", "self._used[entries] += lengths.astype(np.uint64)", "pass", *ORDER),
+    of("engines/row_order.py", "hashes[pc.is_null(column).to_numpy(zero_copy_only=False)] = nothing", "pass", *ORDER),
+    of(
+        "engines/arrow/shuffle.py",
+        "keys = row_hashes(batch.drop_columns(list(unreleased)))",
+        "keys = row_hashes(batch)",
+        *ORDER,
+        "conformance/test_outflow.py",
+    ),
+    of(
+        "engines/arrow/shuffle.py",
+        "yield from self.spread(parts.part(part), level + 1)",
+        "yield from parts.part(part)",
+        *ORDER,
+    ),
+    of(
+        "engines/arrow/recode.py",
+        "places = places[order_of(np.concatenate(hashes))]",
+        "pass",
+        "conformance/test_outflow.py",
+    ),
+    of(
+        "engines/arrow/recode.py",
+        "batches if keep_order else shuffled(batches, witnessed, fixed=recoding.names)",
+        "batches",
+        "unit/engines/test_row_order.py",
+    ),
+    # containers
+    of("formats/containers.py", "used = np.flatnonzero(first[:-1] < rows)", "used = np.arange(size)", *CONTAINERS),
+    of("formats/containers.py", "used = used[np.argsort(first[used])]", "pass", *CONTAINERS),
+    of(
+        "formats/containers.py",
+        "return pa.schema([pa.field(field.name, field.type, field.nullable) for field in schema])",
+        "return schema",
+        *CONTAINERS,
+    ),
+    of(
+        "formats/containers.py",
+        'kept = {"index_columns": [],',
+        'kept = {"index_columns": notes["index_columns"],',
+        *CONTAINERS,
+    ),
+    of(
+        "formats/containers.py",
+        'if _is_as_it_was(note.get("field_name", note["name"]), old, new)',
+        "if True",
+        *CONTAINERS,
+    ),
+    of(
+        "engines/arrow/recode.py",
+        "column.cast(pa.string()) if name in recoding.names else without_unused(column)",
+        "column.cast(pa.string()) if name in recoding.names else column",
+        *CONTAINERS,
+    ),
+    # files
+    of("formats/atomic_files.py", "os.O_CREAT | os.O_EXCL | os.O_WRONLY", "os.O_CREAT | os.O_WRONLY", *FILES),
+    of("formats/atomic_files.py", "os.O_EXCL | os.O_WRONLY, 0o600", "os.O_EXCL | os.O_WRONLY, 0o644", *FILES),
+    of("formats/atomic_files.py", "if target in self._staged:", "if False:", *FILES),
+    of(
+        "formats/atomic_files.py",
+        "if not links and target.is_symlink():",
+        "if False:",
+        *FILES,
+        "unit/test_release_files.py",
+    ),
+    of("formats/atomic_files.py", "if source.exists() and target.samefile(source):", "if source == target:", *FILES),
+    of("formats/staging.py", "os.O_TMPFILE | os.O_RDWR, 0o600", "os.O_TMPFILE | os.O_RDWR, 0o666", *FILES),
+    of(
+        "formats/staging.py",
+        "os.mkdir(self.path, 0o700)",
+        "os.mkdir(self.path, 0o755)",
+        *FILES,
+        "faults/test_crashes.py::test_a_kill_at_any_call_leaves_all_files_old_or_all_new",
+    ),
+    of("formats/staging.py", "        os.chmod(self.path, self.mode)\n", "", *FILES, "unit/test_release_files.py"),
+    of(
+        "formats/staging.py",
+        "        for move in reversed(made[:-1]):",
+        "        for move in reversed(made[:0]):",
+        *FILES,
+    ),
+    of(
+        "formats/staging.py",
+        "if not stat.S_ISDIR(found.st_mode) or found.st_uid != os.geteuid() or found.st_mode & 0o077 or fcntl is None:",
+        "if False:",
+        *FILES,
+    ),
+    of("formats/staging.py", "if not moves and time.time() - folder.stat().st_mtime < _OLD:", "if False:", *FILES),
+    of(
+        "formats/staging.py",
+        "if os.path.lexists(move.target):",
+        "if False:",
+        *FILES,
+        equivalent="the move itself fails where a file is in the way, and what was moved before is taken back",
+    ),
+    of(
+        "release_files.py",
+        "OWNER_FOLDER, OWNER_FILE = 0o700, 0o600",
+        "OWNER_FOLDER, OWNER_FILE = 0o755, 0o644",
+        "unit/test_release_files.py",
+    ),
+    of("release_files.py", "if path not in kept:", "if False:", "unit/test_release_files.py"),
+    of(
+        "release.py",
+        "if not self.recoding.is_confidential:\n            contents",
+        "if True:\n            contents",
+        "unit/test_release_files.py",
+    ),
+    of(
+        "release.py",
+        "verification = witness.verdict().require()",
+        "verification = witness.verdict()",
+        "unit/test_release_files.py",
+    ),
+    of(
+        "formats/sources.py",
+        "return found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns",
+        "return (found.st_size, 0)",
+        "unit/formats/test_sources.py",
+        "faults/test_inputs.py",
+    ),
+    of(
+        "formats/sources.py",
+        "found.st_size, found.st_mtime_ns, found.st_ctime_ns",
+        "found.st_size, found.st_mtime_ns, found.st_mtime_ns",
+        "unit/formats/test_sources.py",
+        "faults/test_inputs.py",
+    ),
+    of(
+        "formats/sources.py",
+        "if path.exists() and not path.is_file():",
+        "if False:",
+        "faults/test_inputs.py::test_a_device",
+        "unit/formats/test_sources.py",
+    ),
+    # commitment
+    of(
+        "certificate.py",
+        "secrets.token_bytes(SALT_BYTES) if salt is None else salt",
+        "bytes(SALT_BYTES) if salt is None else salt",
+        "unit/test_certificate.py",
+    ),
+    of(
+        "certificate.py",
+        "hmac.digest(self.salt, self.digest.encode(), 'sha256')",
+        "hmac.digest(b'x', self.digest.encode(), 'sha256')",
+        "unit/test_certificate.py",
+    ),
+    of(
+        "certificate.py",
+        "return hmac.compare_digest(self.commitment, Commitment(salt, original).public)",
+        "return True",
+        "unit/test_certificate.py",
+    ),
+    of(
+        "recipient.py",
+        "return all(claim.holds is not False for claim in self.claims)",
+        "return any(claim.holds is not False for claim in self.claims)",
+        "unit/test_certificate.py",
+    ),
+    of("recipient.py", "same = source.fingerprint() == certificate.output", "same = True", "unit/test_certificate.py"),
+    # schemas
+    of("schemas/documents.py", 'if digest != document["digest"]:', "if False:", *DOCUMENTS),
+    of("schemas/documents.py", "if len(table) < len(pairs):", "if False:", *DOCUMENTS),
+    of("schemas/documents.py", "if len(data) > self.megabytes * _MEGABYTE:", "if False:", *DOCUMENTS),
+    of("schemas/documents.py", "parse_constant=_no_constant", "parse_constant=float", *DOCUMENTS),
+    of(
+        "schemas/shapes.py",
+        "if isinstance(value, bool) or not isinstance(value, int) or not self.least <= value <= self.most:",
+        "if not isinstance(value, int) or not self.least <= value <= self.most:",
+        *DOCUMENTS,
+    ),
+    of("schemas/shapes.py", "not self._compiled.fullmatch(value)", "not self._compiled.match(value)", *DOCUMENTS),
+    # missing values and exact numbers
+    of(
+        "engines/arrow/compress.py",
+        'if policy.missing != "category":',
+        'if policy.missing == "error":',
+        "unit/table/test_missing.py",
+    ),
+    of(
+        "table/missing.py",
+        "missing = pc.is_null(values, nan_is_null=True)",
+        "missing = pc.is_null(values)",
+        "unit/table/test_missing.py",
+        "unit/formats/test_frames.py",
+    ),
+    of(
+        "table/exact_numbers.py",
+        'if all(array.dtype.kind == "f" or is_small(array) for array in (a, b)):',
+        "if True:",
+        *NUMBERS,
+    ),
+    of("table/exact_numbers.py", "& (np.abs(numbers) < _SAFE)", "", *NUMBERS),
+    of(
+        "table/exact_numbers.py",
+        '        return numbers + 0.0  # no negative zero\n    if numbers.dtype.kind in "iu" and',
+        '        return numbers\n    if numbers.dtype.kind in "iu" and',
+        *NUMBERS,
+        "property/test_exact_values.py",
+    ),
+    of(
+        "table/scales.py",
+        "if len(numbers) and numbers.max() >= 1 << 63 else numbers.astype(np.int64)",
+        "if False else numbers.astype(np.int64)",
+        *NUMBERS,
+    ),
+    # scikit-learn
+    of(
+        "sklearn.py",
+        "if keep is not None:\n        raise PolicyError",
+        "if False:\n        raise PolicyError",
+        "unit/test_sklearn.py",
+    ),
+    of("sklearn.py", 'if self.missing == "drop":', "if False:", "unit/test_sklearn.py"),
+    of("sklearn.py", "witness.verdict().require()", "witness.verdict()", "unit/test_sklearn.py"),
+)

@@ -1,0 +1,224 @@
+"""Mistakes in what is promised and who counts it: privacy models, requirements, the witness."""
+
+from tests.mutants.mutation import of
+
+MODELS = ("unit/privacy/test_thresholds.py", "unit/privacy/test_models.py")
+LEVELS = ("unit/privacy/test_thresholds.py", "unit/test_witness.py")
+WITNESS = ("unit/privacy/test_thresholds.py", "unit/test_witness.py")
+
+PROMISES = (
+    # models: thresholds and ties
+    of("privacy/k_anonymity.py", "return classes.records", "return classes.records + 1", *MODELS),
+    of(
+        "privacy/k_anonymity.py",
+        '"""K."""\n        return self.k\n\n    @property\n    def least_size',
+        '"""K."""\n        return self.k - 1\n\n    @property\n    def least_size',
+        *MODELS,
+    ),
+    of(
+        "privacy/k_anonymity.py",
+        "not 2 <= self.k <= MOST",
+        "not 1 <= self.k <= MOST",
+        *MODELS,
+        "unit/policy/test_policy.py",
+    ),
+    of(
+        "privacy/model.py",
+        "first.levels(classes) >= first.threshold",
+        "first.levels(classes) > first.threshold",
+        *MODELS,
+    ),
+    of(
+        "privacy/model.py",
+        "good &= model.levels(classes) >= model.threshold",
+        "good |= model.levels(classes) >= model.threshold",
+        *MODELS,
+    ),
+    of(
+        "privacy/model.py",
+        'if not model.upward_closed:\n            raise PolicyError(\n                f"records',
+        'if False:\n            raise PolicyError(\n                f"records',
+        "conformance/test_protection.py::test_records_are_left_out_only_where_that_is_exact",
+    ),
+    of(
+        "privacy/l_diversity.py",
+        "return np.where(bad, 1, counted.counts)",
+        "return np.ones(len(counted.counts), np.int64)",
+        *MODELS,
+    ),
+    of("privacy/l_diversity.py", "first = rank < self.l - 1", "first = rank < self.l", *MODELS),
+    of(
+        "privacy/l_diversity.py",
+        "return nextafter(float(1 / Fraction(str(self.c))), inf)",
+        "return float(1 / Fraction(str(self.c)))",
+        *MODELS,
+    ),
+    of(
+        "privacy/l_diversity.py",
+        "room = np.maximum(self.l - 1 - sums(counted, bad), 0)",
+        "room = np.zeros(counted.size, np.int64)",
+        *MODELS,
+    ),
+    of("privacy/l_diversity.py", "return np.round(np.exp(entropy), DIGITS)", "return np.exp(entropy)", *MODELS),
+    of("privacy/likeness.py", "return -float(self.alpha)", "return -float(self.alpha) - 0.01", *MODELS),
+    of(
+        "privacy/likeness.py",
+        "counts = np.where(harmful(counted.values, self.harmless)[counted.codes], counted.counts, 0)",
+        "counts = counted.counts",
+        *MODELS,
+    ),
+    of(
+        "privacy/likeness.py",
+        "if self.enhanced:\n            gain = np.round",
+        "if False:\n            gain = np.round",
+        *MODELS,
+    ),
+    of(
+        "privacy/likeness.py",
+        "return nextafter(-round(float(self.delta), DIGITS), inf)",
+        "return -round(float(self.delta), DIGITS)",
+        *MODELS,
+    ),
+    of(
+        "privacy/likeness.py",
+        "return np.where(has_all, -np.round(largest(counted, factor, 0.0), DIGITS), -inf)",
+        "return -np.round(largest(counted, factor, 0.0), DIGITS)",
+        *MODELS,
+    ),
+    of("privacy/t_closeness.py", "return -float(self.t)", "return -float(self.t) - 0.01", *MODELS),
+    of(
+        "privacy/t_closeness.py",
+        "moved = records * total + sums(counted, np.abs(counted.counts * total - expected) - expected)",
+        "moved = sums(counted, np.abs(counted.counts * total - expected))",
+        *MODELS,
+    ),
+    of("privacy/t_closeness.py", "gap += np.where(first, n * area[at], 0)", "gap += 0", *MODELS),
+    of(
+        "privacy/t_closeness.py",
+        "moved += (height - int(taxonomy.depth[node])) * np.minimum(surplus, lack)",
+        "moved += height * np.minimum(surplus, lack)",
+        *MODELS,
+    ),
+    of(
+        "privacy/units.py",
+        "return sums(counted, np.ones(len(counted.tuples), np.int64))",
+        "return sums(counted, counted.counts)",
+        *MODELS,
+    ),
+    of(
+        "privacy/compiled.py",
+        "return records >= needs.records",
+        "return records > needs.records",
+        "unit/privacy/test_thresholds.py",
+    ),
+    of(
+        "privacy/compiled.py",
+        "return Needs(max(model.least_size for model in models))",
+        "return Needs(min(model.least_size for model in models))",
+        "unit/privacy/test_thresholds.py",
+    ),
+    # what is promised, from the words of a policy
+    of("policy/protection.py", "if self.groups and self.bins:", "if False:", "unit/policy/test_protection.py"),
+    # the witness
+    of(
+        "witness.py",
+        "for finding in self.findings:\n            for model in finding.models:\n                if not",
+        "for finding in self.findings[:1]:\n            for model in finding.models:\n                if not",
+        *WITNESS,
+    ),
+    of(
+        "witness.py",
+        "for finding in self.findings:\n            for model in finding.models:\n                if not",
+        "for finding in self.findings:\n            for model in finding.models[:1]:\n                if not",
+        *WITNESS,
+    ),
+    of(
+        "witness.py",
+        "return all(model.holds for model in self.models)",
+        "return any(model.holds for model in self.models)",
+        *WITNESS,
+    ),
+    of(
+        "witness.py",
+        "return all(finding.holds for finding in self.findings)",
+        "return self.findings[0].holds",
+        *WITNESS,
+    ),
+    of("witness.py", "if not self._records:", "if False:", *WITNESS),
+    of(
+        "witness.py",
+        "values = [*_plain(column.dictionary), None]",
+        "values = [*_plain(column.dictionary), '*']",
+        *WITNESS,
+    ),
+    of(
+        "witness.py",
+        "new[1:] |= ordered[1:] != ordered[:-1]",
+        "new[1:] = ordered[1:] != ordered[:-1]",
+        *WITNESS,
+    ),
+    of(
+        "witness.py",
+        "return codes[order[starts]], np.add.reduceat(counts[order], starts)",
+        "return codes[order[starts]], np.add.reduceat(counts, starts)",
+        *WITNESS,
+    ),
+    of(
+        "witness.py", 'return "NaN" if isinstance(value, float) and value != value else value', "return value", *WITNESS
+    ),
+    of(
+        "witness_levels.py",
+        "return model.k, sizes.min().item(), sizes < model.k",
+        "return model.k, sizes.min().item(), sizes < model.k - 1",
+        *LEVELS,
+    ),
+    of(
+        "witness_levels.py",
+        "people = np.bincount(columns[model.column].classes, minlength=len(sizes))",
+        "people = sizes",
+        *LEVELS,
+    ),
+    of(
+        "witness_levels.py",
+        "return limit, found.min().item(), found < limit - _TIE",
+        "return limit, found.min().item(), found < limit - 0.5",
+        *LEVELS,
+    ),
+    of(
+        "witness_levels.py",
+        "return limit, found.max().item(), found > limit + _TIE",
+        "return limit, found.max().item(), found > limit + 0.05",
+        *LEVELS,
+    ),
+    of(
+        "witness_levels.py",
+        "return np.asarray((matrix[:, ~harmless] > 0).sum(axis=1) + matrix[:, harmless].sum(axis=1))",
+        "return np.asarray((matrix > 0).sum(axis=1))",
+        *LEVELS,
+    ),
+    of("witness_levels.py", "rest = sum(counts[model.l - 1 :])", "rest = sum(counts[model.l :])", *LEVELS),
+    of(
+        "witness_levels.py",
+        "return np.asarray(np.abs(excess).sum(axis=1) / 2)",
+        "return np.asarray(np.abs(excess).sum(axis=1) / 4)",
+        *LEVELS,
+    ),
+    of(
+        "witness_levels.py",
+        "return np.asarray(moved / (2 * total) if total else np.zeros(len(excess)))",
+        "return np.asarray(moved / (4 * total) if total else np.zeros(len(excess)))",
+        *LEVELS,
+    ),
+    of(
+        "witness_levels.py",
+        "gain = np.maximum(_excess(matrix, column) / column.shares, 0)",
+        "gain = np.maximum(_excess(matrix, column), 0)",
+        *LEVELS,
+    ),
+    of(
+        "witness_levels.py",
+        "stop = min(self.size, start + step)\n            part",
+        "stop = min(self.size, start + step) - (start > 0)\n            part",
+        *LEVELS,
+    ),
+)

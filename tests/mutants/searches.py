@@ -1,0 +1,271 @@
+"""Mistakes in searches and in what they count on: suppression, bounds, sorting, ties."""
+
+from tests.mutants.mutation import of
+
+SUPPRESSION = ("unit/search/test_record_suppression.py",)
+OPTIMAL = ("unit/search/optimal/test_forbidden_joins.py", "property/test_optimal.py")
+DEALING = ("unit/recodings/test_secret_key.py", "unit/engines/test_dealing.py")
+WITHHELD = ("unit/recodings/test_withholding.py",)
+
+SEARCHES = (
+    # leaving out records
+    of(
+        "search/record_suppression.py",
+        "while (now := int(out.sum())) > known:",
+        "while (now := int(out.sum())) > known and known < 0:",
+        *SUPPRESSION,
+    ),
+    of(
+        "search/record_suppression.py",
+        "return int(Fraction(str(suppress)) * table.records)",
+        "return int(suppress * table.records)",
+        *SUPPRESSION,
+    ),
+    of(
+        "search/record_suppression.py",
+        "return int(Fraction(str(suppress)) * table.records)",
+        "return int(Fraction(str(suppress)) * table.records) + 1",
+        *SUPPRESSION,
+    ),
+    of(
+        "search/record_suppression.py",
+        "if not left_out.any():",
+        "if True:",
+        *SUPPRESSION,
+    ),
+    of(
+        "search/record_suppression.py",
+        "np.bincount(codes[~left_out], minlength=attribute.size) > 0",
+        "np.bincount(codes, minlength=attribute.size) > 0",
+        *SUPPRESSION,
+    ),
+    of(
+        "recodings/withholding.py",
+        "missing = recoding.missing_shown and bool(released[-1])",
+        "missing = recoding.missing_shown",
+        *WITHHELD,
+    ),
+    of(
+        "recodings/withholding.py",
+        "tuple(text for text in recoding.shown if text in known)",
+        "recoding.shown",
+        *WITHHELD,
+    ),
+    of(
+        "recodings/withholding.py",
+        "ranks = [start + np.flatnonzero(released[start:stop]) for start, stop in pairwise(edges)]",
+        "ranks = [np.arange(start, stop) for start, stop in pairwise(edges)]",
+        *WITHHELD,
+    ),
+    of(
+        "recodings/withholding.py",
+        "exact = tuple(number for number in recoding.exact if number in set(lowest))",
+        "exact = recoding.exact",
+        *WITHHELD,
+    ),
+    of(
+        "recodings/withholding.py",
+        'missing = "apart" if attribute.missing is not None and bool(released[attribute.missing]) else "none"',
+        "missing = recoding.missing",
+        *WITHHELD,
+    ),
+    of(
+        "recodings/withholding.py",
+        "labels = tuple(label for label, kept in zip(recoding.labels, used, strict=True) if kept)",
+        "labels = recoding.labels",
+        *WITHHELD,
+    ),
+    of(
+        "recodings/withholding.py",
+        "kept = tuple(value for value in block if value in known)",
+        "kept = block",
+        *WITHHELD,
+    ),
+    # optimal
+    of(
+        "search/optimal/branch_and_bound.py",
+        "too_much = known.bound + charged + left + left.T >= below",
+        "too_much = known.bound + charged + left + left.T >= 0.8 * below",
+        *OPTIMAL,
+    ),
+    of("search/optimal/branch_and_bound.py", "known.sure > self._limit:", "known.sure >= self._limit:", *OPTIMAL),
+    of(
+        "search/optimal/branch_and_bound.py",
+        "node.bound = max(node.bound, known.bound)",
+        "node.bound = max(node.bound, 1.05 * known.bound)",
+        *OPTIMAL,
+    ),
+    of(
+        "search/optimal/branch_and_bound.py",
+        "if self._hopeless(node.bound) or not self._forbid(node, fine, coarse, known):",
+        "if True:",
+        *OPTIMAL,
+    ),
+    of(
+        "search/optimal/branch_and_bound.py",
+        "if rest:\n            yield Node(node.states, rest",
+        "if False:\n            yield Node(node.states, rest",
+        *OPTIMAL,
+    ),
+    of(
+        "search/optimal/branch_and_bound.py",
+        'return "bound" in self._on and not self.costs.better(bound, self.best)',
+        'return "bound" in self._on and bound > 0.9 * self.best',
+        *OPTIMAL,
+    ),
+    # sorting and grouping
+    of(
+        "table/grouping.py",
+        "key, packed = _pack(columns, sizes, 1 << 62)",
+        "key, packed = _pack(columns, sizes, 1 << 80)",
+        "unit/table/test_grouping.py",
+    ),
+    of(
+        "table/grouping.py",
+        "sizes[packed:], (1 << 62) // len(order))",
+        "sizes[packed:], 1 << 62)",
+        "unit/table/test_grouping.py",
+    ),
+    of("table/grouping.py", "tied[:-1] |= tied[1:]", "pass", "unit/table/test_grouping.py"),
+    of(
+        "search/bottom_up/crowds.py",
+        "if room * size >= _ROOM:",
+        "if False:",
+        "unit/search/bottom_up/test_bottom_up.py",
+        "unit/search/bottom_up/test_crowds.py",
+    ),
+    of(
+        "search/bottom_up/crowds.py",
+        "& (others != one)]",
+        "]",
+        "unit/search/bottom_up/test_bottom_up.py",
+        "property/test_bottom_up.py",
+    ),
+    of(
+        "search/exact.py",
+        "return [place for place, value in enumerate(compared) if value == best]",
+        "return [compared.index(best)]",
+        "unit/search/test_exact.py",
+    ),
+    of(
+        "search/exact.py",
+        "best = min(compared) if lowest else max(compared)",
+        "best = max(compared)",
+        "unit/search/test_exact.py",
+    ),
+    of(
+        "search/exact.py",
+        "return np.flatnonzero(values + slack >= (values - slack).max())",
+        "return np.flatnonzero(values == values.max())",
+        "unit/search/test_exact.py",
+        "unit/search/top_down/test_exact_choice.py",
+    ),
+    # dealing records of one tuple to several classes
+    of("recodings/by_tuple.py", "    digest.update(np.ascontiguousarray(mapping.tuples).tobytes())\n", "", *DEALING),
+    of(
+        "recodings/by_tuple.py",
+        "    digest.update(np.add.reduceat(mapping.part_records, mapping.first_part[:-1]).tobytes())\n",
+        "",
+        *DEALING,
+    ),
+    of(
+        "recodings/by_tuple.py",
+        "hashlib.blake2b(str(seed).encode(), digest_size=32)",
+        'hashlib.blake2b(b"", digest_size=32)',
+        *DEALING,
+    ),
+    of(
+        "engines/dealing.py",
+        "digest_size=8, key=self._key)",
+        "digest_size=8)",
+        *DEALING,
+    ),
+    of(
+        "engines/dealing.py",
+        "drawn = mix(np.repeat(hashes, counts) ^ mix(number.astype(np.uint64)))",
+        "drawn = np.repeat(hashes, counts)",
+        *DEALING,
+    ),
+    of(
+        "engines/dealing.py",
+        "place[known] = self._used[ordered[known]] + number[known]",
+        "place[known] = number[known]",
+        *DEALING,
+    ),
+    of(
+        "engines/dealing.py",
+        "part[surplus] = first[ordered[surplus]]",
+        "pass",
+        *DEALING,
+    ),
+    # auto and numeric targets
+    of(
+        "search/automatic/automatic.py",
+        "loss, name, best = min(found, key=lambda each: each[0])",
+        "loss, name, best = max(found, key=lambda each: each[0])",
+        "unit/search/automatic/test_automatic.py",
+    ),
+    of(
+        "search/automatic/automatic.py",
+        "if len(requirements) > 1:",
+        "if False:",
+        "unit/search/automatic/test_automatic.py",
+    ),
+    of("search/automatic/automatic.py", "if table.has_target:", "if False:", "unit/search/automatic/test_automatic.py"),
+    of(
+        "search/automatic/automatic.py",
+        "if len(table.counts) * len(table.attributes) > COVER:",
+        "if False:",
+        "unit/search/automatic/test_automatic.py",
+    ),
+    of(
+        "table/target_bins.py",
+        "if len(present) <= MOST_LABELS or",
+        "if len(present) < MOST_LABELS or",
+        "unit/table/test_target_bins.py",
+    ),
+    of(
+        "table/target_bins.py",
+        'for part in range(1, BINS)], side="left") + 1',
+        'for part in range(1, BINS)], side="left")',
+        "unit/table/test_target_bins.py",
+    ),
+    of(
+        "table/target_bins.py",
+        'is None else v for value in values], "right")',
+        'is None else v for value in values], "left")',
+        "unit/table/test_target_bins.py",
+    ),
+    # mondrian
+    of(
+        "search/mondrian/leaving_out.py",
+        "if offer.records > left:",
+        "if offer.records > left + 1:",
+        "unit/search/mondrian/test_leaving_out.py",
+    ),
+    of(
+        "search/mondrian/leaving_out.py",
+        "(total - stay).astype(self._whole) * self._everything",
+        "(total - stay) * self._everything",
+        "unit/search/mondrian/test_leaving_out.py",
+    ),
+    of(
+        "search/mondrian/leaving_out.py",
+        "for box in np.flatnonzero(possible & (before - after > 0)).tolist():",
+        "for box in np.flatnonzero(possible).tolist():",
+        "unit/search/mondrian/test_leaving_out.py",
+    ),
+    of(
+        "search/mondrian/dimensions.py",
+        "if not box.good_sizes(np.array([half, ends[-1] - half])).all():",
+        "if False:",
+        "unit/search/mondrian/test_mondrian.py",
+        equivalent="a box is cut only if it has records for two good classes, so both halves have enough",
+    ),
+    of(
+        "search/full_domain/datafly.py",
+        "return min(requirement.least_size for requirement in requirements) if closed else 0",
+        "return max(requirement.least_size for requirement in requirements)",
+        "unit/search/full_domain/test_full_domain.py",
+    ),
+)

@@ -1,0 +1,116 @@
+"""Promises that cannot be kept or make no sense: one line, exit code 2 or 4, and nothing is written."""
+
+import pytest
+from tests.command_line import contents, only_line, run
+
+ROWS = [(20 + i % 10, "fm"[i % 2], ["flu", "cold", "skin"][i % 3], "same", f"p{i % 12}", 100 * i, 1) for i in range(60)]
+PEOPLE = "age,sex,ill,one,person,cost,weight\n" + "".join(",".join(map(str, row)) + "\n" for row in ROWS)
+QI = ("--qi", "age,sex")
+ILL = (*QI, "--k", "3", "--sensitive", "ill")
+NEGATIVE = PEOPLE.replace("p0,0,1\n", "p0,0,-1\n")
+
+CASES = {
+    "l over the values": ((*ILL, "--l", "4"), 2, "asks for more values than 'ill' has, which is 3"),
+    "l below 2": ((*ILL, "--l", "1"), 2, "'l' parameter must be an integer of at least 2"),
+    "l that is no number": ((*ILL, "--l", "three"), 2, "'l' parameter must be an integer of at least 2"),
+    "l that is huge": ((*ILL, "--l", "9" * 400), 2, "'l' parameter must be an integer of at least 2"),
+    "entropy l over the values": ((*ILL, "--entropy-l", "3.5"), 2, "asks for more values than 'ill' has"),
+    "entropy l of 1": ((*ILL, "--entropy-l", "1"), 2, "'l' parameter must be a number above 1"),
+    "recursive l without c": ((*ILL, "--recursive-l", "3"), 2, "must be the factor c and the number l"),
+    "recursive c of 0": ((*ILL, "--recursive-l", "0,2"), 2, "'c' parameter must be a number above 0"),
+    "t above 1": ((*ILL, "--t", "1.5"), 2, "'t' parameter must be a number from 0 to 1"),
+    "t below 0": ((*ILL, "--t", "-0.1"), 2, "'t' parameter must be a number from 0 to 1"),
+    "t that is no number": ((*ILL, "--t", "nan"), 2, "'t' parameter must be a number from 0 to 1"),
+    "an unknown distance": ((*ILL, "--t", "0.2", "--t-distance", "far"), 2, "must be equal, ordered or hierarchical"),
+    "a tree that is not there": (
+        (*ILL, "--t", "0.2", "--t-distance", "hierarchical"),
+        2,
+        "needs a taxonomy of that column",
+    ),
+    "alpha of 0": ((*ILL, "--alpha", "0"), 2, "'alpha' parameter must be a number above 0 and at most 1"),
+    "alpha that cannot be": ((*ILL, "--alpha", "0.2"), 4, "the best possible level is 0.33"),
+    "beta of 0": ((*ILL, "--beta-likeness", "0"), 2, "'beta' parameter must be a number above 0"),
+    "delta of 0": ((*ILL, "--delta-disclosure", "0"), 2, "'delta' parameter must be a number above 0"),
+    "a promise without a column": ((*QI, "--k", "3", "--l", "2"), 2, "and none is named"),
+    "a promise for another column": ((*ILL, "--l", "job=2"), 2, "job"),
+    "a sensitive quasi-identifier": ((*QI, "--k", "3", "--sensitive", "age", "--l", "2"), 2, "has two roles"),
+    "a sensitive column that is dropped": ((*ILL, "--l", "2", "--identifiers", "ill"), 2, "has two roles"),
+    "a sensitive unit": ((*QI, "--k", "3", "--unit", "person", "--sensitive", "person", "--l", "2"), 2, "two roles"),
+    "a constant column": ((*QI, "--k", "3", "--sensitive", "one", "--t", "0.2"), 2, "has a single value"),
+    "l of a constant column": ((*QI, "--k", "3", "--sensitive", "one", "--l", "2"), 2, "which is 1"),
+    "no such column": ((*QI, "--k", "3", "--sensitive", "il", "--l", "2"), 2, "did you mean 'ill'"),
+    "more people than there are": ((*QI, "--k", "13", "--unit", "person"), 4, "the best possible level is 12"),
+    "records left out": (
+        (*ILL, "--t", "0.2", "--method", "tdr", "--suppress", "0.1"),
+        2,
+        "cannot be left out where t=0.2",
+    ),
+    "a population without the sample": (
+        (*QI, "--k-map", "2", "--population-table", "few.csv"),
+        2,
+        "few.csv does not contain the table",
+    ),
+    "a population without a column": (
+        (*QI, "--k-map", "2", "--population-table", "ages.csv"),
+        2,
+        "no column 'sex' in ages.csv",
+    ),
+    "a population that is too small": (
+        (*QI, "--k-map", "99", "--population-table", "people.csv"),
+        4,
+        "the best possible level is 60",
+    ),
+    "all of the population is in the table": (
+        (*QI, "--delta-presence", "0.5", "--population-table", "people.csv"),
+        4,
+        "the best possible level is 1",
+    ),
+    "a smallest share": (
+        (*QI, "--delta-presence", "0.1,0.5", "--population-table", "people.csv"),
+        2,
+        "a smallest share above 0 cannot hold",
+    ),
+    "k-map without a population": ((*QI, "--k-map", "2"), 2, "give its table as population_table"),
+    "a population for nothing": ((*QI, "--k", "2", "--population-table", "people.csv"), 2, "says nothing by itself"),
+}
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path, monkeypatch):
+    (tmp_path / "people.csv").write_text(PEOPLE)
+    (tmp_path / "negative.csv").write_text(NEGATIVE)
+    (tmp_path / "few.csv").write_text("age,sex\n" + "20,f\n" * 60)
+    (tmp_path / "ages.csv").write_text("age\n" + "20\n" * 60)
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_it_is_refused_in_one_line_and_nothing_is_written(case, folder):
+    options, code, told = CASES[case]
+    before = contents(folder)
+    result = run("anonymize", "people.csv", "-o", "out.csv", *options)
+    assert told in only_line(result.stderr)
+    assert result.exit_code == code, result.stderr
+    assert contents(folder) == before
+
+
+def test_weights_that_are_negative():
+    assert NEGATIVE != PEOPLE
+    result = run("risk", "negative.csv", *QI, "--weights", "weight")
+    assert "weight" in only_line(result.stderr)
+    assert "negative" in result.stderr or "-1" in result.stderr
+    assert result.exit_code == 2
+
+
+def test_a_target_may_be_sensitive(folder):
+    options = (*QI, "--k", "3", "--sensitive", "ill", "--l", "2", "--target", "ill")
+    result = run("anonymize", "people.csv", "-o", "out.csv", *options)
+    assert result.exit_code == 0, result.stderr
+    assert run("verify", "out.csv", *QI, "--k", "3", "--sensitive", "ill", "--l", "2").exit_code == 0
+
+
+def test_verify_tells_which_promise_does_not_hold(folder):
+    result = run("verify", "people.csv", *QI, "--k", "2", "--sensitive", "ill", "--l", "3", "--alpha", "0.1")
+    assert result.exit_code == 3
+    assert "alpha=0.1 of ill does not hold for age, sex" in only_line(result.stderr)

@@ -1,0 +1,30 @@
+import tomllib
+
+import incrowd
+from incrowd.policy.words import make_policy
+from incrowd.recodings.grown import grown_file
+from incrowd.release_files import ReleaseFiles
+
+
+def test_a_grown_hierarchy_can_be_fed_back(tmp_path):
+    """The cuts of the release are the finest level, the first cut the highest; given back, it is a taxonomy."""
+    words = {"quasi_identifiers": ["age", "sex"], "k": 50, "target": "income", "method": "tdr"}
+    release = incrowd.anonymize(incrowd.datasets.adult(), **words)
+    rule = release.grown["age"]
+    assert rule.bounds == release.recoding["age"].bounds
+    first = next(step for step in release.steps if step.attribute == "age")
+    assert first.children[0] == f"<{rule.coarser[-1][0]}"
+    assert len(rule.coarser[-1]) == 1
+
+    release.write(tmp_path / "release.csv")
+    text = ReleaseFiles.of(tmp_path / "release.csv").grown.read_text()
+    assert text == grown_file(release.grown)
+    given = tomllib.loads(text)["taxonomies"]
+    assert make_policy(quasi_identifiers=["age"], k=2, taxonomies=given).taxonomies["age"] == rule
+    again = incrowd.anonymize(incrowd.datasets.adult(), **words, taxonomies=given)
+    assert set(again.released_values["age"]) <= set(rule.build([str(n) for n in range(17, 91)]).labels)
+
+
+def test_nothing_was_grown_for_text_or_without_steps():
+    words = {"quasi_identifiers": ["age", "job"], "k": 50}
+    assert incrowd.anonymize(incrowd.datasets.german(), **words, method="mondrian").grown == {}

@@ -1,0 +1,53 @@
+"""Auto: which methods it tries for which tables, and that it takes the one that loses least."""
+
+import random
+
+import pyarrow as pa
+import pytest
+
+import incrowd
+from incrowd.search.automatic import automatic
+
+
+def people(rows=80):
+    draw = random.Random(5)
+    return pa.table(
+        {
+            "age": [draw.randrange(20, 60) for _ in range(rows)],
+            "job": [draw.choice("abcd") for _ in range(rows)],
+            "sex": [draw.choice("fm") for _ in range(rows)],
+            "income": [draw.choice(["low", "high"]) for _ in range(rows)],
+        }
+    )
+
+
+def made(**words):
+    return incrowd.anonymize(people(), **{"quasi_identifiers": ["age", "job", "sex"], "k": 4, **words})
+
+
+def test_with_a_target_it_is_top_down_refinement():
+    facts = made(target="income").found.facts
+    assert facts["method"] == "tdr"
+    assert "a target is given" in facts["why"]
+
+
+def test_with_several_quasi_identifiers_it_is_top_down_refinement():
+    qids = [incrowd.QuasiIdentifier(["age", "job"], 4), incrowd.QuasiIdentifier(["job", "sex"], 6)]
+    facts = made(quasi_identifiers=qids, k=None).found.facts
+    assert facts["method"] == "tdr"
+    assert "several quasi-identifiers" in facts["why"]
+
+
+def test_otherwise_the_better_of_two_local_methods():
+    tried = {"mondrian": {}, "cover": {"effort": 0}}
+    losses = {method: made(method=method, **options).measures.total.ncp for method, options in tried.items()}
+    assert len(set(losses.values())) == 2
+    release = made()
+    assert release.found.facts["method"] == min(losses, key=losses.get)
+    assert release.measures.total.ncp == min(losses.values())
+
+
+@pytest.mark.parametrize(("limit", "methods"), [("COVER", "mondrian"), ("LOCAL", "tdr")])
+def test_a_large_table_is_not_given_to_methods_that_take_long(monkeypatch, limit, methods):
+    monkeypatch.setattr(automatic, limit, 10)
+    assert made().found.facts["method"] == methods

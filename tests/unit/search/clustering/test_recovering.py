@@ -1,0 +1,92 @@
+"""Destroy and repair: classes made anew are good at any moment, drawn together, and cost less and less."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from tests.examples import examples
+from tests.unit.search.clustering.test_slices import Cut, needed, table_of
+
+from incrowd.recodings.hierarchies import hierarchy_of
+from incrowd.recodings.mapping import nodes_of
+from incrowd.run import Run
+from incrowd.search.clustering.cover import cover
+from incrowd.search.clustering.joining import common_of
+from incrowd.search.clustering.kaca import ncp_space
+from incrowd.search.clustering.recovering import IDLE, KEPT, LIVE, LOOKED, new_recovery, parts_of, recover_some
+
+
+def started(table, requirement, crowding=0, seed=0):
+    """Destroy and repair, begun with what one round of cover and clustering give."""
+    hierarchies = [hierarchy_of(attribute) for attribute in table.attributes]
+    space = ncp_space(table, requirement, hierarchies)
+    assert (space.tuples == nodes_of(table, hierarchies) + space.roots).all()
+    mapping = cover(table, (requirement,), Run(seed=seed), rounds=1, effort=0).recoding.mapping
+    parts = np.stack([mapping.part_tuples, mapping.part_classes, mapping.part_records], axis=1)
+    nodes = mapping.classes + space.roots
+    return space, new_recovery(space.forest, space.roots, space.tuples, nodes, parts, requirement.needs, crowding, seed)
+
+
+def cost_of(space, crowding, tuples, groups, records):
+    size = int(groups.max()) + 1
+    nodes = common_of(space.forest, space.tuples[tuples], groups, size)
+    sizes = np.bincount(groups, records, size).astype(np.int64)
+    return nodes, sizes, crowding * int(sizes @ sizes) - int(sizes @ space.detail(nodes))
+
+
+@pytest.mark.parametrize("crowding", [0, 1, 2**31])
+@examples(10)
+@given(st.integers(0, 1000), st.integers(2, 12))
+def test_every_try_leaves_good_classes_that_are_known_exactly_and_cost_no_more(crowding, seed, k):
+    table = table_of(seed, 200)
+    (requirement,) = needed(k)
+    space, state = started(table, requirement, crowding, seed)
+    last = cost_of(space, crowding, *parts_of(state))[2]
+    for _ in range(40):
+        recover_some(state, 2**60, 1)
+        tuples, groups, records = parts_of(state)
+        nodes, sizes, cost = cost_of(space, crowding, tuples, groups, records)
+        live = state.live[: state.at[LIVE]]
+        assert (state.classes.rows[live, :-2] == nodes).all()
+        assert (state.size[live] == sizes).all()
+        assert (state.detail[live] == space.detail(nodes)).all()
+        assert sizes.min() >= k
+        assert np.bincount(tuples, records).tolist() == table.counts.tolist()
+        assert cost <= last
+        last = cost
+
+
+def test_it_pays_and_ends_when_nothing_improves_any_more():
+    table, (requirement,) = table_of(5, 400), needed()
+    space, state = started(table, requirement)
+    before = cost_of(space, 0, *parts_of(state))[2]
+    while not recover_some(state, 2**60, 10_000):
+        pass
+    assert state.at[KEPT] > 0
+    assert state.at[IDLE] > state.at[LIVE]
+    assert cost_of(space, 0, *parts_of(state))[2] < before
+
+
+def test_the_tree_is_built_anew_when_it_is_full():
+    table, (requirement,) = table_of(2, 1000), needed()
+    _, state = started(table, requirement)
+    recover_some(state, 2**60, 1)
+    state.tree.used[0] = len(state.tree.links) - 10
+    recover_some(state, 2**60, 100_000)
+    assert state.tree.used[0] < len(state.tree.links) // 2
+    assert state.at[LOOKED] > 0
+
+
+@pytest.mark.parametrize("objective", ["ncp", "dm", "mix"])
+def test_more_effort_lowers_the_objective_and_is_the_same_however_it_is_cut(objective):
+    table, wanted = table_of(4, 400), needed()
+    whole = cover(table, wanted, Cut(2**60), objective=objective, effort=1)
+    again = cover(table, wanted, Cut(5000), objective=objective, effort=1)
+    assert again.recoding == whole.recoding
+    assert again.facts == whole.facts
+    assert whole.facts["renewed"] > 0
+    none = cover(table, wanted, Run(), objective=objective, effort=0)
+    assert "renewed" not in none.facts
+    sizes = [np.bincount(m.part_classes, m.part_records) for m in (none.recoding.mapping, whole.recoding.mapping)]
+    if objective == "dm":
+        assert (sizes[1] ** 2).sum() < (sizes[0] ** 2).sum()
