@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -185,6 +184,5 @@ def reached(model: Any, sizes: Numbers, columns: Mapping[str, Column]) -> tuple[
     if more_is_better:
         return limit, found.min().item(), found < limit - _TIE
     if model.name in ("recursive (c, l)-diversity", "delta-disclosure"):  # these are strict
-        exact = float(Fraction(str(limit)))
-        return limit, found.max().item(), ~(found < exact - (_TIE if model.name == "delta-disclosure" else 0))
+        return limit, found.max().item(), ~(found < limit - (_TIE if model.name == "delta-disclosure" else 0))
     return limit, found.max().item(), found > limit + _TIE

@@ -161,14 +161,3 @@ def counts_records_only(models: Iterable[PrivacyModel]) -> None:
     for model in models:
         if model.column is not None:
             raise PolicyError(f"this method cannot satisfy {model} yet; it only counts records")
-
-
-def lets_anyone_join(models: Iterable[PrivacyModel]) -> None:
-    """Called by a search in which records join good classes without anyone looking at those again.
-
-    Raises:
-        PolicyError: A model could be violated by that.
-    """
-    for model in models:
-        if not model.upward_closed:
-            raise PolicyError(f"this method cannot satisfy {model} yet; records that join a class could make it bad")
