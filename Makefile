@@ -1,17 +1,18 @@
-# On a machine with Python 3.11 and nothing else: make demo, make test. For those who work on it: make fuzz, make mutants, make papers.
+# On a machine with Python 3.11 and nothing else: make demo, make test. make docs builds the site,
+# make wheel the wheel, and tries it. For those who work on it: make fuzz, make mutants, make papers.
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 WORKERS ?= 2
 MINUTES ?= 10
 
-.PHONY: demo test lint types fuzz mutants papers clean
+.PHONY: demo test lint types docs wheel fuzz mutants papers clean
 
 demo: $(VENV)/installed
 	$(BIN)/incrowd demo
 
 test: $(VENV)/installed-test lint types
-	$(BIN)/python -m pytest -n $(WORKERS)
+	$(BIN)/python -m pytest -n $(WORKERS) --dist loadfile
 
 lint: $(VENV)/installed-test
 	$(BIN)/ruff check .
@@ -19,6 +20,12 @@ lint: $(VENV)/installed-test
 
 types: $(VENV)/installed-test
 	$(BIN)/mypy
+
+docs: $(VENV)/installed-docs
+	$(BIN)/python -m docs.site --output build/site
+
+wheel: $(VENV)/installed-test
+	$(BIN)/python -m tests.wheel
 
 fuzz: $(VENV)/installed-test
 	$(BIN)/python -m tests.fuzz --minutes $(MINUTES) --workers $(WORKERS)
@@ -37,6 +44,11 @@ $(VENV)/installed: pyproject.toml
 
 $(VENV)/installed-test: $(VENV)/installed
 	$(BIN)/python -m pip install --quiet --editable ".[test]"
+	$(BIN)/python -m tests.chromium
+	@touch $@
+
+$(VENV)/installed-docs: $(VENV)/installed
+	$(BIN)/python -m pip install --quiet --editable ".[docs,eval]"
 	@touch $@
 
 clean:

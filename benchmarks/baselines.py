@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from incrowd import datasets
-from incrowd.engines.engine import engine_of
+from incrowd.engines.registry import engine_of
 from incrowd.formats.registry import open_source
 from incrowd.pipeline import release_of
 from incrowd.policy.words import make_policy

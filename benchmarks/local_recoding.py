@@ -21,7 +21,7 @@ import pyarrow.csv
 import pyarrow.parquet
 
 from incrowd import datasets
-from incrowd.engines.engine import engine_of
+from incrowd.engines.registry import engine_of
 from incrowd.formats.registry import open_source
 from incrowd.measures.measures import ClassMeasures, measure
 from incrowd.policy.words import make_policy

@@ -81,7 +81,7 @@ def watch_all() -> Stages:
     """Watch every stage of the pipeline."""
     from incrowd import pipeline, release, witness  # noqa: F401  (the pipeline is imported before the clock starts)
     from incrowd.engines.arrow import recode
-    from incrowd.engines.engine import engine_of
+    from incrowd.engines.registry import engine_of
     from incrowd.formats import atomic_files, csv_reader, parquet_files, sources, writers
     from incrowd.search.top_down import top_down
     from incrowd.table import compressed

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from functools import cache
+from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
@@ -52,6 +53,17 @@ def shipped(names: Iterable[str]) -> dict[str, Any]:
     return {name: files[name] for name in names if name in files}
 
 
+def in_shape_of(paper: str, names: Iterable[str]) -> dict[str, Any]:
+    """Taxonomies of our own with the leaves and levels that a paper prints, of those attributes that have one.
+
+    Args:
+        paper: "specialization" (TDS, table 6), "bottom_up" (BUG, table 1) or "clustering" (KACA, table 4).
+        names: The attributes.
+    """
+    files = {file.stem: file for file in (Path(__file__).parent / "taxonomies" / paper).glob("*.csv")}
+    return {name: files[name] for name in names if name in files}
+
+
 def policy_of(
     effort: Effort,
     quasi_identifiers: Sequence[Any],
@@ -59,23 +71,28 @@ def policy_of(
     method: str,
     *,
     with_taxonomies: bool = True,
+    paper: str = "specialization",
     **options: Any,
 ) -> Policy:
     """A policy for predicting income.
 
     Args:
-        effort: It may have taxonomies of its own, in place of the shipped ones.
+        effort: It may have taxonomies of its own, in place of ours.
         quasi_identifiers: Attributes, or several `QuasiIdentifier`s.
         k: Size of the smallest crowd.
         method: The search.
         with_taxonomies: Whether there are any; without them rare categories are suppressed.
+        paper: The paper whose printed shapes the taxonomies have.
         **options: Options of the method.
     """
     words: dict[str, Any] = {"quasi_identifiers": quasi_identifiers, "k": k, "target": TARGET}
     trees = None
     if with_taxonomies:
         names = make_policy(**words).attributes
-        trees = {**shipped(names), **{name: file for name, file in effort.taxonomies.items() if name in names}}
+        trees = {
+            **in_shape_of(paper, names),
+            **{name: file for name, file in effort.taxonomies.items() if name in names},
+        }
     return make_policy(**words, taxonomies=trees, method=method, options=options)
 
 

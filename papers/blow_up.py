@@ -16,7 +16,7 @@ import pyarrow.compute as pc
 from incrowd.table.attributes import encode
 from incrowd.table.compressed import CompressedTable
 from incrowd.taxonomies.taxonomy import Taxonomy
-from papers.adult import ATTRIBUTES, TARGET, adult_rows, shipped
+from papers.adult import ATTRIBUTES, TARGET, adult_rows, in_shape_of
 
 CATEGORIES = ("occupation", "education", "native-country", "marital-status", "sex", "race", "workclass")  # of BUG
 
@@ -45,7 +45,7 @@ def vary(table: pa.Table, rng: np.random.Generator) -> pa.Table:
 @cache
 def encoded() -> tuple[list[Any], Codes, list[str], Codes]:
     """The seven attributes, their codes (attributes x records), the classes, and the class of each record."""
-    rows, files = adult_rows(), shipped(CATEGORIES)
+    rows, files = adult_rows(), in_shape_of("bottom_up", CATEGORIES)
     attributes, codes = [], []
     for name in CATEGORIES:
         column = rows.column(name).combine_chunks().dictionary_encode()

@@ -186,7 +186,7 @@ def bottom_up_errors(effort: Effort) -> Outcome:
     trial, crowds = trial_of(effort, "c45", CATEGORIES), effort.some(*BOTTOM_UP_CROWDS)
     rows: list[Row] = []
     for name, (method, options) in BOTTOM_UP.items():
-        policies = {k: policy_of(effort, CATEGORIES, k, method, **options) for k in crowds}
+        policies = {k: policy_of(effort, CATEGORIES, k, method, paper="bottom_up", **options) for k in crowds}
         rows += by_k(effort, trial, name, policies, "apply")
     rows += level(rows, "baseline", "baseline") + level(rows, "upper", "all generalized to ANY")
     losses = {name: [row["error"] - row["baseline"] for row in curve(rows, name)] for name in BOTTOM_UP}

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from incrowd.engines.engine import engine_of
+from incrowd.engines.registry import engine_of
 from incrowd.formats.registry import open_source
 from incrowd.policy.words import make_policy
 from incrowd.run import Run

@@ -23,12 +23,13 @@ This page and its plots are made by
     python -m papers --all --docs docs/
 
 and one of them again by `python -m papers NAME --docs docs/`; `python -m papers` lists them, `--quick` takes fewer
-points. It needs scikit-learn and matplotlib (`pip install incrowd[eval,plot]`) and no network. Errors come from the
+points. It needs scikit-learn and matplotlib (`pip install .[eval,plot]`) and no network. Errors come from the
 one test set, where their 95 % interval is about ±0.6 points; times are CPU seconds of one shared machine.
 A search for an optimum is stopped after 60 seconds on the clock, in optimal-13 after 10.
 
-What differs throughout: the papers do not print their taxonomies, so ours are used (`--taxonomies FOLDER` takes others
-where classifiers are trained). Classifiers are `c45`, our own implementation of C4.5 as released, and `bayes10`
+What differs throughout: the papers print how many leaves and levels their taxonomies have, not the taxonomies, so ours
+of these shapes are used (`papers/taxonomies`; `--taxonomies FOLDER` takes others where classifiers are trained).
+Classifiers are `c45`, our own implementation of C4.5 as released, and `bayes10`
 ([more](evaluate.md)).
 """
 

@@ -6,10 +6,15 @@ import os
 import sys
 import threading
 
+# Libraries that start threads while they are loaded complain on stderr, or send a signal, where memory is scarce.
+QUIET = {"OPENBLAS_NUM_THREADS": "1", "JE_ARROW_MALLOC_CONF": "background_thread:false"}
+
 
 def main() -> None:
     """Load the commands and run one."""
     code: object = 0
+    for name, value in QUIET.items():
+        os.environ.setdefault(name, value)
     try:
         from incrowd.cli import main as run
 
@@ -30,10 +35,13 @@ def main() -> None:
 
 
 def _end(code: int) -> None:
-    """End the process; at once where a compiler is still at work beside, which cannot be told to stop."""
+    """End the process; at once where a compiler is still at work beside, which cannot be told to stop.
+
+    At once after an error, too: libraries that were left without memory may crash while they are tidied up.
+    """
     from incrowd.run import BESIDE
 
-    if any(thread.name == BESIDE for thread in threading.enumerate()):
+    if code == 1 or any(thread.name == BESIDE for thread in threading.enumerate()):
         for stream in (sys.stdout, sys.stderr):
             stream.flush()
         os._exit(code)

@@ -8,15 +8,18 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
 
-from incrowd.engines.engine import engine_of
+from incrowd.engines.engine import Settings
+from incrowd.engines.registry import AUTO, engine_of, engine_suiting
 from incrowd.errors import PolicyError, UnknownNameError
 from incrowd.formats.atomic_files import AtomicFiles
 from incrowd.formats.registry import open_source
 from incrowd.formats.sources import Source
 from incrowd.measures.distortion import Distortion, Values, values_distortion
 from incrowd.measures.hierarchical_distance import HEIGHT, Weights
-from incrowd.policy.policy import QuasiIdentifier
+from incrowd.policy.policy import Policy, QuasiIdentifier
 from incrowd.policy.presence import WORDS as PRESENCE
 from incrowd.policy.protection import WORDS
 from incrowd.policy.words import make_policy, quasi_identifiers_of
@@ -25,7 +28,6 @@ from incrowd.privacy.likeness import AlphaAnonymity, BetaLikeness, DeltaDisclosu
 from incrowd.privacy.model import PrivacyModel, Requirement
 from incrowd.privacy.t_closeness import TCloseness
 from incrowd.recodings.recoding import Recoding, read_recoding
-from incrowd.release import recount
 from incrowd.release_files import ReleaseFiles
 from incrowd.run import Run
 from incrowd.table.missing import encoded
@@ -49,13 +51,16 @@ def verify(
     encoding: str | None = None,
     header: bool | None = None,
     strip: bool | None = None,
+    sheet: str | None = None,
+    value_labels: str | None = None,
+    query: str | None = None,
     progress: Watch | bool | None = None,
     **protecting: Any,
 ) -> Verification:
     """Count how well the crowds in any table protect.
 
     Args:
-        data: Path of a file, or a pandas, polars or pyarrow table.
+        data: Path of a file, a pandas, polars or pyarrow table, or anything with the Arrow stream interface.
         quasi_identifiers: As in `anonymize`.
         k: As in `anonymize`. Without a k and without a promise about a sensitive column, what holds is reported.
         unit: As in `anonymize`, if the column is in the table.
@@ -66,8 +71,14 @@ def verify(
         encoding: Encoding of a CSV file.
         header: Whether a CSV file has a header.
         strip: Whether to leave out blanks around the values of a CSV file.
+        sheet: Name of the sheet of an Excel file, where it has several.
+        value_labels: Whether to "keep" the codes of a Stata or SPSS file (the default), or to "apply" their labels.
+        query: What to read of a database, in SQL.
         progress: As in `anonymize`.
-        **protecting: Promises about the sensitive columns, such as `l` and `t`; the words of `Protection`.
+        **protecting: Promises about the sensitive columns, such as `l` and `t`; the words of `Protection`. Also
+            `population_table` with `k_map` and `delta_presence` as in `anonymize`, and `recoding`, the recoding of a
+            global method or its file, which says what people of the population would be released as; without it their
+            values must be written as in the table.
 
     Returns:
         What was counted. `holds` says whether it is enough, `require()` raises NotAnonymousError if it is not.
@@ -78,7 +89,17 @@ def verify(
         >>> incrowd.verify(people, quasi_identifiers=["age", "sex"], k=2).holds
         True
     """
-    source = open_source(data, separator=separator, quote=quote, encoding=encoding, header=header, strip=strip)
+    source = open_source(
+        data,
+        separator=separator,
+        quote=quote,
+        encoding=encoding,
+        header=header,
+        strip=strip,
+        sheet=sheet,
+        value_labels=value_labels,
+        query=query,
+    )
     words = {"quasi_identifiers": quasi_identifiers, "k": k, "unit": unit, "sensitive": sensitive}
     from incrowd.report.progress import watching
 
@@ -94,24 +115,74 @@ def verification_of(source: Source, words: Mapping[str, Any], run: Run) -> Verif
         words: Words of `make_policy` that ask for something.
         run: Gets the number of rows.
     """
-    if any(words.get(word) is not None for word in PRESENCE):
-        raise PolicyError(
-            "k_map and delta_presence cannot be counted in released rows alone: what the population would be released "
-            "as is not known; they are recounted whenever a release is made"
-        )
+    words = dict(words)
+    recoding = words.pop("recoding", None)
     for word in words:
-        if word not in (*WORDS, "quasi_identifiers", "k", "unit", "sensitive", "taxonomies"):
-            raise UnknownNameError("parameter", word, WORDS, "verify")
-    asked = words.get("k") is not None or any(words.get(word) is not None for word in WORDS)
+        if word not in (*WORDS, *PRESENCE, "quasi_identifiers", "k", "unit", "sensitive", "taxonomies"):
+            raise UnknownNameError("parameter", word, (*WORDS, *PRESENCE), "verify")
+    asked = words.get("k") is not None or any(words.get(word) is not None for word in (*WORDS, *PRESENCE))
     own = quasi_identifiers_of(words["quasi_identifiers"], words.get("k") or 1)
     asked = asked or isinstance(words.get("sensitive"), Mapping) or any(qid.k > 1 for qid in own)
     policy = make_policy(**{**words, **({} if asked else {"k": 2})})
     policy.check_columns(source.columns, source.name)
+    if recoding is not None and policy.population_table is None:
+        raise PolicyError("a recoding says what a population would be released as; give population_table as well")
+    if policy.population_table is not None:
+        return recount_in_population(source, policy, recoding, run)
     if asked:
         return recount(source, Witness.of(policy), run)
     models = (*policy.requirements[0].models, *(m for column in policy.sensitive for m in every_model(column)))
     requirements = [Requirement(qid.attributes, models) for qid in policy.quasi_identifiers]
     return recount(source, Witness(policy.quasi_identifiers, requirements), run).without_thresholds()
+
+
+def recount(source: Source, witness: Witness, run: Run | None = None) -> Verification:
+    """What a witness finds in the rows of a source."""
+    run = run or Run()
+    for batch in source.batches(witness.columns, encoded=witness.columns):
+        witness.see(batch)
+        run.rows(len(batch))
+    return witness.verdict()
+
+
+def recount_in_population(source: Source, policy: Policy, recoding: Any, run: Run) -> Verification:
+    """What a witness finds in released rows and in the population that they were drawn from.
+
+    All values are compared as texts, so that it does not matter which kind of file either comes from.
+
+    Args:
+        source: The released rows.
+        policy: What must hold; has the population.
+        recoding: What people of the population would be released by, or its file; None if they are written alike.
+        run: Gets the number of rows.
+
+    Raises:
+        PolicyError: The population does not contain the table.
+    """
+    from incrowd.population import counted_population
+
+    assert policy.population_table is not None
+    witness = Witness.of(policy)
+    witness.see_population(*counted_population(policy.population_table, policy.attributes, recoding, run))
+    for batch in source.batches(witness.columns, encoded=witness.columns):
+        texts = [as_texts(batch.column(name), name) for name in witness.columns]
+        witness.see(pa.RecordBatch.from_arrays(texts, names=list(witness.columns)))
+        run.rows(len(batch))
+    if lacking := witness.outside_population():
+        raise PolicyError(
+            f"the population {policy.population_table.name} does not contain the table: {lacking} records of "
+            f"{source.name} are not in it; give one with everyone, whose values are written alike, or the recoding "
+            "of the release"
+        )
+    return witness.verdict()
+
+
+def as_texts(column: pa.Array, name: str) -> pa.Array:
+    """A column as texts; an empty one is missing, as it is in a CSV file."""
+    column = encoded(column, name)
+    texts = text_of(column.dictionary)
+    texts = pc.if_else(pc.equal(texts, ""), pa.scalar(None, texts.type), texts)
+    return texts.take(column.indices)
 
 
 def every_model(column: str) -> Sequence[PrivacyModel]:
@@ -139,6 +210,10 @@ def apply(
     encoding: str | None = None,
     header: bool | None = None,
     strip: bool | None = None,
+    sheet: str | None = None,
+    value_labels: str | None = None,
+    query: str | None = None,
+    engine: str = AUTO,
     progress: Watch | bool | None = None,
 ) -> Any:
     """Recode new rows the way a release was recoded.
@@ -148,7 +223,7 @@ def apply(
     Args:
         recoding: The recoding of a release, or the file that it was written to: `release.recoding.json` of a global
             method, `release.confidential/recoding.json` of a local one, where `write` was asked for it.
-        data: Path of a file, or a pandas, polars or pyarrow table.
+        data: Path of a file, a pandas, polars or pyarrow table, or anything with the Arrow stream interface.
         require: Quasi-identifiers that must hold for the new rows.
         keep_order: Whether the rows stay in their order; else they come in one that says nothing of it, as in
             `anonymize`.
@@ -157,6 +232,10 @@ def apply(
         encoding: Encoding of a CSV file.
         header: Whether a CSV file has a header.
         strip: Whether to leave out blanks around the values of a CSV file.
+        sheet: Name of the sheet of an Excel file, where it has several.
+        value_labels: Whether to "keep" the codes of a Stata or SPSS file (the default), or to "apply" their labels.
+        query: What to read of a database, in SQL.
+        engine: As in `anonymize`.
         progress: As in `anonymize`.
 
     Returns:
@@ -166,13 +245,25 @@ def apply(
         NotAnonymousError: A required quasi-identifier does not hold.
     """
     recoding = read_recoding(recoding) if isinstance(recoding, str | Path) else recoding
-    source = open_source(data, separator=separator, quote=quote, encoding=encoding, header=header, strip=strip)
+    source = open_source(
+        data,
+        separator=separator,
+        quote=quote,
+        encoding=encoding,
+        header=header,
+        strip=strip,
+        sheet=sheet,
+        value_labels=value_labels,
+        query=query,
+        engine=engine,
+    )
     from incrowd.report.progress import watching
 
     witness = Witness(qids) if (qids := tuple(require)) else None
-    see = None if witness is None else witness.see
+    see, sees = (None, None) if witness is None else (witness.see, witness.columns)
+    doing, recoding = engine_suiting(source, engine), fitted(recoding, source)
     with watching(progress) as watch:
-        rows = engine_of().recoded(source, fitted(recoding, source), Run(watch), see=see, keep_order=keep_order)
+        rows = doing.recoded(source, recoding, Run(watch), see=see, sees=sees, keep_order=keep_order)
     if witness is not None:
         witness.verdict().require()
     return rows
@@ -187,15 +278,20 @@ def apply_to_file(
     require: Iterable[QuasiIdentifier] = (),
     overwrite: bool = False,
     keep_order: bool = False,
+    engine: str = AUTO,
+    settings: Settings | None = None,
     **dialect: Any,
 ) -> None:
     """Recode new rows into a file, streaming; see `apply`. Nothing is written if a requirement does not hold."""
-    source = open_source(data, **dialect)
-    recoding = fitted(recoding, source)
-    ReleaseFiles.of(output).check(source, overwrite=overwrite, sidecars=False)
+    source = open_source(data, **dialect, engine=engine, master=settings.master if settings else None)
+    recoding, doing = fitted(recoding, source), engine_suiting(source, engine, settings)
+    place = doing.output(output, overwrite=overwrite)
+    ReleaseFiles.of(output).check(source, overwrite=overwrite, sidecars=False, rows=place is None)
     witness = Witness(tuple(require))
     with AtomicFiles(overwrite=overwrite) as files:
-        engine_of().write(source, recoding, files.open(output), witness.see, run, keep_order=keep_order)
+        target = files.open(output) if place is None else files.join(place)
+        doing.write(source, recoding, target, witness.see, run, sees=witness.columns, keep_order=keep_order)
+        files.remove(ReleaseFiles.of(output).certificate)  # of a release that was there before
         witness.verdict().require()
 
 

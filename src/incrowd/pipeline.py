@@ -7,10 +7,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
-from incrowd.engines.engine import Engine, engine_of
+from incrowd.engines.engine import Engine
+from incrowd.engines.registry import engine_for
 from incrowd.errors import InfeasibleError, PolicyError
+from incrowd.far_tuples import read_table, released_classes
 from incrowd.formats.registry import open_source
 from incrowd.formats.sources import Source
 from incrowd.policy.policy import Policy, QuasiIdentifier
@@ -26,12 +26,14 @@ from incrowd.run import Run, Watch
 from incrowd.search.registry import method_of
 from incrowd.table.attributes import FlatAttribute
 from incrowd.table.compressed import CompressedTable
+from incrowd.table.distant import DistantTable
 from incrowd.table.target_bins import lower_bounds
 
 if TYPE_CHECKING:
     from incrowd.taxonomies.rules import Rule
     from incrowd.taxonomies.taxonomy import Taxonomy
 
+ENGINE_WORDS = ("memory_limit", "spill_folder", "master", "most_tuples")
 
 KEPT_ORDER = (
     "rows keep their order: whoever knows how the original table was sorted can tell more of a person than the "
@@ -66,13 +68,18 @@ def anonymize(
     encoding: str | None = None,
     header: bool | None = None,
     strip: bool | None = None,
+    sheet: str | None = None,
+    value_labels: str | None = None,
+    query: str | None = None,
+    engine: str = "auto",
     progress: Watch | bool | None = None,
     **options: Any,
 ) -> Release:
     """Make a k-anonymous release of a table.
 
     Args:
-        data: Path of a file, or a pandas, polars or pyarrow table.
+        data: Path of a file; a pandas, polars or pyarrow table, or anything with the Arrow stream interface; see
+            `docs/large-data.md` for databases and clusters.
         quasi_identifiers: Columns that together could identify a person; or several such sets, each a
             `QuasiIdentifier` with its own k.
         k: Size of the smallest crowd that anyone may be in.
@@ -103,6 +110,11 @@ def anonymize(
         encoding: Encoding of a CSV file.
         header: Whether a CSV file has a header.
         strip: Whether to leave out blanks around the values of a CSV file.
+        sheet: Name of the sheet of an Excel file, where it has several.
+        value_labels: Whether to "keep" the codes of a Stata or SPSS file (the default), or to "apply" their labels.
+        query: What to read of a database, in SQL.
+        engine: What reads, counts and writes rows; "auto" for the one that suits the table. The release is the same.
+            The settings of engines are options too: `memory_limit`, `spill_folder`, `master`, `most_tuples`.
         progress: Called with every event of the run (see `incrowd.run`); True for a line on stderr, False for nothing.
             The default is a bar in notebooks and nothing elsewhere.
         **options: Options of the method, such as `max_steps` and `criterion`, and promises about sensitive columns, for
@@ -124,34 +136,30 @@ def anonymize(
         >>> release.measures.total.anonymity >= 5
         True
     """
-    protecting = {word: options.pop(word) for word in (*PROTECTING, *PRESENCE) if word in options}
+    protecting = {word: options.pop(word) for word in (*PROTECTING, *PRESENCE, *ENGINE_WORDS) if word in options}
     check_spelling(options, anonymize)
+    roles = {"target": target, "identifiers": identifiers, "unit": unit, "insensitive": insensitive}
+    values = {"types": types, "ranges": ranges, "missing": missing, "missing_values": missing_values}
+    dialect: dict[str, Any] = {"separator": separator, "quote": quote, "encoding": encoding, "header": header}
+    dialect |= {"strip": strip, "sheet": sheet, "value_labels": value_labels, "query": query}
     policy = make_policy(
         quasi_identifiers=quasi_identifiers,
         k=k,
-        target=target,
-        identifiers=identifiers,
-        unit=unit,
-        sensitive=sensitive,
-        l=l,
-        t=t,
-        **protecting,
-        insensitive=insensitive,
+        **roles,
+        **{"sensitive": sensitive, "l": l, "t": t, **protecting},
         taxonomies=taxonomies,
-        types=types,
-        ranges=ranges,
-        missing=missing,
-        missing_values=missing_values,
+        **values,
         method=method,
         seed=seed,
         strict=strict,
         keep_order=keep_order,
         time_limit=time_limit,
+        engine=engine,
         options=options,
     )
     from incrowd.report.progress import watching
 
-    source = open_source(data, separator=separator, quote=quote, encoding=encoding, header=header, strip=strip)
+    source = open_source(data, **dialect, engine=engine, master=policy.master)
     with watching(progress) as watch:
         return release_of(source, policy, Run(watch, seed=policy.seed, time_limit=policy.time_limit))
 
@@ -162,7 +170,7 @@ def release_of(
     run: Run | None = None,
     *,
     engine: Engine | None = None,
-    table: CompressedTable | None = None,
+    table: CompressedTable | DistantTable | None = None,
 ) -> Release:
     """Run the pipeline on an open source.
 
@@ -174,22 +182,25 @@ def release_of(
         table: The rows compressed, where that was done before.
     """
     run = run or Run(seed=policy.seed, time_limit=policy.time_limit)
-    engine = engine or engine_of()
+    engine = engine or engine_for(policy, source)
     policy.check_columns(source.columns, source.name)
     policy, redundant = policy.without_redundant()
     search = method_of(policy.method, policy.options, len(policy.quasi_identifiers))
     notes = [f"dropped the quasi-identifier {qid}, because another one implies it" for qid in redundant]
     if table is None:
         run.stage("reading")
-        table = engine.compress(source, policy, run)
+        table = read_table(engine, source, policy, run)
     notes += missing_notes(table, policy)
     requirements = tuple(requirement.fitted(table.protected) for requirement in policy.requirements)
     check_feasible(table, requirements)
     run.stage("searching")
-    found = search(table, requirements, policy.options, run)
+    found = search(table, requirements, policy.options, run)  # type: ignore[arg-type]
     if chosen := found.facts.get("method"):
         notes.append(f"the method is {chosen}: {found.facts['why']}")
         policy = replace(policy, method=chosen, options=found.facts["options"])
+    if isinstance(table, DistantTable):
+        notes.append(f"{table.tuples:,} distinct combinations stayed in the engine '{engine.name}'")
+        table = released_classes(table, found.recoding)
     recoding = handled(found.recoding, policy, engine.missing_values(source, policy))
     if bins := len(lower_bounds(table.labels)):
         notes.append(f"the target '{policy.target}' has many numbers; they count as {bins} ranges of about equal size")
@@ -197,7 +208,7 @@ def release_of(
         notes.append(f"the search was stopped early ({early}); the release is the best one found by then")
     if policy.keep_order:
         notes.append(KEPT_ORDER)
-    return Release(policy, source, table, replace(found, recoding=recoding), tuple(notes))
+    return Release(policy, source, table, replace(found, recoding=recoding), tuple(notes), engine)
 
 
 def handled(recoding: Recoding, policy: Policy, missing_values: tuple[str, ...]) -> Recoding:
@@ -211,7 +222,7 @@ def handled(recoding: Recoding, policy: Policy, missing_values: tuple[str, ...])
     )
 
 
-def missing_notes(table: CompressedTable, policy: Policy) -> list[str]:
+def missing_notes(table: CompressedTable | DistantTable, policy: Policy) -> list[str]:
     """What to say of missing values that the user named and that were not found as they were written."""
     named = [text for text in policy.missing_values if text]
     notes: list[str] = []
@@ -229,14 +240,14 @@ def missing_notes(table: CompressedTable, policy: Policy) -> list[str]:
     return notes
 
 
-def check_feasible(table: CompressedTable, requirements: Requirements) -> None:
+def check_feasible(table: CompressedTable | DistantTable, requirements: Requirements) -> None:
     """A table can be released if and only if the most general one can: if all records together are a good class.
 
     Raises:
         PolicyError: A protected column has a single value, which nothing can hide.
         InfeasibleError: The table cannot be released.
     """
-    everyone = table.class_counts(np.zeros(len(table.counts), np.int64), 1)
+    everyone = table.everyone()
     for requirement in requirements:
         for model in requirement.models:
             if model.column not in (None, POPULATION) and table.protected[str(model.column)].width < 2:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,18 +12,20 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from incrowd.errors import PolicyError
+from incrowd.engines.arrow.compress import ValueNumbers
+from incrowd.errors import DataError, PolicyError, UnknownNameError
 from incrowd.policy.policy import Policy, QuasiIdentifier
 from incrowd.privacy.population import POPULATION
+from incrowd.recodings.recoding import Recoding, read_recoding
 from incrowd.run import Run
 from incrowd.table.attributes import Attribute, NumberAttribute
 from incrowd.table.class_counts import Histogram
 from incrowd.table.compressed import CompressedTable
-from incrowd.table.grouping import Codes, Counts, group
+from incrowd.table.grouping import Codes, Counts, count, group
+from incrowd.table.scales import text_of
 
 if TYPE_CHECKING:
     from incrowd.formats.sources import Source
-    from incrowd.recodings.recoding import Recoding
 
 Compress = Callable[["Source", Policy, Run], CompressedTable]
 
@@ -78,6 +81,61 @@ def released_population(
     batch = pa.RecordBatch.from_arrays([l.take(pa.array(p)) for l, p in zip(labels, places, strict=True)], names=names)
     counts = population.counts[chosen]
     return (batch, counts) if stay is None else (batch.filter(pa.array(stay)), counts[stay])
+
+
+def counted_population(
+    source: Source, attributes: Sequence[str], recoding: Recoding | str | Path | None, run: Run
+) -> tuple[pa.RecordBatch, Counts]:
+    """The people of a population on some columns as texts, and how many each row stands for.
+
+    Args:
+        source: Its table.
+        attributes: The columns.
+        recoding: What its values are recoded by first, so that they are written as in a release, or its file; they stay
+            as they are if None.
+            People with a value that it does not know are left out: they are in no class of the release.
+        run: Gets the number of rows.
+
+    Raises:
+        PolicyError: The population lacks a column, or the recoding is one of a local method.
+    """
+    for name in attributes:
+        if name not in source.columns:
+            raise UnknownNameError("column", name, source.columns, source.name)
+    if isinstance(recoding, str | Path):
+        recoding = read_recoding(recoding)
+    if recoding is not None and recoding.is_confidential:
+        raise PolicyError(
+            "the recoding of a local method says what became of each record, and not what others would be released "
+            "as; give one of a global method, or a population that is written as the release is"
+        )
+    tokens = source.missing_values if recoding is None else (*recoding.missing_values, *source.missing_values)
+    columns = [ValueNumbers(name, tokens) for name in attributes]
+    parts: list[list[Codes]] = [[] for _ in attributes]
+    for batch in source.batches(attributes, encoded=attributes):
+        for column, part in zip(columns, parts, strict=True):
+            part.append(column.codes(batch.column(column.name)) + 1)  # 0 is a missing value
+        run.rows(len(batch))
+    if not sum(map(len, parts[0])):
+        raise DataError(f"the population {source.name} has no rows")
+    texts, known = [], np.ones(sum(map(len, parts[0])), bool)
+    for column, part in zip(columns, parts, strict=True):
+        labels, places = _as_written(column, np.concatenate(part), recoding)
+        known &= places >= 0
+        texts.append((labels, places))
+    groups, firsts = group([places[known] for _, places in texts], [len(labels) for labels, _ in texts])
+    rows = [labels.take(pa.array(places[known][firsts])) for labels, places in texts]
+    return pa.RecordBatch.from_arrays(rows, names=list(attributes)), count(groups, len(firsts), None)
+
+
+def _as_written(column: ValueNumbers, codes: Codes, recoding: Recoding | None) -> tuple[pa.Array, Codes]:
+    """The texts that values of a column are written as, and the place of that of each row; -1 where there is none."""
+    assert column.values is not None
+    if recoding is None or column.name not in recoding.names:
+        return pa.concat_arrays([pa.nulls(1, pa.string()), text_of(column.values).cast(pa.string())]), codes
+    own = np.asarray(recoding.cells(column.name, column.values), np.int64)
+    of_code = np.append(recoding.missing_cell(column.name) if recoding.missing == "category" else -1, own)
+    return pa.array(recoding.all_labels(column.name), pa.string()), of_code[codes]
 
 
 def _compressed(table: CompressedTable, policy: Policy, compress: Compress, run: Run) -> CompressedTable:

@@ -13,12 +13,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from incrowd.certificate import Certificate, Commitment
-from incrowd.errors import NotAnonymousError
+from incrowd.errors import NotAnonymousError, PolicyError, UnknownNameError
+from incrowd.existing import recount, recount_in_population
 from incrowd.formats.registry import open_source
-from incrowd.policy.policy import Policy
 from incrowd.policy.presence import WORDS as PRESENCE
-from incrowd.policy.words import make_policy
-from incrowd.release import recount
+from incrowd.policy.words import make_policy, quasi_identifiers_of
+from incrowd.privacy.model import Requirement
 from incrowd.run import Run
 from incrowd.witness import Verification, Witness
 
@@ -82,6 +82,8 @@ def check_certificate(
     data: Any,
     *,
     taxonomies: Any = None,
+    population_table: Any = None,
+    recoding: Any = None,
     original: Any = None,
     commitment: Commitment | str | Path | None = None,
     run: Run | None = None,
@@ -93,6 +95,9 @@ def check_certificate(
         certificate: The certificate, or its file.
         data: The release: path of a file, or a pandas, polars or pyarrow table.
         taxonomies: As in `anonymize`, where a claim measures distances in one.
+        population_table: The population that claims of k_map and delta_presence are about, for who has it.
+        recoding: The recoding of the release or its file, which says what people of the population would be released
+            as; without it their values must be written as in the release.
         original: The original table, for who has it and the commitment.
         commitment: The secret half of the commitment to the original, or its file.
         run: Gets the number of rows.
@@ -115,9 +120,8 @@ def check_certificate(
         certificate = Certificate.read(certificate)
     source = open_source(data, **dialect)
     claims = [_same_file(certificate, source), *_columns(certificate, source)]
-    policy, untold = _countable(certificate.policy, taxonomies)
-    policy.check_columns(source.columns, source.name)
-    verification = recount(source, Witness.of(policy), run or Run())
+    words, untold = _countable(certificate.policy, taxonomies, population_table)
+    verification = _recounted(source, words, recoding, run or Run())
     claims += [*_counts(certificate.verification, verification), *untold]
     if commitment is not None:
         claims.append(_committed(certificate, commitment, original))
@@ -139,8 +143,8 @@ def _columns(certificate: Certificate, source: Source) -> Iterator[Claim]:
         yield Claim(f"these columns were dropped: {', '.join(dropped)}", not left, found)
 
 
-def _countable(words: Mapping[str, Any], taxonomies: Any) -> tuple[Policy, list[Claim]]:
-    """The part of a policy that can be counted in released rows, and the claims that cannot."""
+def _countable(words: Mapping[str, Any], taxonomies: Any, population_table: Any) -> tuple[dict[str, Any], list[Claim]]:
+    """The words of a policy about what can be counted, and the claims that cannot be."""
     untold = []
     protections = {column: dict(given) for column, given in words.get("protections", {}).items()}
     for column, given in protections.items():
@@ -149,12 +153,34 @@ def _countable(words: Mapping[str, Any], taxonomies: Any) -> tuple[Policy, list[
             given.pop("t_distance")
     if words.get("unit"):
         untold.append(Claim(f"k counts people, told apart by {words['unit']}", None, _TO_TELL))
-    for word in PRESENCE[1:]:
-        if word in words:
-            untold.append(Claim(f"{word} = {words[word]} against {words.get('population_table')}", None, _TO_TELL))
+    against = {word: words[word] for word in PRESENCE[1:] if word in words}
+    if population_table is None:
+        for word, value in against.items():
+            untold.append(Claim(f"{word} = {value} against {words.get('population_table')}", None, _TO_TELL))
+        against = {}
+    elif against:
+        against["population_table"] = population_table
+    else:
+        raise PolicyError("the certificate claims nothing against a population; leave out population_table")
     used = {column: tree for column, tree in (taxonomies or {}).items() if "t" in protections.get(column, ())}
     asked = {"quasi_identifiers": words["quasi_identifiers"], "sensitive": protections, "taxonomies": used}
-    return make_policy(**asked), untold
+    return {**asked, **against}, untold
+
+
+def _recounted(source: Source, words: dict[str, Any], recoding: Any, run: Run) -> Verification:
+    """What is counted in the rows of a release, and in the population where there is one."""
+    quasi_identifiers = quasi_identifiers_of(words["quasi_identifiers"])
+    if any(qid.k > 1 for qid in quasi_identifiers) or any(words["sensitive"].values()) or "population_table" in words:
+        policy = make_policy(**words)
+        policy.check_columns(source.columns, source.name)
+        if policy.population_table is not None:
+            return recount_in_population(source, policy, recoding, run)
+        return recount(source, Witness.of(policy), run)
+    for name in (name for qid in quasi_identifiers for name in qid.attributes):
+        if name not in source.columns:
+            raise UnknownNameError("column", name, source.columns, source.name)
+    nothing = [Requirement(qid.attributes, ()) for qid in quasi_identifiers]  # all that is claimed needs more than rows
+    return recount(source, Witness(quasi_identifiers, nothing), run)
 
 
 def _counts(certified: Mapping[str, Any], verification: Verification) -> Iterator[Claim]:

@@ -6,7 +6,6 @@ out and raise before anyone sees rows that do not satisfy the policy.
 
 from __future__ import annotations
 
-import json
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -16,7 +15,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from incrowd.certificate import Certificate
-from incrowd.engines.engine import engine_of
+from incrowd.engines.engine import Engine
+from incrowd.engines.registry import engine_of
 from incrowd.errors import PolicyError
 from incrowd.formats.atomic_files import AtomicFiles
 from incrowd.formats.registry import open_source
@@ -24,14 +24,15 @@ from incrowd.formats.sources import Source
 from incrowd.measures.hierarchical_distance import HEIGHT, Weights
 from incrowd.measures.measures import Measures, measure
 from incrowd.policy.policy import Policy
-from incrowd.recodings.grown import grown_bounds, grown_file
+from incrowd.recodings.grown import grown_bounds
 from incrowd.recodings.recoding import Recoding
 from incrowd.recodings.replay import replayed
-from incrowd.recodings.steps import Step, steps_json
+from incrowd.recodings.steps import Step
 from incrowd.release_files import ReleaseFiles
 from incrowd.run import Run
 from incrowd.search.method import SearchResult
 from incrowd.search.record_suppression import released_after
+from incrowd.sidecars import Reports, sidecars_of
 from incrowd.table.attributes import NumberAttribute
 from incrowd.table.compressed import CompressedTable
 from incrowd.table.missing import listed
@@ -39,11 +40,15 @@ from incrowd.tabular import Tabular
 from incrowd.witness import Verification, Witness
 
 if TYPE_CHECKING:
+    import pyarrow as pa
+
     from incrowd.advice.why import Why
     from incrowd.evaluation.result import Evaluation
     from incrowd.measures.distortion import Distortion
-    from incrowd.risk.assessment import ReleaseRisk
+    from incrowd.risk.before_and_after import ReleaseRisk
+    from incrowd.table.grouping import Counts
     from incrowd.taxonomies.rules import Bounds
+    from incrowd.weighted import WeightedLoss
 
 
 @dataclass(frozen=True, repr=False)
@@ -56,6 +61,7 @@ class Release(Tabular):
         table: The compressed table.
         found: What the search gave: the recoding, steps and facts.
         notes: What a user should know.
+        engine: What reads, counts and writes the rows.
     """
 
     policy: Policy
@@ -63,6 +69,7 @@ class Release(Tabular):
     table: CompressedTable = field(repr=False)
     found: SearchResult = field(repr=False)
     notes: tuple[str, ...] = ()
+    engine: Engine = field(default_factory=engine_of, repr=False)
 
     @property
     def recoding(self) -> Recoding:
@@ -86,11 +93,11 @@ class Release(Tabular):
         """What is risky: columns that pass through and look like names or ids, people with several rows, and so on."""
         from incrowd.inspection.inspection import column_warnings, repeat_warnings
 
-        policy = self.policy
+        policy, rows = self.policy, getattr(self.source, "glimpse", lambda: self.source)()
         passed = [*self.untouched, *policy.sensitive, *policy.insensitive]
-        found = column_warnings(self.source, passed, Run())
+        found = column_warnings(rows, passed, Run())
         if policy.unit is None:
-            found += repeat_warnings(self.source, policy.identifiers, Run())
+            found += repeat_warnings(rows, policy.identifiers, Run())
         bare = set(policy.sensitive) - {protection.column for protection in policy.protections if protection.models()}
         found += [
             f"nothing is promised about the sensitive column '{name}': a crowd may share one value; give l or t"
@@ -135,7 +142,7 @@ class Release(Tabular):
         labels, target = None, self.policy.target
         if target is not None and (parts := self.recoding.parts(self.table)).dealt:
             sizes = len(parts.records)
-            labels = engine_of().label_counts(self.source, self.recoding, target, self.table.labels, sizes, Run())
+            labels = self.engine.label_counts(self.source, self.recoding, target, self.table.labels, sizes, Run())
         return measure(self.table, self.recoding, self.policy.requirements, labels)
 
     @cached_property
@@ -153,17 +160,21 @@ class Release(Tabular):
 
         return release_distortion(self.table, self.recoding, weights)
 
+    def weighted_loss(self, weights: str) -> WeightedLoss:
+        """The loss for the people that records stand for, by a column of survey weights; k stays as it is."""
+        from incrowd.weighted import weighted_loss
+
+        return weighted_loss(self, weights)
+
     @cached_property
     def risk(self) -> ReleaseRisk:
-        """What an attacker could do before and after; `incrowd.assess` tells more, where the population is known."""
-        from incrowd.risk.assessment import BeforeAndAfter, Question, ReleaseRisk, risk_of
+        """What an attacker could do before and after; with a population, people are counted in it too."""
+        from incrowd.risk.before_and_after import release_risk
+        from incrowd.risk.everyone import Everyone
 
-        released, pairs = open_source(self.data), []
-        for qid in self.policy.quasi_identifiers:
-            question = Question.of(qid.attributes, sensitive=self.policy.sensitive)
-            before, after = (risk_of(rows, question, Run()) for rows in (self.source, released))
-            pairs.append(BeforeAndAfter(before, after))
-        return ReleaseRisk(tuple(pairs))
+        population = self.policy.population_table
+        everyone = None if population is None else Everyone(*self.released_population, population.name)
+        return release_risk(self.source, open_source(self.data), self.policy, everyone)
 
     @cached_property
     def data(self) -> Any:
@@ -174,11 +185,12 @@ class Release(Tabular):
     def _verified(self) -> tuple[Any, Verification]:
         """The released rows, and what the witness counted in them."""
         witness = Witness.of(self.policy)
-        rows = engine_of().recoded(
+        rows = self.engine.recoded(
             self.source,
             self.recoding,
             Run(),
             see=witness.see,
+            sees=witness.columns,
             witnessed=self._witnessed(witness),
             keep_order=self.policy.keep_order,
         )
@@ -188,10 +200,14 @@ class Release(Tabular):
     def _show_population(self, witness: Witness) -> None:
         """Show the witness what everyone would be released as, where something is promised against a population."""
         if self.policy.population_table is not None:
-            from incrowd.population import released_population
+            witness.see_population(*self.released_population)
 
-            compress = engine_of().compress
-            witness.see_population(*released_population(self.table, self.policy, self.recoding, compress))
+    @cached_property
+    def released_population(self) -> tuple[pa.RecordBatch, Counts]:
+        """What people of the population would be released as, and how many each row stands for."""
+        from incrowd.population import released_population
+
+        return released_population(self.table, self.policy, self.recoding, self.engine.compress)
 
     def _witnessed(self, witness: Witness) -> tuple[str, ...]:
         """The columns that the witness must see and that are not released."""
@@ -234,6 +250,9 @@ class Release(Tabular):
         overwrite: bool = False,
         sidecars: bool = True,
         confidential: bool = False,
+        report: str | Path | None = None,
+        public_report: str | Path | None = None,
+        evaluation: Evaluation | None = None,
         run: Run | None = None,
     ) -> Certificate:
         """Write the release, and next to it its certificate and the recoding of a global method, which is its codebook.
@@ -247,6 +266,9 @@ class Release(Tabular):
             sidecars: Whether to write the other files too.
             confidential: Whether to write the recoding of a local method too, which holds the original tuples; it is
                 needed to `apply` it to new rows.
+            report: Where to write a report for you alone, which appears with the release (see `Release.report`).
+            public_report: Where to write a report for anyone.
+            evaluation: What `incrowd.evaluate` found, for the report.
             run: Gets the number of rows, and is asked whether to go on.
 
         Raises:
@@ -256,19 +278,23 @@ class Release(Tabular):
         run = run or Run()
         run.anytime = True  # there is a release: a time limit no longer ends it
         run.stage("writing")
-        paths = ReleaseFiles.of(path)
-        paths.check(self.source, overwrite=overwrite, sidecars=sidecars)
+        place = self.engine.output(path, overwrite=overwrite)
+        paths = ReleaseFiles.of(path if place is None else place.beside)
+        paths.check(self.source, overwrite=overwrite, sidecars=sidecars, rows=place is None)
+        reports = Reports(report, public_report, evaluation)
+        reports.check(self.source, paths, overwrite=overwrite)
         with paths.private_folder(needed=sidecars):
-            contents: dict[Path, Any] = {}
+            contents: dict[Path, str] = {}
             with AtomicFiles(overwrite=overwrite) as files, ThreadPoolExecutor(1) as pool, run.cancelling():
                 fingerprint = pool.submit(self.source.fingerprint, run.check)  # while the rows are written
                 witness = Witness.of(self.policy)
-                output = engine_of().write(
+                output = self.engine.write(
                     self.source,
                     self.recoding,
-                    files.open(path),
+                    files.open(path) if place is None else files.join(place),
                     witness.see,
                     run,
+                    sees=witness.columns,
                     seen=True,
                     witnessed=self._witnessed(witness),
                     keep_order=self.policy.keep_order,
@@ -277,40 +303,19 @@ class Release(Tabular):
                 verification = witness.verdict().require()
                 digests = fingerprint.result(), output
                 certificate = Certificate.of(self.policy, verification, *digests, untouched=self.untouched)
-                contents = self._sidecars(paths, certificate, confidential=confidential) if sidecars else {}
-                for target, content in contents.items():
-                    is_text = isinstance(content, str)
-                    text = content if is_text else json.dumps(content, indent=1, ensure_ascii=False) + "\n"
+                contents = sidecars_of(self, paths, certificate, confidential=confidential) if sidecars else {}
+                for target, text in contents.items():
                     paths.open(files, target).write_text(text, encoding="utf-8")
-            if sidecars:
-                paths.remove_others(contents)
+                reports.write(self, certificate, files, paths)
+                paths.remove_others(files, contents)
         return certificate
-
-    def _sidecars(self, paths: ReleaseFiles, certificate: Certificate, *, confidential: bool) -> dict[Path, Any]:
-        """What is written besides the rows, by file."""
-        contents: dict[Path, Any] = {paths.certificate: certificate.to_json()}
-        if certificate.secret is not None:
-            contents[paths.commitment] = certificate.secret.to_json()
-        if not self.recoding.is_confidential:
-            contents[paths.recoding] = self.recoding.to_json()
-        elif confidential:
-            contents[paths.tuples] = self.recoding.to_json()
-        if self.steps:
-            left_out = self.measures.total.suppressed > 0
-            shown = {name: {*self.recoding.labels(name), None} for name in self.recoding.names}
-            contents[paths.steps] = steps_json(
-                [step.to_json(shown[step.attribute], left_out=left_out) for step in self.steps]
-            )
-        if grown := self.grown:
-            contents[paths.grown] = grown_file(grown)
-        return contents
 
     def preview(self, rows: int = 5) -> tuple[dict[str, list[Any]], dict[str, list[Any]]]:
         """The first few released rows, before and after, all columns in order; confidential.
 
         Columns that are dropped are only there before.
         """
-        batches = engine_of().preview(self.source, self.recoding, rows)
+        batches = self.engine.preview(self.source, self.recoding, rows)
         before, after = ({name: listed(batch.column(name)) for name in batch.schema.names} for batch in batches)
         return before, after
 
@@ -380,12 +385,3 @@ class Release(Tabular):
             "hints": list(self.hints),
             "notes": list(self.notes),
         }
-
-
-def recount(source: Source, witness: Witness, run: Run | None = None) -> Verification:
-    """What a witness finds in the rows of a source."""
-    run = run or Run()
-    for batch in source.batches(witness.columns, encoded=witness.columns):
-        witness.see(batch)
-        run.rows(len(batch))
-    return witness.verdict()

@@ -81,14 +81,21 @@ class ReleaseFiles:
         stem = self.release.name.removesuffix(".gz").rpartition(".")[0]
         return self.release.with_name(f"{stem}.{word}")
 
-    def check(self, source: Source, *, overwrite: bool, sidecars: bool = True) -> None:
+    def check(self, source: Source, *, overwrite: bool, sidecars: bool = True, rows: bool = True) -> None:
         """Check that all files can be written, before any work is done.
+
+        Args:
+            source: The rows, which must not be overwritten.
+            overwrite: Whether existing files may be replaced.
+            sidecars: Whether there are files besides the release.
+            rows: Whether the release itself is a file.
 
         Raises:
             OutputError: Something is in the way.
         """
         inputs = [source.path] if isinstance(source, WatchedFile) else []
-        check_output(self.release, inputs=inputs, overwrite=overwrite)
+        if rows:
+            check_output(self.release, inputs=inputs, overwrite=overwrite)
         if not sidecars:
             return
         folder = self.confidential
@@ -121,10 +128,14 @@ class ReleaseFiles:
             return files.open(target)
         return files.open(target, mode=OWNER_FILE, folder=OWNER_FOLDER)  # the folder appears with the files
 
-    def remove_others(self, written: Iterable[Path]) -> None:
-        """Remove the sidecars of an earlier release that this one has replaced, and that would be wrong now."""
+    def remove_others(self, files: AtomicFiles, written: Iterable[Path]) -> None:
+        """Remove, with these files, the sidecars of an earlier release that would be wrong beside this one.
+
+        Args:
+            files: The files of this release.
+            written: Its sidecars. Without any, the certificate and the codebook of an earlier one go nevertheless.
+        """
         kept = set(written)
-        for path in self.sidecars:
+        for path in self.sidecars if kept else (self.certificate, self.recoding):
             if path not in kept:
-                with contextlib.suppress(OSError):
-                    path.unlink()
+                files.remove(path)

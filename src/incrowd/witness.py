@@ -230,17 +230,22 @@ class Witness:
         """The columns that it has to see."""
         return tuple(self._numbers)
 
-    def see(self, batch: pa.RecordBatch) -> None:
-        """Count the rows of a batch."""
+    def see(self, batch: pa.RecordBatch, counts: Ints | None = None) -> None:
+        """Count the rows of a batch.
+
+        Args:
+            batch: The rows.
+            counts: How many released rows each stands for, where they were counted elsewhere; None for one.
+        """
         if not len(batch):
             return
-        self._records += len(batch)
+        self._records += len(batch) if counts is None else int(counts.sum())
         codes = {name: self._codes(name, batch.column(name)) for name in self._numbers}
         for qid, tally, values in zip(self._quasi_identifiers, self._tallies, self._values, strict=True):
             columns = [codes[name] for name in qid.attributes]
-            tally.add(*_count_rows(np.stack(columns, axis=1), None))
+            tally.add(*_count_rows(np.stack(columns, axis=1), counts))
             for name, value_tally in values.items():
-                value_tally.add(*_count_rows(np.stack([*columns, codes[name]], axis=1), None))
+                value_tally.add(*_count_rows(np.stack([*columns, codes[name]], axis=1), counts))
 
     def see_population(self, batch: pa.RecordBatch, counts: Ints) -> None:
         """Count people of the population, by what they would be released as; each row stands for some."""
@@ -250,6 +255,14 @@ class Witness:
             for qid, tally in zip(self._quasi_identifiers, self._people, strict=True):
                 codes = [self._codes(name, batch.column(name)) for name in qid.attributes]
                 tally.add(*_count_rows(np.stack(codes, axis=1), counts))
+
+    def outside_population(self) -> int:
+        """Records of classes that have more of them than the population has people; both must have been seen."""
+        found = [0]
+        for place, tally in enumerate(self._tallies):
+            if tally.classes:
+                found.append(int(np.maximum(tally.merge() - self._population(place, tally).counts, 0).sum()))
+        return max(found)
 
     def _codes(self, name: str, column: pa.Array) -> Ints:
         """A number for each distinct value of the column, the same over all batches; null is a value too."""

@@ -15,7 +15,7 @@ import pytest
 from tests.conformance.tables import cases, covers
 
 import incrowd
-from incrowd.engines.engine import engine_of
+from incrowd.engines.registry import engine_of
 from incrowd.errors import CancelledError, PolicyError, TimeLimitError
 from incrowd.formats.registry import open_source
 from incrowd.pipeline import release_of

@@ -140,5 +140,70 @@ class TestBadInput:
             incrowd.anonymize(table(self.SAMPLE), quasi_identifiers=["age", "sex"], k_map=2)
 
     def test_released_rows_alone_do_not_tell(self):
-        with pytest.raises(PolicyError, match="cannot be counted in released rows alone"):
+        with pytest.raises(PolicyError, match="give its table as population_table"):
             incrowd.verify(table(self.SAMPLE), quasi_identifiers=["age"], k_map=2)
+        with pytest.raises(PolicyError, match="give population_table as well"):
+            incrowd.verify(table(self.SAMPLE), quasi_identifiers=["age"], k=2, recoding="release.recoding.json")
+
+
+class TestVerify:
+    """What was promised against a population, counted again by who has it."""
+
+    EVERYONE = tuple((age, sex) for age in range(1, 9) for sex in "fm" for _ in range(3))
+    SAMPLE = EVERYONE[::3]
+
+    def written(self, tmp_path, suffix, **words):
+        release = released(self.SAMPLE, self.EVERYONE, "tdr", **words)
+        release.write(tmp_path / f"out.{suffix}")
+        (finding,) = release.certificate.verification["quasi_identifiers"]
+        return tmp_path / f"out.{suffix}", {model["model"]: model["worst"] for model in finding["models"]}
+
+    @pytest.mark.parametrize("suffix", ["csv", "parquet"])
+    @pytest.mark.parametrize(
+        "words", [{"k_map": 8}, {"k": 2, "delta_presence": 0.4}, {"k_map": 8, "delta_presence": 1}]
+    )
+    def test_with_the_recoding_the_same_is_counted(self, tmp_path, suffix, words):
+        path, certified = self.written(tmp_path, suffix, **words)
+        against = {"population_table": table(self.EVERYONE), "recoding": tmp_path / "out.recoding.json"}
+        found = incrowd.verify(path, quasi_identifiers=["age", "sex"], **words, **against)
+        assert {model.model: model.worst for model in found.findings[0].models} == certified
+        assert found.holds
+
+    def test_too_much_is_not_held(self, tmp_path):
+        path, certified = self.written(tmp_path, "csv", k_map=8)
+        against = {"population_table": table(self.EVERYONE), "recoding": tmp_path / "out.recoding.json"}
+        more = incrowd.verify(path, quasi_identifiers=["age", "sex"], k_map=certified["k-map=8"] + 1, **against)
+        assert not more.holds
+
+    def test_values_that_are_written_alike_need_no_recoding(self):
+        words = {"quasi_identifiers": ["age", "sex"], "population_table": table(self.EVERYONE)}
+        assert incrowd.verify(table(self.SAMPLE), k_map=3, **words).holds
+        assert not incrowd.verify(table(self.SAMPLE), k_map=4, **words).holds
+        assert not incrowd.verify(table(self.SAMPLE), delta_presence=0.3, **words).holds
+
+    def test_a_population_without_the_records_is_refused(self, tmp_path):
+        path, _ = self.written(tmp_path, "csv", k_map=8)
+        with pytest.raises(PolicyError, match=r"16 records of out\.csv are not in it"):
+            incrowd.verify(path, quasi_identifiers=["age", "sex"], k_map=2, population_table=table(self.EVERYONE))
+
+    @pytest.mark.parametrize("words", [{"k_map": 8}, {"delta_presence": 0.5}])
+    def test_a_certificate_of_nothing_else_is_checked_as_far_as_possible(self, tmp_path, words):
+        path, _ = self.written(tmp_path, "csv", **words)
+        files = tmp_path / "out.certificate.json", path
+        alone = incrowd.check_certificate(*files)
+        assert alone.holds
+        assert [claim.claim for claim in alone.claims if claim.holds is None] == [
+            f"{word} = {value} against the table" for word, value in words.items()
+        ]
+        against = {"population_table": table(self.EVERYONE), "recoding": tmp_path / "out.recoding.json"}
+        everything = incrowd.check_certificate(*files, **against)
+        assert everything.holds
+        assert all(claim.holds for claim in everything.claims)
+        assert len(everything.claims) == len(alone.claims) + 1  # that it holds, and how well
+        fewer = incrowd.check_certificate(*files, **{**against, "population_table": table(self.SAMPLE)})
+        assert not fewer.holds
+
+    def test_a_certificate_that_claims_nothing_of_it(self):
+        release = incrowd.anonymize(table(self.SAMPLE), quasi_identifiers=["age", "sex"], k=2)
+        with pytest.raises(PolicyError, match="claims nothing against a population"):
+            incrowd.check_certificate(release.certificate, release.data, population_table=table(self.EVERYONE))

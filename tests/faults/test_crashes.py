@@ -36,6 +36,7 @@ try:
         for name in ("x.csv", "y.json", "z.json"):
             files.open(Path(folder) / name).write_text("new")
         files.open(Path(folder) / "private" / "s.json", mode=0o600, folder=0o700).write_text("new")
+        files.remove(Path(folder) / "w.json")
 finally:
     print(calls)
 """
@@ -50,7 +51,7 @@ def contents(folder):
 @pytest.mark.parametrize("named", [False, True], ids=["unnamed", "hidden"])
 @pytest.mark.parametrize("overwrite", [False, True], ids=["new", "overwrite"])
 def test_a_kill_at_any_call_leaves_all_files_old_or_all_new(tmp_path, overwrite, named):
-    old = {"x.csv": "old", "y.json": "old"} if overwrite else {}
+    old = {"w.json": "old", "x.csv": "old", "y.json": "old"} if overwrite else {}
     new = {"private": ["s.json"], **dict.fromkeys(("x.csv", "y.json", "z.json"), "new")}
     seen = set()
     for point in range(named and STRIDE - 1, POINTS, STRIDE):

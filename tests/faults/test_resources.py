@@ -6,7 +6,7 @@ import shutil
 from pathlib import Path
 
 import pytest
-from tests.faults.processes import MORE, anonymize, names, people, run, script
+from tests.faults.processes import MORE, anonymize, names, one_line, people, run, script
 
 import incrowd
 
@@ -86,3 +86,14 @@ def test_too_little_memory_is_one_line(tmp_path, method, megabytes):
         assert len(lines) == 1
         assert "not enough memory" in lines[0]
         assert names(tmp_path) == ["people.csv"]
+
+
+@pytest.mark.parametrize("megabytes", [120, 150])
+def test_so_little_memory_that_libraries_do_not_load_is_one_line(tmp_path, megabytes):
+    people(tmp_path)
+    most = megabytes << 20
+    code = "import sys; from incrowd.__main__ import main; main()"
+    limit = f"import resource; resource.setrlimit(resource.RLIMIT_AS, ({most}, {most})); "
+    found = script(limit + code, *anonymize(tmp_path))
+    one_line(found, 1, "not enough memory")
+    assert names(tmp_path) == ["people.csv"]

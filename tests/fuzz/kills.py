@@ -38,7 +38,8 @@ def trial(seed):
         if before:
             assert run(*anonymize(folder, output=f"r.{suffix}")).returncode == 0
         old = names(folder)
-        arguments = anonymize(folder, "--overwrite", output=f"r.{suffix}")
+        method = ("--method", draw.choice(["tdr", "mondrian"]))  # of which one has a codebook
+        arguments = anonymize(folder, "--overwrite", *method, output=f"r.{suffix}")
         process = subprocess.Popen(command(*arguments), stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True)
         time.sleep(seconds)
         process.send_signal(draw.choice(SIGNALS))
@@ -57,7 +58,7 @@ def _problems(folder, old, suffix, message):
         found.append(f"left behind: {left}")
     if (folder / f"r.{suffix}").exists():
         if not is_complete(folder, suffix=suffix):
-            found.append("the certificate is not that of the rows")
+            found.append("the certificate is not that of the rows, or the codebook is older")
     elif names(folder) != ["people.csv"]:
         found.append(f"a part of a release: {names(folder)}")
     if f"r.{suffix}" in old and f"r.{suffix}" not in names(folder):

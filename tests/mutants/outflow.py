@@ -129,9 +129,9 @@ OUTFLOW = (
     ),
     of("release_files.py", "if path not in kept:", "if False:", "unit/test_release_files.py"),
     of(
-        "release.py",
-        "if not self.recoding.is_confidential:\n            contents",
-        "if True:\n            contents",
+        "sidecars.py",
+        "if not recoding.is_confidential:",
+        "if True:",
         "unit/test_release_files.py",
     ),
     of(

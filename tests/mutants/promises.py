@@ -106,13 +106,13 @@ PROMISES = (
         *MODELS,
     ),
     of(
-        "privacy/compiled.py",
+        "privacy/needs.py",
         "return records >= needs.records",
         "return records > needs.records",
         "unit/privacy/test_thresholds.py",
     ),
     of(
-        "privacy/compiled.py",
+        "privacy/needs.py",
         "return Needs(max(model.least_size for model in models))",
         "return Needs(min(model.least_size for model in models))",
         "unit/privacy/test_thresholds.py",

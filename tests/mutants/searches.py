@@ -142,6 +142,31 @@ SEARCHES = (
         "property/test_bottom_up.py",
     ),
     of(
+        "search/top_down/late_promises.py",
+        "return bool(self._good(left, groups).all())",
+        "return True",
+        "unit/search/top_down/test_late_promises.py",
+    ),
+    of(
+        "search/top_down/late_promises.py",
+        "return bool(self._good(left, in_full.groups).all())",
+        "return False",
+        "unit/search/top_down/test_late_promises.py",
+    ),
+    of(
+        "search/top_down/late_promises.py",
+        "        if not len(bad):\n            return True",
+        "        if True:\n            return True",
+        "unit/search/top_down/test_late_promises.py",
+    ),
+    of(
+        "search/mondrian/boxes.py",
+        "if self._needy is None or not self._needy.take(part.tuples).any():",
+        "if True:",
+        "property/test_mondrian.py",
+        "unit/search/mondrian",
+    ),
+    of(
         "search/exact.py",
         "return [place for place, value in enumerate(compared) if value == best]",
         "return [compared.index(best)]",

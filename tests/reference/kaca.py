@@ -51,7 +51,9 @@ class Tree:
             most = max(1, len(self.leaves) - 1)
             return Fraction(len(self.below(after)) - len(self.below(before)), most)
         weight = {"uniform": lambda j: Fraction(1), "height": lambda j: Fraction(1, j - 1)}[distance]
-        climbed = sum(weight(j) for j in range(self.level(after) + 1, self.level(before) + 1))
+        low = self.height if before in self.paths else self.level(before)  # a short path is filled up with its leaf
+        high = self.height if after in self.paths else self.level(after)
+        climbed = sum(weight(j) for j in range(high + 1, low + 1))
         return climbed / sum(weight(j) for j in range(2, self.height + 1))
 
 

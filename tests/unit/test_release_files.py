@@ -9,6 +9,9 @@ from tests.command_line import contents
 
 import incrowd
 from incrowd.errors import NotAnonymousError, OutputError
+from incrowd.existing import apply_to_file
+from incrowd.recodings.recoding import read_recoding
+from incrowd.run import Run
 
 PEOPLE = pa.table({"age": [20, 21, 30, 31, 40, 41] * 3, "sex": ["f", "m"] * 9, "pay": range(18)})
 
@@ -71,6 +74,20 @@ def test_files_of_an_earlier_release_that_are_wrong_now_are_removed(tmp_path):
     release("tdr").write(tmp_path / "out.csv")
     release("mondrian").write(tmp_path / "out.csv", overwrite=True)
     assert names(tmp_path) == LOCAL
+
+
+def test_rows_without_sidecars_do_not_stay_beside_those_of_an_earlier_release(tmp_path):
+    release("tdr").write(tmp_path / "out.csv")
+    release("mondrian").write(tmp_path / "out.csv", overwrite=True, sidecars=False)
+    assert [path.name for path in tmp_path.iterdir() if path.is_file()] == ["out.csv"]
+
+
+def test_new_rows_do_not_get_the_certificate_of_an_earlier_release(tmp_path):
+    release("tdr").write(tmp_path / "out.csv")
+    recoding = read_recoding(tmp_path / "out.recoding.json")
+    apply_to_file(recoding, PEOPLE, tmp_path / "out.csv", Run(), overwrite=True)
+    assert not (tmp_path / "out.certificate.json").exists()
+    assert (tmp_path / "out.recoding.json").exists()
 
 
 def test_a_link_is_no_place_for_confidential_files(tmp_path):

@@ -123,7 +123,8 @@ def _smaller_crowds(policy: Policy, table: CompressedTable) -> Iterator[Change]:
         )
         if smaller != policy.quasi_identifiers:
             ks = ", ".join(str(qid.k) for qid in smaller)
-            words = {"k": smaller[0].k} if len(smaller) == 1 else {}
+            sets = [{"attributes": list(qid.attributes), "k": qid.k} for qid in smaller]
+            words = {"k": smaller[0].k} if len(smaller) == 1 else {"quasi_identifiers": sets}
             yield Change(f"crowds of at least {ks}", words, replace(policy, quasi_identifiers=smaller), table)
 
 

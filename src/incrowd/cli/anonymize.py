@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -11,7 +11,7 @@ import typer
 from incrowd.cli.groups import told
 from incrowd.cli.help import FILES, REPORTS
 from incrowd.cli.messages import console, print_json, running, user_errors
-from incrowd.cli.options import Input, Json, Output, Overwrite, PolicyOptions
+from incrowd.cli.options import Input, Json, Output, PolicyOptions
 from incrowd.cli.report import ReportOptions
 from incrowd.datasets.demonstration import K
 
@@ -26,7 +26,6 @@ _DRY_RUN = "Read and check everything, say what would be done, and write nothing
 class OutputOptions(ReportOptions):
     """What is written and shown of a release."""
 
-    overwrite: Overwrite = False
     confidential: Annotated[bool, told(_CONFIDENTIAL, "--confidential", section=FILES)] = False
     preview: Annotated[bool, told("Show a few rows before and after.", "--preview", section=REPORTS)] = False
     dry_run: Annotated[bool, told(_DRY_RUN, "--dry-run", section=FILES)] = False
@@ -53,22 +52,33 @@ def release_file(table: Path, output: Path, policy: Policy, dialect: dict[str, A
         dialect: What is known of CSV files.
         shown: What is written and shown.
     """
+    from incrowd.engines.registry import engine_for
     from incrowd.formats.registry import open_source
     from incrowd.pipeline import release_of
     from incrowd.release_files import ReleaseFiles
 
     with running(policy) as run:
         source = open_source(table, **dialect)
-        ReleaseFiles.of(output).check(source, overwrite=shown.overwrite)
-        shown.check(table, overwrite=shown.overwrite)
+        place = engine_for(policy, source).output(output, overwrite=shown.overwrite)
+        files = ReleaseFiles.of(output if place is None else place.beside)
+        files.check(source, overwrite=shown.overwrite, rows=place is None)
+        shown.check(source, files)
         if shown.dry_run:
             from incrowd.cli.dry_run import plan_of, print_plan
 
-            plan = plan_of(source, policy, ReleaseFiles.of(output), run)
+            plan = plan_of(source, policy, files, run)
+            if place is not None:
+                plan = replace(plan, files={**plan.files, "release": Path(place.name)})
         else:
             release = release_of(source, policy, run)
-            certificate = release.write(output, overwrite=shown.overwrite, confidential=shown.confidential, run=run)
-            shown.write(release, certificate, overwrite=shown.overwrite)
+            certificate = release.write(
+                output,
+                overwrite=shown.overwrite,
+                confidential=shown.confidential,
+                report=shown.report,
+                public_report=shown.public_report,
+                run=run,
+            )
     if shown.dry_run:
         print_json(plan.to_json()) if shown.as_json else print_plan(plan)
     elif shown.as_json:

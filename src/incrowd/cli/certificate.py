@@ -11,13 +11,16 @@ from incrowd.errors import PolicyError
 _VERDICTS = {True: "holds", False: "DOES NOT HOLD", None: "not shown"}
 
 
-def check_file(certificate: Path, table: Path, dialect: dict[str, Any], *, as_json: bool, alone: bool) -> None:
+def check_file(
+    certificate: Path, table: Path, dialect: dict[str, Any], against: dict[str, Any], *, as_json: bool, alone: bool
+) -> None:
     """Check a release against its certificate, and print what was found of every claim.
 
     Args:
         certificate: The certificate.
         table: The release.
         dialect: What is known of CSV files.
+        against: The population, and the recoding of the release, where they were given.
         as_json: Whether machines read it.
         alone: Whether nothing else was asked for.
 
@@ -30,7 +33,7 @@ def check_file(certificate: Path, table: Path, dialect: dict[str, Any], *, as_js
 
     with running() as run:
         run.stage("counting")
-        found = check_certificate(certificate, table, run=run, **dialect)
+        found = check_certificate(certificate, table, run=run, **against, **dialect)
     if as_json:
         print_json(found.to_json())
     else:

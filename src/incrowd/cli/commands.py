@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
@@ -19,6 +20,7 @@ from incrowd.cli.numbers import numbers
 from incrowd.cli.options import (
     KEEP_ORDER,
     CsvOptions,
+    EngineOptions,
     Input,
     Json,
     K,
@@ -31,8 +33,9 @@ from incrowd.cli.options import (
     to_verify,
 )
 from incrowd.cli.protection import ProtectionOptions
-from incrowd.cli.report import ResultReport, report
+from incrowd.cli.report import ResultReport, evaluation_of, report
 from incrowd.cli.risk import RiskOptions, assess_file
+from incrowd.cli.studio import studio
 from incrowd.cli.why import why
 
 app = typer.Typer(
@@ -88,15 +91,11 @@ def evaluate(
     incrowd evaluate people.csv --qi age,sex,zip --k 10 --target income --folds 10
     """
     with user_errors():
-        from incrowd.evaluation.trial import Trial
         from incrowd.formats.registry import open_source
 
         policy, dialect = options.read()
         page.check(table)
-        with running() as run:  # a time limit holds for one release, not for the classifiers
-            run.stage("reading")
-            rows = Trial.of(open_source(table, **dialect), policy, **trial.words(dialect))
-            evaluation = rows.evaluate(policy, protocol=trial.protocol, intervals=trial.intervals, run=run)
+        evaluation = evaluation_of(open_source(table, **dialect), policy, trial, dialect)
         page.write(evaluation)
         if as_json:
             print_json(evaluation.to_json())
@@ -174,6 +173,10 @@ def verify(
     certificate: Annotated[
         Path | None, told_path("The .certificate.json of the release: check its claims.", section=FILES)
     ] = None,
+    recoding: Annotated[
+        Path | None, told_path("The .recoding.json of the release, to recode the population by.", section=FILES)
+    ] = None,
+    population: Annotated[Path | None, told_path("Short for --population-table.", section=FILES, hidden=True)] = None,
     as_json: Json = False,
 ) -> None:
     """Count the crowds in any table; the exit code is 3 if one is too small.
@@ -182,8 +185,11 @@ def verify(
     the file is the one that was certified, and every claim of the certificate.
     """
     with user_errors():
+        protection = replace(protection, population_table=protection.population_table or population)
         if certificate is not None:
-            check_file(certificate, table, csv.dialect(), as_json=as_json, alone=qi is None and policy is None)
+            against = {"population_table": protection.population_table, "recoding": recoding}
+            alone = qi is None and policy is None
+            check_file(certificate, table, csv.dialect(), against, as_json=as_json, alone=alone)
             return
         from incrowd.existing import verification_of
         from incrowd.formats.registry import open_source
@@ -192,7 +198,7 @@ def verify(
         with running() as run:
             source = open_source(table, **{**dialect, **csv.dialect()})
             run.stage("counting")
-            verification = verification_of(source, words, run)
+            verification = verification_of(source, {**words, "recoding": recoding}, run)
         if as_json:
             print_json(verification.to_json())
         else:
@@ -227,6 +233,7 @@ def apply(
     table: Input,
     output: Output,
     csv: CsvOptions,
+    engine: EngineOptions,
     qi: Qi = None,
     k: K = None,
     keep_order: Annotated[bool, told(KEEP_ORDER, "--keep-order", section=FILES)] = False,
@@ -237,6 +244,7 @@ def apply(
     This alone does not make new rows k-anonymous: they were not counted when the recoding was made.
     """
     with user_errors():
+        from incrowd.engines.registry import AUTO
         from incrowd.existing import apply_to_file
         from incrowd.policy.typed import quasi_identifiers
         from incrowd.policy.words import quasi_identifiers_of
@@ -246,6 +254,7 @@ def apply(
         with running() as run:
             run.stage("writing")
             words = {"require": require, "overwrite": overwrite, "keep_order": keep_order, **csv.dialect()}
+            words |= {"engine": engine.engine or AUTO, "settings": engine.settings()}
             apply_to_file(read_recoding(recoding), table, output, run, **words)
         verified = "verified" if require else "not verified; give --qi and --k to count the crowds"
         console().print(f"wrote {output} ({verified})", highlight=False, soft_wrap=True)
@@ -276,6 +285,7 @@ def codebook(
 
 command(with_options(numbers))
 command(methods)
+command(studio)
 command(demo)
 
 

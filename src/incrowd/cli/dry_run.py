@@ -11,7 +11,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from incrowd.engines.engine import engine_of
+from incrowd.engines.registry import engine_for
 from incrowd.formats.sources import Source
 from incrowd.pipeline import check_feasible, missing_notes
 from incrowd.policy.policy import Policy
@@ -89,7 +89,7 @@ def plan_of(source: Source, policy: Policy, files: ReleaseFiles, run: Run) -> Pl
     policy, _ = policy.without_redundant()
     method = method_of(policy.method, policy.options, len(policy.quasi_identifiers))
     run.stage("reading")
-    table = engine_of().compress(source, policy, run)
+    table = engine_for(policy, source).compress(source, policy, run)
     requirements = tuple(requirement.fitted(table.protected) for requirement in policy.requirements)
     check_feasible(table, requirements)
     attributes = {attribute.name: attribute for attribute in table.attributes}

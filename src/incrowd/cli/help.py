@@ -17,11 +17,12 @@ if TYPE_CHECKING:
 
 WIDEST = 100  # characters
 COLUMNS, VALUES, SEARCH, FILES = "Columns", "Values", "Search", "Files and output"
-CSV = "CSV files, detected if not given"
+CSV = "Input"
 TRIAL, RISK = "Evaluation", "Risk"
 PROMISES = "Promises about sensitive columns, N or COLUMN=N"
 REPORTS = "Reports (.html, .md, .json) for you and for anyone; preview"
-BRIEFLY = (REPORTS, PROMISES, CSV)
+LARGE = "Databases and large data"
+BRIEFLY = (REPORTS, PROMISES, CSV, LARGE)
 _OTHER = "Options"
 _FIRST = ("--qi", "--k", "-o")
 

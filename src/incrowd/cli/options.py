@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Self
 import typer
 
 from incrowd.cli.groups import OptionGroup, keyword, told, told_path
-from incrowd.cli.help import CSV, FILES, SEARCH, TRIAL, VALUES
+from incrowd.cli.help import CSV, FILES, LARGE, SEARCH, TRIAL, VALUES
 from incrowd.cli.protection import ProtectionOptions
 from incrowd.errors import PolicyError
 from incrowd.policy.typed import columns_of
@@ -19,6 +19,7 @@ from incrowd.search.options import Flag
 from incrowd.search.registry import METHODS
 
 if TYPE_CHECKING:
+    from incrowd.engines.engine import Settings
     from incrowd.policy.policy import Policy
 
 _QI = "Could identify a person: age,sex,zip; repeatable, each with its own ':k'."
@@ -26,6 +27,7 @@ _STRICT = "Refuse until every column has a role."
 KEEP_ORDER = "Leave rows in their order, which can link them to the original ones."
 _TIME_LIMIT = "Then a method that can stop early releases what it has; others fail."
 _RULES = "column=FILE, zip=prefix:3,2, age=widths:5,10 or age=bounds:18,65."
+_ENGINE = "arrow, duckdb or spark; else what suits the table."
 _METHOD = "The search: 'incrowd methods' lists them, with a NAME also its options."
 
 
@@ -39,8 +41,18 @@ K = Annotated[int | None, told("Size of the smallest crowd allowed.", "--k", nou
 PolicyFile = Annotated[
     Path | None, told_path("A policy file such as release.toml; options take precedence.", "--policy")
 ]
-Input = Annotated[Path, typer.Argument(help="CSV or Parquet file.", show_default=False, readable=False)]
-Output = Annotated[Path, told_path("Where to write (.csv, .csv.gz or .parquet).", "-o", "--output", section=FILES)]
+Input = Annotated[
+    Path,
+    typer.Argument(
+        help="CSV, Parquet, Arrow, JSON lines, Excel, Stata, SPSS or SAS file.", show_default=False, readable=False
+    ),
+]
+Output = Annotated[
+    Path,
+    told_path(
+        "Where to write; the suffix says the format (.csv, .parquet, .xlsx ...).", "-o", "--output", section=FILES
+    ),
+]
 Overwrite = Annotated[bool, told("Replace existing files.", "--overwrite", section=FILES)]
 Json = Annotated[bool, told("Print JSON on stdout instead of tables.", "--json", section=FILES)]
 _PROTOCOL = "apply: recode test rows like the training rows (default); together: release both."
@@ -50,7 +62,7 @@ _INTERVALS = "Treat released intervals as midpoints (default) or categories."
 
 @dataclass(frozen=True, kw_only=True)
 class CsvOptions(OptionGroup):
-    """What a CSV file looks like, where it should not be detected."""
+    """How a table is read: what a CSV file looks like, where it should not be detected, which sheet, which query."""
 
     separator: Annotated[str | None, told("Separator of columns.", section=CSV)] = None
     quote: Annotated[str | None, told("Quote character.", section=CSV)] = None
@@ -60,6 +72,11 @@ class CsvOptions(OptionGroup):
     )
 
     strip: Annotated[bool | None, told("Leave out blanks around values.", "--strip", section=CSV)] = None
+    sheet: Annotated[str | None, told("Sheet of an Excel file.", section=CSV, noun="NAME")] = None
+    value_labels: Annotated[
+        str | None, told("Codes of Stata and SPSS files: keep, or apply their labels.", section=CSV, noun="WORD")
+    ] = None
+    query: Annotated[str | None, told("What to read of a database.", section=LARGE, noun="SQL")] = None
 
     def dialect(self) -> dict[str, Any]:
         """The words of `open_source` that were given."""
@@ -97,7 +114,33 @@ class TrialOptions(OptionGroup):
 
 
 @dataclass(frozen=True, kw_only=True)
-class PolicyOptions(ProtectionOptions, CsvOptions):
+class EngineOptions(OptionGroup):
+    """What reads, counts and writes rows, and what it may use."""
+
+    engine: Annotated[str | None, told(_ENGINE, section=LARGE, noun="NAME")] = None
+    memory_limit: Annotated[str | None, told("Memory of the engine: 2GB.", section=LARGE, noun="AMOUNT")] = None
+    spill_folder: Annotated[
+        Path | None, told_path("Where it puts what does not fit.", section=LARGE, noun="FOLDER")
+    ] = None
+    master: Annotated[str | None, told("The cluster, such as local[2].", section=LARGE, noun="ADDRESS")] = None
+
+    most_tuples: Annotated[
+        int | None, told("Combinations that may come into memory.", section=LARGE, noun="N", hidden=True)
+    ] = None
+
+    def settings(self) -> Settings:
+        """What the engine may use."""
+        from incrowd.engines.engine import Settings
+        from incrowd.policy.schema import check_word
+
+        words = {word: getattr(self, word) for word in ("memory_limit", "spill_folder", "master")}
+        for word, value in words.items():
+            check_word(word, value)
+        return Settings(**words)
+
+
+@dataclass(frozen=True, kw_only=True)
+class PolicyOptions(ProtectionOptions, EngineOptions, CsvOptions):
     """The options of a policy as they are typed; each field is one option of the command line."""
 
     qi: Qi = None
@@ -183,7 +226,15 @@ def policy_of(
     method = METHODS.get(words.get("method", Policy.method))
     known = {} if method is None else method.options
     typed = {name: known[name].typed(text) if name in known else text for name, text in (options or {}).items()}
-    return make_policy(**{**words, "options": {**words.get("options", {}), **typed}}), dialect
+    policy = make_policy(**{**words, "options": {**words.get("options", {}), **typed}})
+    return policy, {**dialect, **_read_by(policy)}
+
+
+def _read_by(policy: Policy) -> dict[str, Any]:
+    """What `open_source` must know of an engine that reads paths by itself."""
+    from incrowd.formats.registry import READERS
+
+    return {"engine": policy.engine, "master": policy.master} if policy.engine in READERS else {}
 
 
 def _joined(base: Mapping[str, Any], words: Mapping[str, Any]) -> dict[str, Any]:

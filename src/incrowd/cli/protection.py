@@ -30,7 +30,8 @@ class ProtectionOptions(OptionGroup):
     enhanced_beta_likeness: Annotated[Words, _promise("The same, frequent values held closer.")] = None
     delta_disclosure: Annotated[Words, _promise("Largest log factor of a share in a class.")] = None
     population_table: Annotated[
-        Path | None, told_path("Everyone that the records were drawn from.", section=PROMISES)
+        Path | None,
+        told_path("Everyone that the records were drawn from.", section=PROMISES),
     ] = None
     k_map: Annotated[int | None, _promise("At least so many people of the population for a class.")] = None
     delta_presence: Annotated[str | None, _promise("Largest share of these that may be in the table.")] = None

@@ -2,22 +2,27 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 from incrowd.cli.groups import OptionGroup, told, told_path
-from incrowd.cli.help import FILES, REPORTS
+from incrowd.cli.help import FILES, REPORTS, TRIAL
 from incrowd.cli.messages import console, running, user_errors
-from incrowd.cli.options import Input, Overwrite, PolicyOptions
+from incrowd.cli.options import Input, Overwrite, PolicyOptions, TrialOptions
+from incrowd.errors import PolicyError
 
 if TYPE_CHECKING:
-    from incrowd.certificate import Certificate
-    from incrowd.release import Release
+    from incrowd.evaluation.result import Evaluation
+    from incrowd.formats.sources import Source
+    from incrowd.policy.policy import Policy
+    from incrowd.release_files import ReleaseFiles
     from incrowd.tabular import Tabular
 
 _OUTPUT = "Where to write (.html, .md or .json)."
 _RESULT = "Also a report for you alone (.html or .json)."
+_EVALUATE = "Also test what classifiers err that predict the target."
 _PUBLIC = "Only what the released rows show, for anyone; else it is confidential."
 
 
@@ -27,22 +32,13 @@ class ReportOptions(OptionGroup):
 
     report: Annotated[Path | None, told_path("Also a report for you alone.", section=REPORTS)] = None
     public_report: Annotated[Path | None, told_path("Also a report for anyone.", section=REPORTS)] = None
+    overwrite: Overwrite = False
 
-    def check(self, table: Path, *, overwrite: bool) -> None:
+    def check(self, source: Source, files: ReleaseFiles) -> None:
         """Check that they can be written, before any work is done."""
-        for path in (self.report, self.public_report):
-            if path is not None:
-                from incrowd.report.files import check_report
+        from incrowd.sidecars import Reports
 
-                check_report(path, inputs=[table], overwrite=overwrite)
-
-    def write(self, release: Release, certificate: Certificate, *, overwrite: bool) -> None:
-        """Write them."""
-        for path, public in ((self.report, False), (self.public_report, True)):
-            if path is not None:
-                from incrowd.report.files import write_report
-
-                write_report(release, path, public=public, overwrite=overwrite, certificate=certificate)
+        Reports(self.report, self.public_report).check(source, files, overwrite=self.overwrite)
 
     def tell(self) -> None:
         """Say which there are."""
@@ -74,16 +70,30 @@ class ResultReport(OptionGroup):
             console().print(told_where, highlight=False, markup=False, soft_wrap=True)
 
 
+def evaluation_of(source: Source, policy: Policy, trial: TrialOptions, dialect: Mapping[str, Any]) -> Evaluation:
+    """What classifiers err with a release of a table; a time limit holds for one release, not for the classifiers."""
+    from incrowd.evaluation.trial import Trial
+
+    with running() as run:
+        run.stage("reading")
+        rows = Trial.of(source, policy, **trial.words(dialect))
+        return rows.evaluate(policy, protocol=trial.protocol, intervals=trial.intervals, run=run)
+
+
 def report(
     table: Input,
     options: PolicyOptions,
     output: Annotated[Path, told_path(_OUTPUT, "-o", "--output", section=FILES)],
+    trial: TrialOptions,
+    evaluate: Annotated[bool, told(_EVALUATE, "--evaluate", section=TRIAL)] = False,
     public: Annotated[bool, told(_PUBLIC, "--public", section=FILES)] = False,
     overwrite: Overwrite = False,
 ) -> None:
     """Report on a release without writing its rows: is it safe, what did it cost, what was done, how to check it.
 
     incrowd report people.csv --qi age,sex,zip --k 10 -o report.html
+
+    incrowd report people.csv --qi age,sex,zip --k 10 --target income --evaluate -o report.html
     """
     with user_errors():
         from incrowd.formats.registry import open_source
@@ -91,10 +101,16 @@ def report(
         from incrowd.report.files import check_report, write_report
 
         policy, dialect = options.read()
+        if evaluate and public:
+            raise PolicyError(
+                "--evaluate needs the original rows, of which --public says nothing; leave one of them out"
+            )
         check_report(output, inputs=[table], overwrite=overwrite)
+        source = open_source(table, **dialect)
+        evaluation = evaluation_of(source, policy, trial, dialect) if evaluate else None
         with running(policy) as run:
-            release = release_of(open_source(table, **dialect), policy, run)
+            release = release_of(source, policy, run)
             run.stage("reporting")
-            write_report(release, output, public=public, overwrite=overwrite)
+            write_report(release, output, public=public, overwrite=overwrite, evaluation=evaluation)
         who = "for anyone" if public else "confidential, for you alone"
         console().print(f"wrote {output} ({who})", highlight=False, markup=False, soft_wrap=True)

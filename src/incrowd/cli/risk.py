@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -31,14 +31,21 @@ class RiskOptions(OptionGroup):
     sampling_fraction: Annotated[
         float | None, told("Share of the population that is in the table.", section=RISK, noun="SHARE")
     ] = None
+    population: Annotated[
+        Path | None,
+        told_path("Everyone that the records were drawn from.", "--population", "--population-table", section=RISK),
+    ] = None
     threshold: Annotated[float, told(_THRESHOLD, section=RISK, noun="SHARE")] = 0.2
     max_size: Annotated[int | None, told(_MAX_SIZE, section=RISK, noun="N")] = None
     released: Annotated[Path | None, told_path("A release of the table, to show before and after.", section=FILES)] = (
         None
     )
+    recoding: Annotated[Path | None, told_path("Its .recoding.json, to recode the population by.", section=FILES)] = (
+        None
+    )
 
     def question(self) -> Question:
-        """The question that these words ask."""
+        """The question that these words ask, of the table itself."""
         from incrowd.risk.assessment import Question
 
         if self.qi is None:
@@ -50,7 +57,18 @@ class RiskOptions(OptionGroup):
             sampling_fraction=self.sampling_fraction,
             weights=self.weights,
             max_size=self.max_size,
+            population_table=self.population,
         )
+
+    def question_of_release(self) -> Question:
+        """The same, of the release."""
+        if self.recoding is None:
+            return self.question()
+        if self.released is None or self.population is None:
+            raise PolicyError(
+                "a recoding says what a population would be released as; give --released and --population"
+            )
+        return replace(self.question(), recoding=self.recoding)
 
 
 def assess_file(table: Path, options: RiskOptions, dialect: dict[str, Any], *, as_json: bool) -> None:
@@ -63,12 +81,13 @@ def assess_file(table: Path, options: RiskOptions, dialect: dict[str, Any], *, a
         as_json: Whether machines read it.
     """
     from incrowd.formats.registry import open_source
-    from incrowd.risk.assessment import BeforeAndAfter, risk_of
+    from incrowd.risk.assessment import risk_of
+    from incrowd.risk.before_and_after import BeforeAndAfter
 
-    question = options.question()
+    question, released = options.question(), options.question_of_release()
     with running() as run:
         before = risk_of(open_source(table, **dialect), question, run)
-        after = None if options.released is None else risk_of(open_source(options.released, **dialect), question, run)
+        after = None if options.released is None else risk_of(open_source(options.released, **dialect), released, run)
     if as_json:
         print_json(before.to_json() if after is None else BeforeAndAfter(before, after).to_json())
         return

@@ -12,7 +12,7 @@ from typing import Any
 
 from incrowd.comparison.runs import DONE, FAILED, TIME_LIMIT
 from incrowd.comparison.worker import Job, TrialJob
-from incrowd.engines.engine import engine_of
+from incrowd.engines.registry import engine_for
 from incrowd.evaluation.trial import CLASSIFIERS, Trial
 from incrowd.formats.sources import Source
 from incrowd.policy.policy import Policy
@@ -61,7 +61,8 @@ class Jobs:
         policy, _ = policy.without_redundant()
         if policy.attributes not in self._tables:
             self.run.stage("reading")
-            self._tables[policy.attributes] = pickle.dumps(engine_of().compress(self.source, policy, self.run))
+            engine = engine_for(policy, self.source)
+            self._tables[policy.attributes] = pickle.dumps(engine.compress(self.source, policy, self.run))
         if self.design is not None and self._trial is None:
             self._trial = pickle.dumps(self.design.job(self.source, policy, self.run))
         rows = self._source()

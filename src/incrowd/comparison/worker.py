@@ -18,7 +18,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from incrowd.engines.engine import engine_of
+from incrowd.engines.registry import engine_of
 from incrowd.errors import IncrowdError, NotAnonymousError
 from incrowd.evaluation.trial import Trial
 from incrowd.formats.sources import Source

@@ -1,39 +1,63 @@
 """What an engine is: all that touches rows. Every engine gives the same release, cell for cell.
 
-An engine is registered by name in `ENGINES`; being there is enough to be run through the conformance suite.
+An engine is registered by name (see `registry`); being there is enough to be run through the conformance suite.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from importlib import import_module
-from typing import TYPE_CHECKING, Any, Protocol, cast
-
-from incrowd.errors import UnknownNameError
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     import pyarrow as pa
 
+    from incrowd.formats.outputs import Output
     from incrowd.formats.sources import Source
     from incrowd.policy.policy import Policy
     from incrowd.recodings.recoding import Recoding
     from incrowd.run import Run
     from incrowd.table.compressed import CompressedTable
+    from incrowd.table.distant import DistantTable
     from incrowd.table.grouping import Counts
 
 
-See = Callable[["pa.RecordBatch"], object]
+See = Callable[..., object]  # see(batch), or see(batch, counts) where each row of the batch stands for so many
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What an engine may use; the words of a policy with the same names. An engine ignores what does not concern it.
+
+    Args:
+        memory_limit: The most memory that an engine may take for itself, such as "2GB"; its own choice if None.
+        spill_folder: Where it may put what does not fit; a folder of the system if None.
+        master: The cluster, such as "local[2]" or "sc://host".
+    """
+
+    memory_limit: str | None = None
+    spill_folder: str | Path | None = None
+    master: str | None = None
+
+
+@runtime_checkable
+class KeepsTuples(Protocol):
+    """An engine that can keep the distinct tuples, so that only counts of classes leave it."""
+
+    def distant(self, source: Source, policy: Policy, run: Run) -> DistantTable:
+        """Read a table once and keep its distinct tuples where they are; otherwise as `Engine.compress`."""
 
 
 class Engine(Protocol):
     """Compresses, recodes, counts and writes rows.
 
     A run gets the number of rows as they pass and is asked in between whether to go on. No method changes the source,
-    and each raises DataError if the source changed since it was opened.
+    and each raises DataError if the source changed since it was opened. Any engine takes any source. An engine can be
+    pickled with a release: it holds its settings, and connects when it has work to do.
     """
+
+    name: str
 
     def compress(self, source: Source, policy: Policy, run: Run) -> CompressedTable:
         """Read a table once and keep its distinct tuples.
@@ -71,6 +95,7 @@ class Engine(Protocol):
         run: Run,
         *,
         see: See | None = None,
+        sees: Sequence[str] | None = None,
         witnessed: Sequence[str] = (),
         keep_order: bool = False,
     ) -> Any:
@@ -80,7 +105,9 @@ class Engine(Protocol):
             source: The rows.
             recoding: The recoding.
             run: Gets the number of rows as they pass.
-            see: Shown every row that is given back, in batches.
+            see: Shown every row that is given back, in batches; or, where `sees` allows it, counts of them.
+            sees: The columns that `see` looks at. An engine may show these alone, and equal rows once with their
+                number, counted in what is given back and nowhere earlier. None for all columns of all rows.
             witnessed: Dropped columns whose original values `see` is shown too; they are not given back.
             keep_order: Whether rows stay in their order; else in one that follows from what is released alone, see
                 `row_order`.
@@ -109,54 +136,42 @@ class Engine(Protocol):
             run: Gets the number of rows as they pass.
         """
 
+    def output(self, address: str | Path, *, overwrite: bool) -> Output | None:
+        """Where rows go if that is no single file of this machine: a table of a database, a folder, a cluster.
+
+        Args:
+            address: Where the user wants them.
+            overwrite: Whether what is there may be replaced.
+
+        Raises:
+            OutputError: Nothing can be written there.
+        """
+
     def write(
         self,
         source: Source,
         recoding: Recoding,
-        path: Path,
+        path: Path | Output,
         see: See,
         run: Run,
         *,
+        sees: Sequence[str] | None = None,
         seen: bool = False,
         witnessed: Sequence[str] = (),
         keep_order: bool = False,
     ) -> str:
-        """Write the recoded rows to a file; gives the file's fingerprint.
+        """Write the recoded rows to a file, or to what `output` gave; gives the fingerprint of what was written.
+
+        Nobody may see the rows yet: whoever calls commits them once they are verified.
 
         Args:
             source: The rows.
             recoding: The recoding.
-            path: The file.
-            see: Shown every batch that is written.
+            path: The file, or what `output` gave.
+            see: Shown every batch that is written; or, where `sees` allows it, counts of them.
             run: Gets the number of rows as they pass.
+            sees: As in `recoded`.
             seen: As in `recode`.
             witnessed: Dropped columns whose original values `see` is shown too; they are not written.
             keep_order: As in `recoded`.
         """
-
-
-@dataclass(frozen=True)
-class EngineEntry:
-    """An engine in the registry.
-
-    Args:
-        about: One line for people.
-        home: The module that has it as `ENGINE`.
-    """
-
-    about: str
-    home: str
-
-
-ENGINES: Mapping[str, EngineEntry] = {
-    "arrow": EngineEntry(
-        "streams Arrow batches; memory grows with the distinct tuples", "incrowd.engines.arrow.engine"
-    ),
-}
-
-
-def engine_of(name: str = "arrow") -> Engine:
-    """The engine of that name; imported when it is first used."""
-    if name not in ENGINES:
-        raise UnknownNameError("engine", name, ENGINES)
-    return cast("Engine", import_module(ENGINES[name].home).ENGINE)

@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from incrowd.engines.engine import engine_of
+from incrowd.engines.registry import engine_of
 from incrowd.errors import DataError, PolicyError, UnknownNameError
 from incrowd.existing import apply
 from incrowd.formats.registry import open_source

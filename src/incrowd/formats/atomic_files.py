@@ -13,7 +13,8 @@ from types import TracebackType
 from typing import Self
 
 from incrowd.errors import OutputError
-from incrowd.formats.registry import SUFFIXES, format_of
+from incrowd.formats.outputs import Output
+from incrowd.formats.registry import check_written
 from incrowd.formats.staging import Folder, Staged, exists_error, heal, locked, move_together, sync_folder, unnamed
 
 _ENDING = [getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)]
@@ -46,9 +47,10 @@ def check_output(
     target = Path(path)
     if target.is_dir():
         raise OutputError(f"{target} is a directory; give a file name")
-    if not (target.name.endswith(suffixes) if suffixes else format_of(target)):
-        allowed = " or ".join(suffixes) if suffixes else SUFFIXES
-        raise OutputError(f"cannot tell the format of {target.name} from its suffix; use {allowed}")
+    if suffixes is None:
+        check_written(target)
+    elif not target.name.endswith(suffixes):
+        raise OutputError(f"cannot tell the format of {target.name} from its suffix; use {' or '.join(suffixes)}")
     parent = Path(os.path.realpath(target)).parent
     if not parent.is_dir():
         raise OutputError(f"no directory {target.parent} to write {target.name} to; create it first")
@@ -86,7 +88,9 @@ class AtomicFiles:
     def __init__(self, *, overwrite: bool = True) -> None:
         self._overwrite = overwrite
         self._staged: dict[Path, Staged] = {}
+        self._removed: list[Path] = []
         self._folders: dict[Path, Folder] = {}
+        self._outputs: list[Output] = []
 
     def __enter__(self) -> Self:
         return self
@@ -111,6 +115,15 @@ class AtomicFiles:
             self._staged[target] = unnamed(target, mode, home, made) or self._hidden(target, mode, home, made)
         return self._staged[target].path
 
+    def join(self, output: Output) -> Output:
+        """Let an output that is no file appear with the files, or not at all."""
+        self._outputs.append(output)
+        return output
+
+    def remove(self, path: Path) -> None:
+        """Remove a file of before when these appear; only where they may replace others."""
+        self._removed.append(path.absolute())
+
     def _hidden(self, target: Path, mode: int, home: Path, folder: int | None) -> Staged:
         """A file in a folder of this process."""
         hidden = self._folder(home).path / f"new-{len(self._staged)}{''.join(target.suffixes[-2:])}"
@@ -126,9 +139,11 @@ class AtomicFiles:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         try:
-            if kind is None and self._staged:
+            if kind is None and (self._staged or self._outputs):
                 self._commit()
         finally:
+            for output in self._outputs:
+                output.roll_back()
             for staged in self._staged.values():
                 if staged.handle is not None:
                     os.close(staged.handle)
@@ -144,11 +159,17 @@ class AtomicFiles:
             with output_errors(file.home):
                 file.sync()
         parents = list(dict.fromkeys(file.home for file in staged))
+        with uninterrupted():
+            while self._outputs:  # these can still fail, moving files hardly can
+                self._outputs[0].commit()
+                self._outputs.pop(0)
+        if not staged:
+            return
         with uninterrupted(), output_errors(parents[0]), locked(parents):
             for parent in parents:
                 heal(parent)
                 self._folder(parent)
-            move_together(self._folders, staged, overwrite=self._overwrite)
+            move_together(self._folders, staged, self._removed, overwrite=self._overwrite)
             _WRITTEN.extend(file.target for file in staged)
             for parent in parents:
                 self._folders.pop(parent).remove()

@@ -11,10 +11,12 @@ import json
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
 _PANDAS = b"pandas"
+_LOOKED_AT = 8192  # rows
 _KEPT_NOTES = ("name", "field_name", "pandas_type", "numpy_type")
 
 
@@ -36,20 +38,33 @@ def without_unused(column: pa.Array | pa.ChunkedArray) -> pa.Array | pa.ChunkedA
         column = column.unify_dictionaries()
         column = column.chunk(0) if column.num_chunks == 1 else pa.concat_arrays(column.chunks)
     size, rows = len(column.dictionary), len(column)
-    indices = pc.fill_null(column.indices.cast(pa.int64()), size).to_numpy(zero_copy_only=False)
-    first = np.full(size + 1, rows)  # where each value occurs first; the last is for null
-    first[indices[::-1]] = np.arange(rows - 1, -1, -1)  # of several, the last one stays
+    kind = pa.int32() if size < 1 << 31 else pa.int64()
+    indices = pc.fill_null(column.indices.cast(kind), size).to_numpy(zero_copy_only=False)
+    first = _first_places(indices, size)
     used = np.flatnonzero(first[:-1] < rows)
     if not column.type.ordered:
         used = used[np.argsort(first[used])]
     if np.array_equal(used, np.arange(size)):
         return column
-    place = np.zeros(size + 1, np.int64)
+    place = np.zeros(size + 1, indices.dtype)
     place[used] = np.arange(len(used))
     mask = indices == size if column.null_count else None
     places = pa.array(place.take(indices), column.type.index_type, mask=mask)
     dictionary = column.dictionary.take(pa.array(used, pa.int64()))
     return pa.DictionaryArray.from_arrays(places, dictionary, ordered=column.type.ordered, safe=False)
+
+
+def _first_places(indices: npt.NDArray[Any], size: int) -> npt.NDArray[np.int64]:
+    """Where each value occurs first, or the number of rows where it does not; the last is for null.
+
+    Most values are among the first rows. All of them are looked at only where that is not so.
+    """
+    for rows in (min(_LOOKED_AT, len(indices)), len(indices)):
+        first = np.full(size + 1, len(indices))
+        first[indices[:rows][::-1]] = np.arange(rows - 1, -1, -1)  # of several, the last one stays
+        if (first[:-1] < len(indices)).all():
+            break
+    return first
 
 
 def pandas_notes(old: pa.Schema, new: pa.Schema) -> dict[bytes, bytes] | None:

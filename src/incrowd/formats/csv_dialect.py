@@ -18,6 +18,9 @@ from incrowd.formats.sources import check_names
 
 SAMPLE_BYTES = 1 << 20
 SEPARATORS = (",", ";", "\t", "|")
+DIALECT = ("separator", "quote", "encoding", "header", "strip")
+VALUE_LABELS = ("keep", "apply")
+_AT_HOME = {"sheet": "Excel files", "value_labels": "Stata and SPSS files"}
 _NUMBER = re.compile(r"\s*[+-]?(\d+([.,]\d*)?|[.,]\d+)([eE][+-]?\d+)?\s*")
 _BYTE_ORDER_MARKS = ((codecs.BOM_UTF8, "utf-8-sig"), (codecs.BOM_UTF16_LE, "utf-16"), (codecs.BOM_UTF16_BE, "utf-16"))
 
@@ -43,13 +46,25 @@ class Dialect:
 
 @dataclass(frozen=True)
 class Given:
-    """What the caller says of the dialect; None for what is to be found out. Blanks are kept unless `strip` is true."""
+    """What the caller says of a file; None for what is to be found out.
+
+    Attributes:
+        separator: Of a CSV file, like the next four: what stands between columns.
+        quote: What stands around values.
+        encoding: How the text is encoded.
+        header: Whether the first record names the columns.
+        strip: Whether to leave out blanks around values and names; they are kept if None.
+        sheet: The name of the sheet of an Excel file.
+        value_labels: Whether to "keep" the codes of a Stata or SPSS file, or to "apply" their labels; None keeps.
+    """
 
     separator: str | None = None
     quote: str | None = None
     encoding: str | None = None
     header: bool | None = None
     strip: bool | None = None
+    sheet: str | None = None
+    value_labels: str | None = None
 
     def check(self) -> None:
         """Raise PolicyError if a value cannot be part of any dialect."""
@@ -65,18 +80,34 @@ class Given:
         if self.encoding is not None and not _is_text_encoding(self.encoding):
             name = shown(self.encoding)
             raise PolicyError(f"no encoding {name}; give one that Python knows, such as utf-8 or cp1252")
+        if self.sheet is not None and not (isinstance(self.sheet, str) and self.sheet):
+            raise PolicyError(f"The 'sheet' parameter must be the name of a sheet. Got {shown(self.sheet)}.")
+        if self.value_labels is not None and self.value_labels not in VALUE_LABELS:
+            raise PolicyError(
+                f"The 'value_labels' parameter must be 'keep' or 'apply'. Got {shown(self.value_labels)}."
+            )
 
 
-def refuse_dialect(given: Given | None) -> None:
-    """Raise PolicyError if the caller speaks of a CSV dialect where there is none."""
-    if given is not None and any(word is not None for word in vars(given).values()):
-        raise PolicyError("separator, quote, encoding, header and strip are for CSV files only; leave them out here")
+def refuse_words(given: Given | None, *known: str) -> None:
+    """Raise PolicyError if the caller says of a file what its format does not have.
+
+    Args:
+        given: What the caller says.
+        *known: The words that the format has.
+    """
+    told = [word for word, value in vars(given or Given()).items() if value is not None and word not in known]
+    if not told:
+        return
+    if (home := _AT_HOME.get(told[0])) is not None:
+        raise PolicyError(f"{told[0]} is for {home} only; leave it out here")
+    raise PolicyError("separator, quote, encoding, header and strip are for CSV files only; leave them out here")
 
 
 @dataclass(frozen=True)
 class _Sample:
-    """The start of a file: its lines, and whether they are all of it."""
+    """The start of a file: its text, its lines, and whether they are all of it."""
 
+    text: str
     lines: list[str]
     whole: bool
     parsed: dict[tuple[str, str], tuple[list[list[str]], bool]] = field(default_factory=dict)
@@ -117,7 +148,7 @@ def detect(head: bytes, whole: bool, name: str, given: Given) -> tuple[Dialect, 
     text = _decode(head, whole, encoding, name).removeprefix("\ufeff")
     if not text.strip("\r\n"):
         raise DataError(f"{name} is empty; it needs a header and rows")
-    sample = _Sample(list(io.StringIO(text, newline="")), whole)
+    sample = _Sample(text, list(io.StringIO(text, newline="")), whole)
     quote = given.quote or _quote(text, sample, given)
     separator = given.separator or _separator(sample, quote)
     if separator == quote:
@@ -208,8 +239,8 @@ def _separator(sample: _Sample, quote: str) -> str:
     """
     widths: dict[str, list[int]] = {}
     for candidate in (mark for mark in SEPARATORS if mark != quote):
-        present = any(candidate in line for line in sample.lines)
-        widths[candidate] = [len(record) for record in sample.records(candidate, quote)[0]] if present else [1]
+        present = candidate in sample.text
+        widths[candidate] = list(map(len, sample.records(candidate, quote)[0])) if present else [1]
     even = [candidate for candidate, found in widths.items() if len(set(found)) == 1]
     best = max(even, key=lambda candidate: widths[candidate][0], default=",")
     if even and widths[best][0] > 1:

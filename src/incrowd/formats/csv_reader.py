@@ -8,33 +8,32 @@ from __future__ import annotations
 
 import codecs
 import csv
-import gzip
 import io
-import zlib
 from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
-from typing import BinaryIO, NoReturn, cast
+from typing import NoReturn
 
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.csv
 
 from incrowd.errors import DataError
-from incrowd.formats.csv_dialect import SAMPLE_BYTES, Dialect, Given, detect, undecodable
-from incrowd.formats.sources import WatchedFile, check_names, choose_columns
+from incrowd.formats.compression import UNREADABLE, open_bytes, uncompressed, unreadable
+from incrowd.formats.csv_dialect import DIALECT, SAMPLE_BYTES, Dialect, Given, detect, refuse_words, undecodable
+from incrowd.formats.sources import WatchedFile, check_names, check_room, choose_columns, with_dictionaries
 
 # Measured on 112 MB and 900 MB: blocks of 1 to 16 MB read equally fast, and a pass takes 60 MB with 1, 220 MB with 4.
 # What is done with a batch has a cost per batch and column, which is why it is not the smallest.
 BLOCK_BYTES = 1 << 22
+HELD_BYTES = 1 << 25  # of a file whose rows are kept once they were read: they are read several times
 ENCODED_TEXT = pa.dictionary(pa.int32(), pa.string())
-_UNREADABLE = (OSError, EOFError, zlib.error)
 
 
 class CsvSource(WatchedFile):
     """A CSV file, read as text.
 
     Args:
-        path: The file; compressed if its name ends in .gz.
+        path: The file; compressed if its name says so.
         given: What the caller says of the dialect; the rest is found out.
     """
 
@@ -43,23 +42,38 @@ class CsvSource(WatchedFile):
     def __init__(self, path: Path, given: Given | None = None) -> None:
         given = given or Given()
         given.check()
+        refuse_words(given, *DIALECT)
         super().__init__(path)
         try:
-            with _open_bytes(path) as file:
+            with open_bytes(path) as file:
                 head = file.read(SAMPLE_BYTES)
                 whole = not file.read(1)
-        except _UNREADABLE as error:
-            raise _unreadable(self.name, error) from None
+        except UNREADABLE as error:
+            raise unreadable(self.name, error) from None
         self.dialect, self.columns = detect(head, whole, self.name, given)
         self._strip = bool(given.strip)
         if self._strip:
             self.columns = tuple(name.strip() for name in self.columns)
             check_names(self.columns, self.name)
         self.schema = pa.schema([(column, pa.string()) for column in self.columns])
+        self._is_small = whole or (path.name.lower() == uncompressed(path.name) and path.stat().st_size <= HELD_BYTES)
+        self._held: list[pa.RecordBatch] | None = None
 
     def batches(self, columns: Sequence[str] | None = None, encoded: Collection[str] = ()) -> Iterator[pa.RecordBatch]:
         """Stream the rows in order; see `Source.batches`."""
         chosen = choose_columns(self, columns)
+        if self._held is None and self._is_small:
+            self._held = list(self._streamed(list(self.columns), encoded))
+        if self._held is None:
+            yield from self._streamed(chosen, encoded)
+            return
+        self.check_unchanged()
+        for batch in self._held:
+            yield _laid_out(batch.select(chosen), encoded)
+        self.check_unchanged()
+
+    def _streamed(self, chosen: list[str], encoded: Collection[str]) -> Iterator[pa.RecordBatch]:
+        """The rows of the file."""
         self.check_unchanged()
         stream = _Utf8Stream(self.path, self.dialect, len(self.columns))
         watch = _RowWatch(stream.sentinel)
@@ -85,6 +99,7 @@ class CsvSource(WatchedFile):
         self, stream: _Utf8Stream, watch: _RowWatch, columns: list[str], encoded: Collection[str]
     ) -> pyarrow.csv.CSVStreamingReader:
         """Arrow's reader over the stream."""
+        check_room()
         return pyarrow.csv.open_csv(
             pa.PythonFile(stream, mode="r"),
             pyarrow.csv.ReadOptions(
@@ -114,15 +129,27 @@ class CsvSource(WatchedFile):
         if watch.ragged and not watch.swallowed:
             got, expected = width or watch.ragged, len(self.columns)
             raise DataError(f"line {line} of {self.name} has {got} columns instead of {expected}; correct that line")
+        if not watch.ragged and self._is_whole():
+            raise MemoryError  # what was raised within Arrow does not come out of it
         raise DataError(
             f"the record on line {line} of {self.name} does not end within {BLOCK_BYTES >> 20} MB or before the file "
             f"does; is a quote ({self.dialect.quote}) left open?"
         )
 
+    def _is_whole(self) -> bool:
+        """Whether every record ends, so that it was not the file that could not be read."""
+        with open_bytes(self.path) as file:
+            text = io.TextIOWrapper(file, self.dialect.encoding, errors="replace", newline="")
+            reader = csv.reader(text, delimiter=self.dialect.separator, quotechar=self.dialect.quote, strict=True)
+            try:
+                return all(sum(map(len, record)) < BLOCK_BYTES >> 1 for record in reader)
+            except csv.Error:
+                return False
+
     def _locate(self) -> tuple[int, int]:
         """The line on which the first bad record starts and its columns, or that of the last record and 0."""
         start, following = 1, 1
-        with _open_bytes(self.path) as file:
+        with open_bytes(self.path) as file:
             text = io.TextIOWrapper(file, self.dialect.encoding, errors="replace", newline="")
             reader = csv.reader(text, delimiter=self.dialect.separator, quotechar=self.dialect.quote)
             try:
@@ -137,7 +164,7 @@ class CsvSource(WatchedFile):
     def _fail_encoding(self) -> NoReturn:
         """Raise the DataError that says where the first byte stands that is not UTF-8."""
         decoder, offset = codecs.getincrementaldecoder("utf-8")(), 0
-        with _open_bytes(self.path) as file:
+        with open_bytes(self.path) as file:
             while True:
                 chunk = file.read(BLOCK_BYTES)
                 kept = len(decoder.getstate()[0])
@@ -152,17 +179,15 @@ class CsvSource(WatchedFile):
                 offset += len(chunk)
 
 
-def _open_bytes(path: Path) -> BinaryIO:
-    """The file's bytes, decompressed."""
-    if path.name.lower().endswith(".gz"):
-        return cast("BinaryIO", gzip.open(path, "rb"))
-    return path.open("rb")
-
-
-def _unreadable(name: str, error: BaseException) -> DataError:
-    """The error for a file that the system or the decompression gave up on."""
-    reason = getattr(error, "strerror", None) or "it is damaged or not what its suffix says"
-    return DataError(f"cannot read {name}: {reason}")
+def _laid_out(batch: pa.RecordBatch, encoded: Collection[str]) -> pa.RecordBatch:
+    """The rows with encoded columns as dictionary arrays, and others as plain text."""
+    columns = []
+    for name, column in zip(batch.schema.names, batch.columns, strict=True):
+        if pa.types.is_dictionary(column.type) and name not in encoded:
+            column = column.dictionary_decode()
+        columns.append(column)
+    plain = pa.RecordBatch.from_arrays(columns, names=batch.schema.names) if columns else batch
+    return with_dictionaries(plain, encoded)
 
 
 def _stripped(batch: pa.RecordBatch) -> pa.RecordBatch:
@@ -214,7 +239,7 @@ class _Utf8Stream(io.RawIOBase):
         plain = dialect.encoding in ("utf-8", "utf-8-sig")
         self._decoder = None if plain else codecs.getincrementaldecoder(dialect.encoding)()
         self._skipped = b"\r\n" if width > 1 else b""
-        self._file = _open_bytes(path)
+        self._file = open_bytes(path)
         self._offset = 0
         self._rest = b""
         self._last = b""
@@ -248,8 +273,8 @@ class _Utf8Stream(io.RawIOBase):
         """Some more bytes; at the end of the file the sentinel."""
         try:
             raw = self._file.read(size)
-        except _UNREADABLE as error:
-            raise _unreadable(self._name, error) from None
+        except UNREADABLE as error:
+            raise unreadable(self._name, error) from None
         self._ended = not raw
         data = self._decode(raw) if self._decoder else raw
         self._offset += len(raw)

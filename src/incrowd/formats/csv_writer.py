@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import codecs
-import gzip
 from collections.abc import Sequence
 from pathlib import Path
-from typing import IO, Any, cast
+from typing import Any, cast
 
 import numpy as np
 import pyarrow as pa
@@ -14,6 +13,7 @@ import pyarrow.compute as pc
 import pyarrow.csv
 
 from incrowd.errors import OutputError
+from incrowd.formats.compression import compressing, uncompressed
 from incrowd.formats.csv_dialect import Dialect, output_dialect
 from incrowd.formats.csv_reader import CsvSource
 from incrowd.formats.sources import Source
@@ -25,15 +25,11 @@ class CsvRows:
     """Lines of CSV, compressed if the name says so."""
 
     def __init__(self, file: Any, path: Path, schema: pa.Schema, source: Source) -> None:
-        name = path.name.lower()
         dialect = source.dialect if isinstance(source, CsvSource) else None
         self._schema = schema
-        self._lines = CsvWriter(output_dialect(dialect, Path(name.removesuffix(".gz")).suffix), schema.names)
-        self._sink: Any = file
-        if name.endswith(".gz"):  # without name and time, so that the same rows give the same bytes
-            self._sink = gzip.GzipFile(
-                filename="", mode="wb", compresslevel=6, fileobj=cast("IO[bytes]", file), mtime=0
-            )
+        self._lines = CsvWriter(output_dialect(dialect, Path(uncompressed(path.name)).suffix), schema.names)
+        self._compressed = compressing(file, path.name)
+        self._sink: Any = file if self._compressed is None else self._compressed
         self._sink.write(self._lines.begin())
 
     def write(self, batch: pa.RecordBatch) -> None:
@@ -42,8 +38,8 @@ class CsvRows:
 
     def close(self) -> None:
         """Write what is left."""
-        if isinstance(self._sink, gzip.GzipFile):
-            self._sink.close()
+        if self._compressed is not None:
+            self._compressed.close()
 
 
 class CsvWriter:

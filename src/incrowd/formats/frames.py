@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any, TypeVar, cast
@@ -25,7 +26,8 @@ class FrameSource:
     """A dataframe in memory.
 
     Args:
-        frame: An eager frame of pandas, polars, pyarrow or another library that Narwhals knows.
+        frame: A frame of pandas, polars, pyarrow or another library that Narwhals knows; a lazy frame of polars, which
+            is collected; or anything with Arrow's C stream interface, which becomes an Arrow table.
         lenient: Whether a column of objects that Arrow cannot store is read as how they print, and not refused.
     """
 
@@ -33,7 +35,7 @@ class FrameSource:
     missing_values: tuple[str, ...] = ()
 
     def __init__(self, frame: Any, *, lenient: bool = False) -> None:
-        self.frame = frame
+        self.frame = frame = _held(frame, self.name)
         self._lenient = lenient
         self._table = _wrap(frame, self.name)
         self._shape = self._table.shape
@@ -235,6 +237,21 @@ def _text(values: pa.Array | pa.ChunkedArray, size: int, rows: Rows | None) -> p
         text = text.dictionary_decode()
     text = text if is_text(text.type) else text.cast(pa.string())
     return text if rows is None else text.take(pa.array(rows))
+
+
+def _held(frame: Any, name: str) -> Any:
+    """A frame whose rows are in memory, made from one that is lazy or can be read only once."""
+    native = nw.to_native(frame, pass_through=True)
+    if nw.dependencies.is_polars_lazyframe(native):
+        try:
+            return native.collect()
+        except Exception:  # of many kinds, and the messages may show values
+            pass
+        raise DataError(f"{name} is a lazy frame whose query fails when it is run; collect it first to see why")
+    if hasattr(native, "__arrow_c_stream__") and not nw.dependencies.is_into_dataframe(native):
+        with contextlib.suppress(Exception):  # a stream of something else than rows
+            return pa.table(native)
+    return frame
 
 
 def _wrap(frame: Any, name: str) -> nw.DataFrame[Any]:

@@ -11,8 +11,16 @@ import pyarrow.parquet as pq
 
 from incrowd.errors import DataError, OutputError
 from incrowd.formats.containers import bare, pandas_notes, without_unused
-from incrowd.formats.csv_dialect import Given, refuse_dialect
-from incrowd.formats.sources import BATCH_ROWS, Source, WatchedFile, as_dictionary, check_names, choose_columns, is_text
+from incrowd.formats.csv_dialect import Given, refuse_words
+from incrowd.formats.sources import (
+    BATCH_ROWS,
+    Source,
+    WatchedFile,
+    check_names,
+    choose_columns,
+    is_text,
+    with_dictionaries,
+)
 
 
 class ParquetSource(WatchedFile):
@@ -20,13 +28,13 @@ class ParquetSource(WatchedFile):
 
     Args:
         path: The file.
-        given: What the caller says of a CSV dialect; nothing, that is.
+        given: What the caller says of the file; nothing, that is.
     """
 
     missing_values: tuple[str, ...] = ()
 
     def __init__(self, path: Path, given: Given | None = None) -> None:
-        refuse_dialect(given)
+        refuse_words(given)
         super().__init__(path)
         with self._open() as file:
             self.schema = file.schema_arrow
@@ -47,7 +55,7 @@ class ParquetSource(WatchedFile):
             # Arrow reads a column with all those whose names go on after a dot, in the file's order: hence the select.
             batches = file.iter_batches(batch_size=BATCH_ROWS, columns=chosen or list(self.columns[:1]))
             while (batch := self._next(batches)) is not None:
-                yield _encode(batch.select(chosen), encoded)
+                yield with_dictionaries(batch.select(chosen), encoded)
         self.check_unchanged()
 
     def _open(self, texts: Sequence[str] = ()) -> pq.ParquetFile:
@@ -63,15 +71,6 @@ class ParquetSource(WatchedFile):
             return batch
         except (pa.ArrowException, OSError):
             raise DataError(f"{self.name} is damaged; its rows cannot be read") from None
-
-
-def _encode(batch: pa.RecordBatch, encoded: Collection[str]) -> pa.RecordBatch:
-    """The batch with every encoded column as a dictionary array, where it is one or holds text."""
-    for place, name in enumerate(batch.schema.names):
-        column = batch.column(place)
-        if name in encoded and (values := as_dictionary(column)) is not column:
-            batch = batch.set_column(place, name, values)
-    return batch
 
 
 class ParquetRows:

@@ -7,17 +7,20 @@ source (see `sources.Source`, made from a path and a `Given`) and a row writer (
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from incrowd.errors import DataError, OutputError
+from incrowd.errors import DataError, IncrowdError, OutputError, PolicyError
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
+    from incrowd.formats.csv_dialect import Given
+    from incrowd.formats.outputs import Output
     from incrowd.formats.sources import Source
     from incrowd.formats.writers import FileWriter
 
@@ -31,28 +34,32 @@ class Format:
         suffixes: What names of such files end in.
         compressed: What may follow, such as ".gz".
         reader: The source that reads it, as "module:class".
-        writer: The row writer that writes it, as "module:class".
+        writer: The row writer that writes it, as "module:class"; None where such files are only read.
+        libraries: What the extra `formats` installs for it: modules that read it, modules that write it.
     """
 
     about: str
     suffixes: tuple[str, ...]
     compressed: tuple[str, ...]
     reader: str
-    writer: str
+    writer: str | None
+    libraries: tuple[tuple[str, ...], tuple[str, ...]] = ((), ())
 
     def matches(self, name: str) -> bool:
         """Whether a file of that name is of this format."""
         name = name.lower()
-        for suffix in self.compressed:
-            name = name.removesuffix(suffix)
-        return name.endswith(self.suffixes)
+        ending = next((suffix for suffix in self.compressed if name.endswith(suffix)), "")
+        return name.removesuffix(ending).endswith(self.suffixes)
 
+
+_COMPRESSED = (".gz", ".zst", ".bz2")
+_STATISTICS = (("pyreadstat",), ("pyreadstat", "polars"))
 
 FORMATS: Mapping[str, Format] = {
     "csv": Format(
         "CSV",
         (".csv", ".tsv", ".txt"),
-        (".gz",),
+        _COMPRESSED,
         "incrowd.formats.csv_reader:CsvSource",
         "incrowd.formats.csv_writer:CsvRows",
     ),
@@ -63,24 +70,107 @@ FORMATS: Mapping[str, Format] = {
         "incrowd.formats.parquet_files:ParquetSource",
         "incrowd.formats.parquet_files:ParquetRows",
     ),
+    "arrow": Format(
+        "Arrow and Feather",
+        (".arrow", ".feather", ".ipc"),
+        (),
+        "incrowd.formats.arrow_files:ArrowSource",
+        "incrowd.formats.arrow_files:ArrowRows",
+    ),
+    "jsonl": Format(
+        "JSON lines",
+        (".jsonl", ".ndjson"),
+        _COMPRESSED,
+        "incrowd.formats.json_lines:JsonLinesSource",
+        "incrowd.formats.json_lines:JsonLinesRows",
+    ),
+    "excel": Format(
+        "Excel",
+        (".xlsx",),
+        (),
+        "incrowd.formats.excel_reader:ExcelSource",
+        "incrowd.formats.excel_writer:ExcelRows",
+        (("fastexcel",), ("xlsxwriter",)),
+    ),
+    "stata": Format(
+        "Stata",
+        (".dta",),
+        (),
+        "incrowd.formats.statistics_reader:StatisticsSource",
+        "incrowd.formats.statistics_writer:StatisticsRows",
+        _STATISTICS,
+    ),
+    "spss": Format(
+        "SPSS",
+        (".sav", ".zsav"),
+        (),
+        "incrowd.formats.statistics_reader:StatisticsSource",
+        "incrowd.formats.statistics_writer:StatisticsRows",
+        _STATISTICS,
+    ),
+    "sas": Format(
+        "SAS",
+        (".sas7bdat", ".xpt"),
+        (),
+        "incrowd.formats.statistics_reader:StatisticsSource",
+        None,
+        _STATISTICS,
+    ),
 }
 
 
-def _suffixes() -> str:
+# Frames that are not in memory, by the module that their types are in: the source that reads them.
+FRAMES: Mapping[str, str] = {
+    "duckdb": "incrowd.formats.relations:RelationSource",
+    "_duckdb": "incrowd.formats.relations:RelationSource",
+    "pyspark.sql": "incrowd.engines.spark.source:SparkSource",
+}
+# Engines that read paths by themselves: the source, made from a path, a `Given`, a query and a master.
+READERS: Mapping[str, str] = {
+    "spark": "incrowd.engines.spark.paths:SparkPath",
+}
+
+
+def _suffixes(known: Iterable[Format]) -> str:
     """All suffixes, for people."""
     listed = []
-    for known in FORMATS.values():
-        more = f" (also with {' or '.join(known.compressed)})" if known.compressed else ""
-        listed.append(f"{', '.join(known.suffixes[:-1])} or {known.suffixes[-1]}{more}")
+    for each in known:
+        more = f" (also with {', '.join(each.compressed[:-1])} or {each.compressed[-1]})" if each.compressed else ""
+        names = [", ".join(each.suffixes[:-1])] if len(each.suffixes) > 1 else []
+        listed.append(f"{' or '.join([*names, each.suffixes[-1]])}{more}")
     return ", ".join(listed)
 
 
-SUFFIXES = _suffixes()
+SUFFIXES = _suffixes(FORMATS.values())  # that can be read
+WRITTEN_SUFFIXES = _suffixes(known for known in FORMATS.values() if known.writer)
 
 
 def format_of(path: Path) -> Format | None:
     """The format of a file by its name, None where the name does not say."""
     return next((known for known in FORMATS.values() if known.matches(path.name)), None)
+
+
+def check_written(path: Path) -> Format:
+    """The format that a file of that name is written in.
+
+    Raises:
+        OutputError: There is none, or what writes it is not installed.
+    """
+    known = format_of(path)
+    if known is None:
+        raise OutputError(f"cannot tell the format of {path.name} from its suffix; use {WRITTEN_SUFFIXES}")
+    if known.writer is None:
+        raise OutputError(f"{known.about} files are read, but not written; use {WRITTEN_SUFFIXES}")
+    _check_installed("writing", known, known.libraries[1])
+    return known
+
+
+def _check_installed(doing: str, known: Format, libraries: Iterable[str]) -> None:
+    missing = [library for library in libraries if find_spec(library) is None]
+    if missing:
+        raise IncrowdError(
+            f'{doing} {known.about} files needs {" and ".join(missing)}; install with: pip install "incrowd[formats]"'
+        )
 
 
 def open_source(
@@ -91,45 +181,103 @@ def open_source(
     encoding: str | None = None,
     header: bool | None = None,
     strip: bool | None = None,
+    sheet: str | None = None,
+    value_labels: str | None = None,
+    query: str | None = None,
+    engine: str = "auto",
+    master: str | None = None,
 ) -> Source:
-    """Open a file or a dataframe for reading.
+    """Open a file, a table of a database or a dataframe for reading.
 
     Args:
-        data: The path of a file, or a dataframe of any library that Narwhals knows.
+        data: The path of a file, a dataframe of any library that Narwhals knows, or what gives an Arrow stream.
         separator: What separates the columns of a CSV file; found out if None.
         quote: What quotes the values of a CSV file; found out if None.
         encoding: How the text of a CSV file is encoded; UTF-8, or what its byte order mark says, if None.
         header: Whether a CSV file starts with the names of its columns; found out if None.
         strip: Whether to leave out blanks around the values and names of a CSV file.
+        sheet: The name of the sheet of an Excel file; needed only where there are several.
+        value_labels: Whether to "keep" the codes of a Stata or SPSS file (also if None), or to "apply" their labels.
+        query: What to read of a database, in SQL; nothing but reading is allowed.
+        engine: The engine that the rows are for, where it is known: one in `READERS` reads paths by itself.
+        master: The cluster of such an engine.
 
     Raises:
         DataError: If the data cannot be read or has no rows.
         PolicyError: If an argument is wrong in itself.
     """
-    from incrowd.formats.csv_dialect import Given, refuse_dialect
+    from incrowd.formats.csv_dialect import Given, refuse_words
     from incrowd.formats.sources import check_readable
 
-    given = Given(separator, quote, encoding, header, strip)
+    given = Given(separator, quote, encoding, header, strip, sheet, value_labels)
     if not isinstance(data, str | os.PathLike):
+        refuse_query(query, "a dataframe")
+        kind = type(data)
+        for library, home in FRAMES.items():
+            if f"{kind.__module__}.".startswith(f"{library}."):
+                refuse_words(given)
+                opened: Source = _found(home)(data)
+                return opened
         from incrowd.formats.frames import FrameSource
 
-        refuse_dialect(given)
+        refuse_words(given)
         return FrameSource(data)
+    if engine in READERS:
+        read: Source = _found(READERS[engine])(data, given, query=query, master=master)
+        return read
     path = Path(data)
+    elsewhere = _open_elsewhere(data, given, query)
+    if elsewhere is not None:
+        return elsewhere
+    refuse_query(query, path.name)
     known = format_of(path)
     if known is None:
         check_readable(path)
         raise DataError(f"cannot tell the format of {path.name} from its suffix; incrowd reads {SUFFIXES}")
     given.check()
+    check_readable(path)
+    _check_installed("reading", known, known.libraries[0])
     source: Source = _found(known.reader)(path, given)
     return source
+
+
+def _open_elsewhere(data: str | os.PathLike[str], given: Given, query: str | None) -> Source | None:
+    """A table of a database, or of several files; None for a single file."""
+    from incrowd.formats.csv_dialect import refuse_words
+    from incrowd.formats.databases import Address, DatabaseSource
+    from incrowd.formats.parquet_sets import ParquetSet, parquet_files, pattern_home
+
+    text = os.fspath(data)
+    if (address := Address.of(text)) is not None:
+        refuse_words(given)
+        return DatabaseSource(address, query)
+    files = parquet_files(text)
+    if not files:  # a folder without any is refused like all others
+        return None
+    refuse_words(given)
+    refuse_query(query, text)
+    return ParquetSet(files, Path(text) if os.path.isdir(text) else pattern_home(text))
+
+
+def refuse_query(query: str | None, what: str) -> None:
+    """Raise PolicyError if there is a query where nothing can be queried."""
+    if query is not None:
+        raise PolicyError(f"The 'query' parameter is for databases, and {what} is none. Leave it out.")
+
+
+def output_of(address: str | Path, *, overwrite: bool) -> Output | None:
+    """The table of a database that an address names; None for a file."""
+    from incrowd.formats.databases import Address, TableOutput
+
+    found = Address.of(address)
+    return None if found is None else TableOutput(found, overwrite=overwrite)
 
 
 def open_writer(path: Path, schema: pa.Schema, source: Source) -> FileWriter:
     """Open a file for the rows of a release.
 
-    CSV is written in the dialect of the source if that was CSV too, with its header if it had one. Parquet keeps the
-    metadata of the source.
+    CSV is written in the dialect of the source if that was CSV too, with its header if it had one. Stata and SPSS files
+    keep the labels of the source, as far as they are of released values.
 
     Args:
         path: The file; its suffix says the format, and whether to compress.
@@ -138,9 +286,8 @@ def open_writer(path: Path, schema: pa.Schema, source: Source) -> FileWriter:
     """
     from incrowd.formats.writers import FileWriter
 
-    known = format_of(path)
-    if known is None:
-        raise OutputError(f"cannot tell the format of {path.name} from its suffix; use {SUFFIXES}")
+    known = check_written(path)
+    assert known.writer is not None
     return FileWriter(_found(known.writer), path, schema, source)
 
 

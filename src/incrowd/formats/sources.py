@@ -7,6 +7,7 @@ policies or of what is done with the rows.
 from __future__ import annotations
 
 import hashlib
+import mmap
 import os
 import time
 from collections import Counter
@@ -18,6 +19,8 @@ import pyarrow as pa
 
 from incrowd.errors import DataError, UnknownNameError, shorten, shown
 from incrowd.formats.staging import heal
+
+_ROOM = 160 << 20  # bytes of addresses, not of memory: for the stacks of some twenty threads
 
 BATCH_ROWS = 131_072
 _TICK = 20_000_000  # nanoseconds; how far apart two changes are that have different times
@@ -83,6 +86,14 @@ def check_readable(path: Path) -> None:
         raise DataError(f"cannot read {path}: {error.strerror}") from None
 
 
+def check_room() -> None:
+    """Raise MemoryError where there is no room for the threads that read a file: without them Arrow waits for ever."""
+    try:
+        mmap.mmap(-1, _ROOM).close()
+    except OSError:
+        raise MemoryError from None
+
+
 def check_names(names: Sequence[str], name: str) -> None:
     """Raise DataError unless every column has a name of its own."""
     blank = [str(place) for place, column in enumerate(names, 1) if not column.strip()]
@@ -127,6 +138,15 @@ def as_dictionary(values: pa.Array) -> pa.Array:
         return values
     indices, dictionary = values.indices.cast(pa.int32()), values.dictionary.cast(kind)
     return pa.DictionaryArray.from_arrays(indices, dictionary, ordered=values.type.ordered)
+
+
+def with_dictionaries(batch: pa.RecordBatch, encoded: Collection[str]) -> pa.RecordBatch:
+    """The batch with every encoded column as a dictionary array, where it is one or holds text."""
+    for place, name in enumerate(batch.schema.names):
+        column = batch.column(place)
+        if name in encoded and (values := as_dictionary(column)) is not column:
+            batch = batch.set_column(place, name, values)
+    return batch
 
 
 class WatchedFile:

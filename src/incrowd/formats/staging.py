@@ -2,8 +2,9 @@
 
 While it is written, a file has no name at all where the system allows that: whatever ends the process, nothing is left.
 Elsewhere it lies in a folder that only its owner may open. When all files are complete they get names in such a folder,
-with a manifest that says where each belongs, and are moved into place. A process that dies between two moves leaves the
-manifest: the next command that comes by (`heal`) makes the moves that are left. What has no manifest is thrown away.
+with a manifest that says where each belongs and which files of before do not belong to them, and are moved into place.
+A process that dies between two moves leaves the manifest: the next command that comes by (`heal`) makes the moves and
+removes the files that are left. What has no manifest is thrown away.
 """
 
 from __future__ import annotations
@@ -175,14 +176,18 @@ def exists_error(target: Path) -> OutputError:
     return OutputError(f"{target} already exists; choose another name, or use --overwrite (in Python overwrite=True)")
 
 
-def move_together(folders: dict[Path, Folder], staged: Sequence[Staged], *, overwrite: bool) -> None:
+def move_together(
+    folders: dict[Path, Folder], staged: Sequence[Staged], removed: Sequence[Path], *, overwrite: bool
+) -> None:
     """Name complete files and move them into place: all of them, or none.
 
     Args:
         folders: A folder in each home of the files.
         staged: The files, brought to the disk.
+        removed: Files that are removed with that; if they may not be replaced, they stay.
         overwrite: Whether files that are there already may be replaced.
     """
+    removed = removed if overwrite else ()
     moves = []
     for number, file in enumerate(staged):
         inside = folders[file.home].path
@@ -193,7 +198,7 @@ def move_together(folders: dict[Path, Folder], staged: Sequence[Staged], *, over
             if os.path.lexists(move.target):
                 raise exists_error(move.target)
     manifest = folders[staged[0].home].path / _MANIFEST
-    _write_manifest(manifest, moves, overwrite=overwrite)
+    _write_manifest(manifest, moves, removed, overwrite=overwrite)
     made: list[_Move] = []
     try:
         for move in moves:
@@ -208,13 +213,56 @@ def move_together(folders: dict[Path, Folder], staged: Sequence[Staged], *, over
                 made[-1].target.parent.rmdir()
         manifest.unlink()
         raise
+    remove_all(removed)
     manifest.unlink()
 
 
-def _write_manifest(path: Path, moves: Iterable[_Move], *, overwrite: bool) -> None:
+def move_folder(inside: Folder, staged: Path, target: Path, *, overwrite: bool) -> None:
+    """Bring a complete folder of files to the disk and move it into place; what was there before is kept until then.
+
+    Args:
+        inside: The folder that it waits in.
+        staged: The folder to move.
+        target: Where it belongs.
+        overwrite: Whether a folder that is there already may be replaced.
+    """
+    for path in (file for file in staged.rglob("*") if file.is_file()):
+        with path.open("rb") as file:
+            os.fsync(file.fileno())
+    move = _Move(staged, target, inside.path / "old", None)
+    _write_manifest(inside.path / _MANIFEST, [move], (), overwrite=overwrite)
+    try:
+        if not overwrite and os.path.lexists(target):
+            raise exists_error(target)
+        _replace(staged, target, move.old)
+    finally:
+        (inside.path / _MANIFEST).unlink()
+    sync_folder(target.parent)
+
+
+def _replace(staged: Path, target: Path, old: Path) -> None:
+    """Move a file or a folder into place; a folder that is there is moved aside, since none can be replaced."""
+    if target.is_dir() and not target.is_symlink():
+        os.rename(target, old)
+    try:
+        os.replace(staged, target)
+    except OSError:
+        if old.exists():
+            os.rename(old, target)
+        raise
+
+
+def remove_all(paths: Iterable[Path | str]) -> None:
+    """Remove files that are there."""
+    for path in paths:
+        with contextlib.suppress(OSError):
+            os.unlink(path)
+
+
+def _write_manifest(path: Path, moves: Iterable[_Move], removed: Iterable[Path], *, overwrite: bool) -> None:
     """Say where each file belongs; complete on the disk before the first move."""
     listed = [[str(move.staged), str(move.target), move.folder] for move in moves]
-    data = {"incrowd": "manifest", "overwrite": overwrite, "moves": listed}
+    data = {"incrowd": "manifest", "overwrite": overwrite, "moves": listed, "removed": [str(file) for file in removed]}
     draft = path.with_name("draft")
     with draft.open("w", encoding="utf-8") as file:
         json.dump(data, file)
@@ -295,13 +343,14 @@ def _abandoned(folder: Path) -> int | None:
 
 
 def _finish(folder: Path, only: Path | None) -> None:
-    moves, overwrite = _read_manifest(folder / _MANIFEST)
+    moves, removed, overwrite = _read_manifest(folder / _MANIFEST)
     if only is not None and os.path.realpath(only) not in [target for _, target, _ in moves]:
         return
     if not moves and time.time() - folder.stat().st_mtime < _OLD:
         return
     try:
         _finish_moves(moves, overwrite=overwrite)
+        remove_all(removed if overwrite else ())
     except OSError as error:
         name = Path(moves[0][1]).name
         raise OutputError(
@@ -323,17 +372,20 @@ def _finish_moves(moves: Sequence[_Listed], *, overwrite: bool) -> None:
         return
     for staged, target, folder in waiting:
         make_folder(Path(target).parent, folder)
-        os.replace(staged, target)
+        _replace(Path(staged), Path(target), Path(staged).with_name("old"))
 
 
-def _read_manifest(path: Path) -> tuple[list[_Listed], bool]:
-    """The files that wait and where they belong, and whether they may replace others; no files without a manifest."""
+def _read_manifest(path: Path) -> tuple[list[_Listed], list[str], bool]:
+    """The files that wait and where they belong, those to be removed, and whether others may be replaced.
+
+    Without a manifest there are none.
+    """
     try:
         data: Any = json.loads(path.read_text(encoding="utf-8"))
         moves = [(str(s), str(t), None if mode is None else int(mode)) for s, t, mode in data["moves"]]
-        return moves, bool(data["overwrite"])
+        return moves, [str(file) for file in data["removed"]], bool(data["overwrite"])
     except (OSError, ValueError, KeyError, TypeError):
-        return [], False
+        return [], [], False
 
 
 def sync_folder(path: Path) -> None:

@@ -99,21 +99,21 @@ class _HashedFile:
 
     def __init__(self, path: Path) -> None:
         self._file = path.open("wb")
-        self._abandoned = False
+        self.abandoned = False  # what comes is not written any more, and need not be made
         self.digest = hashlib.sha256()
 
     @property
     def closed(self) -> bool:
-        return self._file.closed and not self._abandoned
+        return self._file.closed and not self.abandoned
 
     def write(self, data: bytes | memoryview) -> int:
-        if not self._abandoned:
+        if not self.abandoned:
             self._file.write(data)
             self.digest.update(data)
         return len(data)
 
     def flush(self) -> None:
-        if not self._abandoned:
+        if not self.abandoned:
             self._file.flush()
 
     def close(self) -> None:
@@ -121,6 +121,6 @@ class _HashedFile:
 
     def abandon(self) -> None:
         """Take whatever still comes and write none of it, so that writers can end quietly."""
-        self._abandoned = True
+        self.abandoned = True
         with contextlib.suppress(OSError):
             self._file.close()

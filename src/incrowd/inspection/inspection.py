@@ -32,7 +32,7 @@ class Inspection(Tabular):
         pairs: The worst pairs of quasi-identifiers.
         triples: The worst triples of quasi-identifiers.
         missing_values: Texts in the table that seem to stand for a missing value.
-        dialect: How a CSV file was said to be read.
+        dialect: How a file was said to be read.
     """
 
     name: str
@@ -121,17 +121,21 @@ def inspect(
     encoding: str | None = None,
     header: bool | None = None,
     strip: bool | None = None,
+    sheet: str | None = None,
+    value_labels: str | None = None,
     progress: Watch | bool | None = None,
 ) -> Inspection:
     """Look at a table: its columns, what is risky about them, and which roles and hierarchies to begin with.
 
     Args:
-        data: Path of a file, or a pandas, polars or pyarrow table.
+        data: Path of a file, a pandas, polars or pyarrow table, or anything with the Arrow stream interface.
         separator: Of a CSV file; detected if not given, like the next three.
         quote: Quote character of a CSV file.
         encoding: Encoding of a CSV file.
         header: Whether a CSV file has a header.
         strip: Whether to leave out blanks around the values of a CSV file.
+        sheet: Name of the sheet of an Excel file, where it has several.
+        value_labels: Whether to "keep" the codes of a Stata or SPSS file (the default), or to "apply" their labels.
         progress: Called with every event of the run; True for a line on stderr, False for nothing.
 
     Raises:
@@ -146,6 +150,7 @@ def inspect(
     from incrowd.report.progress import watching
 
     dialect = {"separator": separator, "quote": quote, "encoding": encoding, "header": header, "strip": strip}
+    dialect |= {"sheet": sheet, "value_labels": value_labels}
     given: dict[str, Any] = {word: value for word, value in dialect.items() if value is not None}
     source = open_source(data, **given)
     with watching(progress) as watch:
@@ -158,10 +163,29 @@ def inspection_of(source: Source, run: Run, dialect: Mapping[str, Any] | None = 
     Args:
         source: The rows.
         run: Told what happens, and asked whether to go on.
-        dialect: How a CSV file was said to be read, for the policy file.
+        dialect: How a file was said to be read, for the policy file.
     """
     run.stage("reading")
     records, counted = count_values(source, run)
+    return inspection_of_counts(source, records, counted, run, dialect)
+
+
+def inspection_of_counts(
+    source: Source,
+    records: int,
+    counted: Sequence[CountedColumn],
+    run: Run,
+    dialect: Mapping[str, Any] | None = None,
+) -> Inspection:
+    """Inspect a source whose values were counted before.
+
+    Args:
+        source: The rows.
+        records: How many there are.
+        counted: The values of every column.
+        run: Told what happens, and asked whether to go on.
+        dialect: How a CSV file was said to be read, for the policy file.
+    """
     run.stage("inspecting")
     tokens = missing_tokens(counted, source.missing_values)
     columns: list[Column] = []

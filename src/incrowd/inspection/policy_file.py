@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from incrowd.inspection.roles import IDENTIFIER, INSENSITIVE, QUASI_IDENTIFIER, SENSITIVE
+from incrowd.policy.toml import FILES
 
 if TYPE_CHECKING:
     from incrowd.inspection.columns import Column
@@ -32,7 +33,7 @@ def policy_file(inspection: Inspection, k: int) -> str:
         *_missing(inspection),
         *_types(inspection),
         *_taxonomies(inspection),
-        *_csv(inspection),
+        *_file(inspection),
     ]
     return "\n".join(lines) + "\n"
 
@@ -122,12 +123,13 @@ def _taxonomies(inspection: Inspection) -> Iterator[str]:
         yield f"{_key(column.name)} = {{ {rule} }}  # {reason}"
 
 
-def _csv(inspection: Inspection) -> Iterator[str]:
-    if inspection.dialect:
-        yield ""
-        yield "# How the file was read."
-        yield "[csv]"
-        yield from (f"{word} = {_value(value)}" for word, value in inspection.dialect.items())
+def _file(inspection: Inspection) -> Iterator[str]:
+    for table, words in FILES.items():
+        if told := [word for word in words if word in inspection.dialect]:
+            yield ""
+            yield "# How the file was read."
+            yield f"[{table}]"
+            yield from (f"{word} = {_value(inspection.dialect[word])}" for word in told)
 
 
 def _value(value: Any) -> str:

@@ -77,7 +77,8 @@ class FinestClasses:
         cells = {name: column.take(firsts[present]) for name, column in parts.cells.items()}
         sizes = sizes[present]
         left_out = table.records - int(sizes.sum())
-        lost = {name: (float(sizes @ parts.losses[name][cells[name]]) + left_out) / table.records for name in cells}
+        shown = {name: count(column, widths[name], sizes) for name, column in cells.items()}  # records per cell
+        lost = {name: (float(shown[name] @ parts.losses[name]) + left_out) / table.records for name in cells}
         return cls(table.records, cells, sizes, None if labels is None else labels[present], lost)
 
     def over(self, attributes: tuple[str, ...], least_size: int) -> ReleasedClasses:

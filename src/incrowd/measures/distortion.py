@@ -102,12 +102,12 @@ def _attribute(
             f"column '{hierarchy.name}' was released as ranges of numbers, which are not in a tree; give it a taxonomy"
         )
     tree = hierarchy.taxonomy
-    details = weights.details(tree.height + 1)
+    details = weights.details(tree.height + 1, hierarchy.name)
     suppressed = table.records - int(records.sum())
     if suppressed:
         nodes, records = np.append(nodes, 0), np.append(records, suppressed)
-    original = np.bincount(tree.depth[hierarchy.leaves], table.value_counts(index))
-    released = np.bincount(tree.depth[nodes], records)
+    original = np.bincount(tree.level[hierarchy.leaves], table.value_counts(index))
+    released = np.bincount(tree.level[nodes], records)
     lost = sum((Fraction(int(n)) * details[d] for d, n in enumerate(original)), Fraction(0))
     lost -= sum((Fraction(int(n)) * details[d] for d, n in enumerate(released)), Fraction(0))
     return AttributeDistortion(

@@ -3,8 +3,9 @@
 Definitions 5 to 14 of Li, Wong, Fu and Pei, by their numbers. Level 1 is the root of a hierarchy; h is its height, the
 number of its levels. Values are nodes of a taxonomy. All of it is exact: fractions.
 
-Where paths have unequal lengths, a leaf above the deepest level belongs to every level from its own down, as if its
-path were filled up with it: an original value is never inconsistent with the original values.
+Where paths have unequal lengths, a shorter one is filled up with its leaf, which so belongs to every level from its own
+down. Distances are counted from the lowest: an original value says all there is to say, a suppressed one has lost 1,
+and an original value is never inconsistent with the original values.
 """
 
 from __future__ import annotations
@@ -35,19 +36,40 @@ class Weights:
         beta: The exponent.
         priorities: Weight of an attribute by name, 1 for those that are not named (Section 6: the lower, the sooner it
             is generalized).
+        levels: Weights of the steps of an attribute by name, from the root down, one fewer than it has levels
+            (Definition 5 leaves them to the user); attributes that are not named follow the scheme.
     """
 
     scheme: Scheme = "height"
     beta: float = 1
     priorities: Mapping[str, float] = field(default_factory=dict)
+    levels: Mapping[str, Sequence[float]] = field(default_factory=dict)
 
     def of(self, attribute: str) -> Fraction:
         """The weight of an attribute."""
         return Fraction(str(self.priorities.get(attribute, 1)))
 
-    def details(self, height: int) -> tuple[Fraction, ...]:
-        """WHD(level, 1) for the levels 1 to h: how much a value of that level still says."""
-        return _details(self.scheme, self.beta, height)
+    def details(self, height: int, attribute: str | None = None) -> tuple[Fraction, ...]:
+        """WHD(level, 1) for the levels 1 to h: how much a value of that level still says.
+
+        Raises:
+            PolicyError: The weights that the attribute was given are not those of h levels.
+        """
+        if attribute is None or attribute not in self.levels:
+            return _details(self.scheme, self.beta, height)
+        given = self.levels[attribute]
+        if len(given) != height - 1:
+            raise PolicyError(
+                f"The weights in 'level_weights' of '{attribute}' must be {height - 1}, one for each step between two "
+                f"of its {height} levels. Got {len(given)}."
+            )
+        return _shares([Fraction(str(weight)) for weight in given])
+
+
+def _shares(steps: Sequence[Fraction]) -> tuple[Fraction, ...]:
+    """What the steps from the root down add up to, as shares of all of them."""
+    total = sum(steps, Fraction(0))
+    return (Fraction(0), *(sum(steps[:count], Fraction(0)) / total for count in range(1, len(steps) + 1)))
 
 
 @lru_cache(maxsize=256)
@@ -58,10 +80,7 @@ def _details(scheme: Scheme, beta: float, height: int) -> tuple[Fraction, ...]:
         whole = float(beta).is_integer()
         return Fraction(1, step ** int(beta)) if whole else Fraction(1 / step**beta).limit_denominator(10**6)
 
-    steps = [weight(level - 1) for level in range(2, height + 1)]
-    return tuple(
-        sum(steps[:count], Fraction(0)) / sum(steps, Fraction(0)) if count else Fraction(0) for count in range(height)
-    )
+    return _shares([weight(level - 1) for level in range(2, height + 1)])
 
 
 UNIFORM = Weights("uniform")
@@ -90,8 +109,8 @@ def tuple_distortion(
     """Distortion of a tuple, Definition 6, with the weights of the attributes."""
     total = Fraction(0)
     for (name, taxonomy), before, after in zip(taxonomies.items(), original, released, strict=True):
-        levels = int(taxonomy.depth[before]) + 1, int(taxonomy.depth[after]) + 1
-        total += weights.of(name) * weighted_hierarchical_distance(*levels, taxonomy.height + 1, weights)
+        details = weights.details(taxonomy.height + 1, name)
+        total += weights.of(name) * (details[taxonomy.level[before]] - details[taxonomy.level[after]])
     return total
 
 

@@ -15,6 +15,8 @@ from incrowd.privacy.k_anonymity import KAnonymity
 from incrowd.privacy.model import PrivacyModel, Requirement
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from incrowd.formats.sources import Source
     from incrowd.taxonomies.rules import Rule
     from incrowd.taxonomies.taxonomy import Taxonomy
@@ -84,6 +86,11 @@ class Policy:
         strict: Whether every column must have a role.
         keep_order: Whether released rows stay in the order of the original ones, which can link them.
         time_limit: Seconds after which an anytime method gives the best that it has, and any other ends.
+        engine: What reads, counts and writes rows; "auto" for the one that suits the table. The release is the same.
+        memory_limit: The most memory that an engine may take for itself, such as "2GB".
+        spill_folder: Where an engine may put what does not fit in memory.
+        master: The cluster of the engine "spark".
+        most_tuples: How many distinct tuples may come into memory; more stay in the engine, for top-down methods.
     """
 
     quasi_identifiers: tuple[QuasiIdentifier, ...]
@@ -107,6 +114,11 @@ class Policy:
     strict: bool = False
     keep_order: bool = False
     time_limit: float | None = None
+    engine: str = field(default="auto", compare=False)
+    memory_limit: str | None = field(default=None, compare=False)
+    spill_folder: str | Path | None = field(default=None, compare=False)
+    master: str | None = field(default=None, compare=False)
+    most_tuples: int | None = field(default=None, compare=False)
 
     def __post_init__(self) -> None:
         if not self.quasi_identifiers:
@@ -235,7 +247,10 @@ class Policy:
             )
 
     def to_json(self) -> dict[str, Any]:
-        """The policy as JSON-able data, in the words of a policy file; taxonomies by column only."""
+        """The policy as JSON-able data, in the words of a policy file; taxonomies by column only.
+
+        The engine and its settings are left out: they have no effect on the release.
+        """
         return {
             "quasi_identifiers": [{"attributes": list(q.attributes), "k": q.k} for q in self.quasi_identifiers],
             "target": self.target,

@@ -6,6 +6,7 @@ mean together (a column with two roles, a range that a taxonomy makes useless) i
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import date
@@ -94,6 +95,30 @@ class Seconds:
 
 
 @dataclass(frozen=True)
+class Bytes:
+    """An amount of memory."""
+
+    form = "an amount of memory such as '2GB' or '500MB'"
+
+    def check(self, value: Any, place: str) -> None:
+        """A whole number and a unit."""
+        if not isinstance(value, str) or not re.fullmatch(r"[1-9][0-9]{0,8} ?[KMGT]i?B", value):
+            raise Misfit(place, f"be {self.form}", shown(value))
+
+
+@dataclass(frozen=True)
+class Folder:
+    """A folder that is there."""
+
+    form = "an existing folder"
+
+    def check(self, value: Any, place: str) -> None:
+        """A folder."""
+        if not isinstance(value, str | Path) or not _is_path(value) or not Path(value).is_dir():
+            raise Misfit(place, f"be {self.form}", shown(str(value) if isinstance(value, Path) else value))
+
+
+@dataclass(frozen=True)
 class Trees:
     """Taxonomies: a folder, or by column a file, a rule or a taxonomy; or several of these."""
 
@@ -139,6 +164,11 @@ WORDS: Mapping[str, Shape] = {
     "strict": Flag(),
     "keep_order": Flag(),
     "time_limit": Maybe(Seconds()),
+    "engine": Text(blank=False),
+    "memory_limit": Maybe(Bytes()),
+    "spill_folder": Maybe(Folder()),
+    "master": Maybe(Text(blank=False)),
+    "most_tuples": Maybe(Whole(1)),
 }
 
 

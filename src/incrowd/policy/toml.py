@@ -34,12 +34,30 @@ WORDS = (
     "strict",
     "keep_order",
     "time_limit",
+    "engine",
+    "memory_limit",
+    "spill_folder",
+    "master",
+    "most_tuples",
 )
 MOST_BYTES = 1 << 24  # of a policy file
-DIALECT = ("separator", "quote", "encoding", "header", "strip")
+FILES = {"csv": ("separator", "quote", "encoding", "header", "strip"), "file": ("sheet", "value_labels")}
+DIALECT = tuple(word for words in FILES.values() for word in words)
+QUERY = "query"  # what to read of a database
 _LISTS = ("identifiers", "insensitive", "missing_values")
-_TABLES = ("types", "ranges", "csv")
-_TEXTS = ("target", "unit", "population_table", "missing", "method")
+_TABLES = ("types", "ranges", *FILES)
+_TEXTS = (
+    "target",
+    "unit",
+    "population_table",
+    "missing",
+    "method",
+    "engine",
+    "memory_limit",
+    "spill_folder",
+    "master",
+    QUERY,
+)
 
 
 def check_spelling(options: Iterable[str], function: Callable[..., object]) -> None:
@@ -50,7 +68,7 @@ def check_spelling(options: Iterable[str], function: Callable[..., object]) -> N
         function: One that takes the words of a policy, some by name.
     """
     own = [word.name for word in signature(function).parameters.values() if word.kind is Parameter.KEYWORD_ONLY]
-    known = dict.fromkeys([*own, *WORDS, *DIALECT])
+    known = dict.fromkeys([*own, *WORDS, *DIALECT, QUERY])
     of_methods = [option for method in METHODS.values() for option in method.options]
     for name in options:
         if name not in of_methods and closest(name, [*known, *of_methods]) in known:
@@ -64,7 +82,7 @@ def read_policy(path: str | Path) -> tuple[dict[str, Any], dict[str, Any]]:
         path: The file. Paths in it are relative to its folder.
 
     Returns:
-        The words of `make_policy`, and how to read CSV files (its table `csv`).
+        The words of `make_policy`, and how to read the table (its tables `csv` and `file`, and `query`).
 
     Raises:
         PolicyError: The file cannot be read, is not TOML, or has an unknown or ill-typed key.
@@ -82,19 +100,43 @@ def read_policy(path: str | Path) -> tuple[dict[str, Any], dict[str, Any]]:
         raise PolicyError(f"{path} is nested too deeply for a policy; give a policy") from None
     except ValueError as error:  # not TOML, not UTF-8, or a number of thousands of digits
         raise PolicyError(f"{path} is not valid TOML: {' '.join(str(error).split())[:200]}") from None
+    return words_of(data, path)
+
+
+def words_of(data: Mapping[str, Any], path: Path) -> tuple[dict[str, Any], dict[str, Any]]:
+    """The words that a parsed policy file holds.
+
+    Args:
+        data: What the TOML says.
+        path: The file, for messages; paths in it are relative to its folder.
+
+    Returns:
+        The words of `make_policy`, and how to read CSV files.
+
+    Raises:
+        PolicyError: There is an unknown or ill-typed key.
+    """
+    data = dict(data)
     options = sorted({option for method in METHODS.values() for option in method.options})
+    known = (*WORDS, *options, *FILES, QUERY)
     for key in data:
-        if key not in (*WORDS, *options, "csv"):
-            raise UnknownNameError("key", key, (*WORDS, *options, "csv"), str(path))
+        if key not in known:
+            raise UnknownNameError("key", key, known, str(path))
     _check_kinds(data, path)
-    dialect = data.pop("csv", {})
-    for key in dialect:
-        if key not in DIALECT:
-            raise UnknownNameError("key", key, DIALECT, f"{path} [csv]")
+    dialect: dict[str, Any] = {}
+    for table, words_there in FILES.items():
+        for key in data.get(table, {}):
+            if key not in words_there:
+                raise UnknownNameError("key", key, words_there, f"{path} [{table}]")
+        dialect |= data.pop(table, {})
+    if QUERY in data:
+        dialect[QUERY] = data[QUERY]
     words = {key: value for key, value in data.items() if key in WORDS}
     words["options"] = {key: value for key, value in data.items() if key in options}
     if "population_table" in words:
         words["population_table"] = path.parent / words["population_table"]
+    if "spill_folder" in words:
+        words["spill_folder"] = path.parent / words["spill_folder"]
     if "taxonomies" in words:
         words["taxonomies"] = _taxonomies(words["taxonomies"], path)
     return words, dialect

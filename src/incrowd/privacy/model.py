@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
-    from incrowd.privacy.compiled import Needs
+    from incrowd.privacy.needs import Needs
     from incrowd.table.class_counts import ClassCounts, Histogram
 
     Levels = npt.NDArray[Any]
@@ -121,12 +121,12 @@ class Requirement:
 
     @cached_property
     def needs(self) -> Needs:
-        """The same question for compiled code.
+        """The same question for searches that count records, such as compiled ones.
 
         Raises:
             PolicyError: A model needs more than the size of a class, which compiled searches do not count yet.
         """
-        from incrowd.privacy.compiled import needs_of
+        from incrowd.privacy.needs import needs_of
 
         return needs_of(self.models)
 

@@ -22,7 +22,7 @@ import pyarrow as pa
 from incrowd.recodings.hierarchies import Hierarchy, Nodes
 from incrowd.recodings.mapping import LocalMapping
 from incrowd.recodings.ranges import Ranges
-from incrowd.recodings.recoding import Mask, Parts, RecodingFace, codebook_lines
+from incrowd.recodings.recoding import Mask, Parts, RecodingFace
 from incrowd.recodings.schema import DOCUMENT
 from incrowd.recodings.tuple_lookup import TupleLookup
 from incrowd.table.attributes import Attribute
@@ -184,14 +184,10 @@ class ByTuple(RecodingFace):
         label = hierarchy.label(node)
         return self.missing_label if label is None else label
 
-    def codebook(self) -> str:
-        """The released values and what they stand for; says nothing that the release does not."""
-        lines: list[str] = []
-        for place, hierarchy in enumerate(self.mapping.hierarchies):
-            nodes = np.unique(self.mapping.classes[:, place]).tolist()
-            labels = [self._label(hierarchy, node) for node in nodes]
-            lines += codebook_lines(hierarchy.name, labels, [hierarchy.meaning(node) for node in nodes])
-        return "\n".join(lines)
+    def meanings(self, name: str) -> list[str]:
+        """What each of the released values of a column stands for, in the order of `labels`."""
+        hierarchy, column = self[name], self.mapping.classes[:, self.names.index(name)]
+        return [hierarchy.meaning(node) for node in np.unique(column).tolist()]
 
     def parts(self, table: CompressedTable) -> Parts:
         """Every released class is one part; where whole tuples are left out, every tuple is."""

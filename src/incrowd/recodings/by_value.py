@@ -17,7 +17,7 @@ from incrowd.recodings.attributes.disclosure import Disclosure
 from incrowd.recodings.attributes.intervals import Intervals
 from incrowd.recodings.attributes.partition import Partition
 from incrowd.recodings.hierarchies import Hierarchy, hierarchy_of
-from incrowd.recodings.recoding import Mask, Parts, RecodingFace, codebook_lines
+from incrowd.recodings.recoding import Mask, Parts, RecodingFace
 from incrowd.recodings.schema import DOCUMENT
 from incrowd.schemas.shapes import Misfit
 from incrowd.table.attributes import Attribute
@@ -177,14 +177,10 @@ class ByValue(RecodingFace):
         labels = (*recoding.labels[:-1], hierarchy.label(0)) if rest else recoding.labels
         return hierarchy, hierarchy.nodes_labelled(labels)
 
-    def codebook(self) -> str:
-        """The recoding for people to read."""
-        lines: list[str] = []
-        for attribute in self.attributes:
-            meanings = list(attribute.meanings())
-            told = [meanings[cell] for cell in self._released_cells(attribute.name)]
-            lines += codebook_lines(attribute.name, self.labels(attribute.name), told)
-        return "\n".join(lines)
+    def meanings(self, name: str) -> list[str]:
+        """What each of the released values of a column stands for, in the order of `labels`."""
+        told = list(self[name].meanings())
+        return [told[cell] for cell in self._released_cells(name)]
 
     def to_json(self) -> dict[str, Any]:
         """As JSON-able data."""

@@ -10,7 +10,6 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
-from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -29,7 +28,6 @@ if TYPE_CHECKING:
     from incrowd.table.compressed import CompressedTable
 
 Mask = npt.NDArray[np.bool_]
-_MOST_LINES = 200  # of a codebook in a notebook
 
 
 @dataclass(frozen=True)
@@ -146,6 +144,9 @@ class Recoding(Protocol):
     def all_labels(self, name: str) -> tuple[str | None, ...]:
         """All values that a row may be recoded to, in the order in which `release` numbers them."""
 
+    def meanings(self, name: str) -> list[str]:
+        """What each of the released values of a column stands for, in the order of `labels`."""
+
     def codebook(self) -> str:
         """The released values and what they stand for; says nothing that the release does not."""
 
@@ -188,16 +189,21 @@ class RecodingFace:
         """Which of some values of a column are missing; a text that is a value of its own is not."""
         return is_missing(values, [text for text in self.missing_values if not self.is_value(name, text)])
 
+    def codebook(self: Recoding) -> str:
+        """The released values and what they stand for; says nothing that the release does not."""
+        lines = [_codebook_lines(name, self.labels(name), self.meanings(name)) for name in self.names]
+        return "\n".join(line for column in lines for line in column)
+
     def __str__(self: Recoding) -> str:
         return self.codebook()
 
     def _repr_html_(self: Recoding) -> str:
-        lines = self.codebook().split("\n")
-        more = [f"… and {len(lines) - _MOST_LINES:,} more lines"] if len(lines) > _MOST_LINES else []
-        return f"<pre>{escape(chr(10).join([*lines[:_MOST_LINES], *more]))}</pre>"
+        from incrowd.notebooks import recoding_html
+
+        return recoding_html(self)
 
 
-def codebook_lines(name: str, labels: Sequence[str | None], meanings: Sequence[str]) -> list[str]:
+def _codebook_lines(name: str, labels: Sequence[str | None], meanings: Sequence[str]) -> list[str]:
     """The codebook of one column."""
     lines = [name]
     for label, meaning in zip(labels, meanings, strict=True):

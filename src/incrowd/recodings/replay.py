@@ -58,7 +58,9 @@ def refined(attribute: Attribute, steps: Sequence[Step]) -> AttributeRecoding:
         apart = attribute.missing is not None and (attribute.missing in cuts or not len(attribute.numbers))
         bounds = tuple(attribute.number(cut) for cut in cuts if cut != attribute.missing)
         missing = "none" if attribute.missing is None else "apart" if apart else "merged"
-        return Intervals(attribute.name, attribute.scale, bounds, attribute.domain, missing)
+        alone = len(attribute.numbers) == 1 and attribute.domain is None and missing != "merged"  # one number for all
+        exact = tuple(attribute.numbers.tolist()) if alone else ()
+        return Intervals(attribute.name, attribute.scale, bounds, attribute.domain, missing, exact)
     codes = sorted(change.code for change in changes if isinstance(change, Disclose))
     shown = tuple(attribute.texts[code] for code in codes if code != attribute.missing)
     return Disclosure(attribute.name, shown, attribute.missing in codes)
@@ -143,7 +145,7 @@ def _interval(attribute: NumberAttribute, start: int, stop: int, *, exact: bool 
         return None
     if stop > ranks:
         return ANY
-    if exact:
+    if exact or (ranks == 1 and attribute.domain is None):
         return attribute.scale.text(attribute.numbers[start])
     lowest, highest = attribute.domain or (None, None)
     low = lowest if start == 0 else attribute.number(start)

@@ -15,6 +15,7 @@ BEFORE, AFTER = "original", "released"
 TRAINED = {"original": "the original", "released": "the release", "without": "no quasi-identif."}
 _SCHEMA = "https://vega.github.io/schema/vega-lite/v6.json"
 _MOST_TOLD = 3
+_FAR = 30  # times the least loss: above, the small ones could not be told apart on an even scale
 
 
 def _spec(title: str, told: str, rows: Sequence[Mapping[str, Any]], mark: str, **encoding: Any) -> Spec:
@@ -23,9 +24,14 @@ def _spec(title: str, told: str, rows: Sequence[Mapping[str, Any]], mark: str, *
         "title": title,
         "description": told,
         "data": {"values": [dict(row) for row in rows]},
-        "mark": mark,
-        "encoding": encoding,
+        "layer": [{"mark": mark, "encoding": encoding}],
     }
+
+
+def _ruled(spec: Spec, height: float) -> Spec:
+    """A chart with a line across it, at a height."""
+    rule = {"mark": "rule", "encoding": {"y": {"datum": height}}}
+    return {**spec, "layer": [*spec["layer"], rule]}
 
 
 def distribution_chart(column: Mapping[str, Any]) -> Spec:
@@ -100,7 +106,7 @@ def path_charts(path: Mapping[str, Any]) -> list[Spec]:
         f"to {points[-1]['value']:,}; {path['asked']:,} were asked for."
     )
     worst = {"field": "value", "type": "quantitative", "scale": {"type": "log"}, "title": "smallest crowd"}
-    made = [_spec("Smallest crowd over the steps", text, points, "line", x=step, y=worst)]
+    made = [_ruled(_spec("Smallest crowd over the steps", text, points, "line", x=step, y=worst), path["asked"])]
     if losses := path["losses"]:
         text = f"Loss over the steps, from {losses[0]['value']:.1%} to {losses[-1]['value']:.1%}."
         loss = {"field": "value", "type": "quantitative", "axis": {"format": "%"}, "title": "loss"}
@@ -117,7 +123,7 @@ def error_chart(classifier: str, errors: Mapping[str, float]) -> Spec:
     """
     rows = [{"trained on": name, "error": value} for name, value in errors.items()]
     text = f"Error of {classifier}: " + ", ".join(f"{value:.1%} with {name}" for name, value in errors.items()) + "."
-    error = {"field": "error", "type": "quantitative", "axis": {"format": "%"}}
+    error = {"field": "error", "type": "quantitative", "axis": {"format": ".1%"}}
     name = {"field": "trained on", "type": "nominal", "sort": None}
     return _spec(f"Error of {classifier}", text, rows, "bar", y=name, x=error)
 
@@ -126,20 +132,24 @@ def comparison_chart(rows: Sequence[Mapping[str, Any]], loss: str, title: str) -
     """Privacy against utility: each setting by its k and what it loses.
 
     Args:
-        rows: The settings: "setting", "k", "loss" and whether it is "dominated".
+        rows: The settings: "setting", which says all that is shown of it, "method", "k", "loss", and whether it is
+            "dominated".
         loss: Name of the loss.
         title: What the loss is called.
     """
-    best = [shown(row["setting"], 40) for row in rows if not row["dominated"]]
-    text = f"{title} of {len(rows)} settings by k. Not dominated by another: {', '.join(best[:12])}."
+    best = [shown(f"{row['method']}, k={row['k']:,}", 40) for row in rows if not row["dominated"]]
+    text = f"{title} of {len(rows)} settings by k. Not dominated by another: {'; '.join(best[:12])}."
+    values = [row["loss"] for row in rows]
+    wide = min(values) > 0 and max(values) > _FAR * min(values)
     return _spec(
         f"{title} by k",
         text,
         rows,
         "point",
         x={"field": "k", "type": "quantitative", "scale": {"type": "log"}, "title": "k"},
-        y={"field": "loss", "type": "quantitative", "title": loss},
+        y={"field": "loss", "type": "quantitative", "scale": {"type": "log" if wide else "linear"}, "title": loss},
         color={"field": "dominated", "type": "nominal"},
+        tooltip={"field": "setting", "type": "nominal"},
     )
 
 

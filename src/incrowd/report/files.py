@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from incrowd.formats.atomic_files import AtomicFiles, check_output
 from incrowd.formats.sources import WatchedFile
-from incrowd.release_files import OWNER_FILE
+from incrowd.release_files import OWNER_FILE, OWNER_FOLDER, ReleaseFiles
 from incrowd.report.markdown import markdown_of
 from incrowd.report.notebook import page_of
 from incrowd.report.page import html_of
@@ -39,12 +40,24 @@ RESULTS: Mapping[str, Callable[[Any], str]] = {
 }
 
 
-def check_report(path: str | Path, *, inputs: Iterable[Path] = (), overwrite: bool = False) -> Path:
+def check_report(
+    path: str | Path, *, inputs: Iterable[Path] = (), overwrite: bool = False, made: Path | None = None
+) -> Path:
     """Check that a report can be written to a path, before any work is done.
+
+    Args:
+        path: The path.
+        inputs: What must not be overwritten.
+        overwrite: Whether a file that is there already may be replaced.
+        made: A folder that need not be there yet, because it is made with the report.
 
     Raises:
         OutputError: Something is in the way.
     """
+    target = Path(path)
+    if made is not None and not made.exists() and os.path.realpath(target.parent) == os.path.realpath(made):
+        check_output(made.with_name(target.name), overwrite=True, suffixes=tuple(WRITERS))  # the suffix, the place
+        return target
     return check_output(path, inputs=inputs, overwrite=overwrite, suffixes=tuple(WRITERS), links=False)
 
 
@@ -86,8 +99,35 @@ def write_report(
     """
     inputs = [release.source.path] if isinstance(release.source, WatchedFile) else []
     target = check_report(path, inputs=inputs, overwrite=overwrite)
+    with AtomicFiles(overwrite=overwrite) as files:
+        stage_report(files, release, target, public=public, certificate=certificate, evaluation=evaluation)
+    return target
+
+
+def stage_report(
+    files: AtomicFiles,
+    release: Release,
+    path: str | Path,
+    *,
+    public: bool,
+    folder: ReleaseFiles | None = None,
+    certificate: Certificate | None = None,
+    evaluation: Evaluation | None = None,
+) -> None:
+    """Write the report of a release where nobody sees it, to appear with other files.
+
+    Args:
+        files: The files that appear together.
+        release: The release.
+        path: Where the report will be.
+        public: Whether anyone may read it.
+        folder: Where the files of the release go, if the report may lie in their confidential folder.
+        certificate: The certificate of the release.
+        evaluation: What classifiers err with the release.
+    """
+    target = Path(path)
     summary = summary_of(release, for_public=public, certificate=certificate, evaluation=evaluation)
     text = WRITERS[target.suffix](summary)
-    with AtomicFiles(overwrite=overwrite) as files:
-        files.open(target, mode=None if public else OWNER_FILE).write_text(text, encoding="utf-8")
-    return target
+    private = folder is not None and os.path.realpath(target.parent) == os.path.realpath(folder.confidential)
+    made = OWNER_FOLDER if private else None
+    files.open(target, mode=None if public else OWNER_FILE, folder=made).write_text(text, encoding="utf-8")

@@ -14,6 +14,8 @@ from incrowd.report.tables import (
     count,
     figure,
     measure_rows,
+    part_rows,
+    part_titles,
     percent,
     risk_rows,
     shared_rows,
@@ -103,6 +105,8 @@ def _cost(cost: Mapping[str, Any]) -> Iterator[str]:
     yield from (told, "")
     if "measures" in cost:
         yield from _table(("Measure", "Value", "Meaning"), measure_rows(cost["measures"]))
+        if len(cost["by_quasi_identifier"]) > 1:
+            yield from ("### By quasi-identifier", "", *_table(part_titles(cost), part_rows(cost)))
         rows: Rows = [
             (
                 each["name"],

@@ -10,24 +10,29 @@ from typing import TYPE_CHECKING, Any
 
 from markupsafe import Markup
 
-from incrowd.report.charts import comparison_chart, error_chart
-from incrowd.report.labels import shown
+from incrowd.measures.registry import MEASURES
+from incrowd.report.brief import brief
+from incrowd.report.charts import comparison_chart, error_chart, loss_chart
+from incrowd.report.labels import MOST_COLUMNS, listed, meaning, shown
 from incrowd.report.page import environment, style
-from incrowd.report.tables import figure
+from incrowd.report.tables import compared, comparison_rows, figure, short_figure
+from incrowd.report.trees import tree_lines
 
 if TYPE_CHECKING:
     from incrowd.comparison.comparison import Comparison
+    from incrowd.comparison.runs import SettingRun
     from incrowd.evaluation.result import Evaluation
+    from incrowd.recodings.recoding import Recoding
     from incrowd.release import Release
     from incrowd.tabular import Tabular
+    from incrowd.taxonomies.taxonomy import Taxonomy
 
 MOST_ROWS = 40
-_PARTS = "{% import 'parts.html' as part with context %}"
 
 
 def piece(template: str, **words: Any) -> str:
     """A piece of a report, with the style that it needs."""
-    body = environment().from_string(_PARTS + template).render(**words)
+    body = environment().get_template(f"notebook/{template}.html").render(**words)
     frame = Markup('<div class="incrowd"><style>{style}</style>{body}</div>')
     return str(frame.format(style=style(), body=Markup(body)))
 
@@ -35,17 +40,26 @@ def piece(template: str, **words: Any) -> str:
 def rows_html(title: str, rows: Sequence[Mapping[str, Any]], notes: Sequence[str] = ()) -> str:
     """A result that is a table."""
     titles = list(dict.fromkeys(name for row in rows for name in row))
+    above = ""
+    if len(rows) > 2 and all(row.get(titles[0]) == rows[0].get(titles[0]) for row in rows):  # once is enough
+        above = f"{titles[0].replace('_', ' ')}: {_cell(rows[0].get(titles.pop(0)))}"
     cells = [[_cell(row.get(name)) for name in titles] for row in rows[:MOST_ROWS]]
     return piece(
-        "<h3><bdi>{{ title }}</bdi></h3>{{ part.table(titles, cells) }}"
-        "{% if more > 0 %}<p class='faint'>and {{ more|count }} more rows</p>{% endif %}"
-        "{% if notes %}<ul>{% for note in notes %}<li><bdi>{{ note }}</bdi></li>{% endfor %}</ul>{% endif %}",
+        "rows",
         title=title,
+        above=above,
         titles=[name.replace("_", " ") for name in titles],
         cells=cells,
+        numbers=[place for place, name in enumerate(titles) if place and _all_numbers(rows, name)],
         more=len(rows) - MOST_ROWS,
         notes=[shown(note, 400) for note in notes[:MOST_ROWS]],
     )
+
+
+def _all_numbers(rows: Sequence[Mapping[str, Any]], name: str) -> bool:
+    """Whether a column holds numbers and nothing else."""
+    found = [row[name] for row in rows if row.get(name) is not None]
+    return bool(found) and all(isinstance(value, int | float) and not isinstance(value, bool) for value in found)
 
 
 def _cell(value: Any) -> str:
@@ -54,48 +68,92 @@ def _cell(value: Any) -> str:
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, list | tuple):
-        return ", ".join(shown(each, 30) for each in value[:6]) + (
-            f" and {len(value) - 6:,} more" if len(value) > 6 else ""
-        )
+        return ", ".join(shown(each, 30) for each in value[:6]) + _more(len(value) - 6)
     return figure(value) if isinstance(value, int | float) else shown(value, 200)
 
 
+def _more(number: int) -> str:
+    return f" and {number:,} more" if number > 0 else ""
+
+
 def release_html(release: Release) -> str:
-    """A release: its crowds, and what became of each column."""
-    measures = release.measures
-    crowds = [
-        f"{qid.anonymity:,} on {', '.join(shown(name, 40) for name in qid.attributes[:12])} (k={qid.k:,})"
-        for qid in measures.quasi_identifiers
+    """A release: its crowds, what became of each column, and what it lost."""
+    summary = brief(release)
+    records, columns = summary["cost"]["records"], summary["cost"]["columns"]
+    told = [
+        f"{records['released']:,} records released, each in a crowd of at least {crowd['smallest']:,} on "
+        f"{listed(crowd['quasi_identifier'])} (k={crowd['asked']:,})"
+        for crowd in summary["safe"]["crowds"]
     ]
-    released = measures.records - measures.total.suppressed
-    told = [f"{released:,} records released, each in a crowd of at least {crowd}" for crowd in crowds]
-    if measures.total.suppressed:
-        told.append(f"{measures.total.suppressed:,} records were left out")
-    title = f"Release of {shown(release.source.name)} by {release.policy.method}"
-    return rows_html(title, release.to_rows(), [*told, *release.notes])
+    left_out = [f"{records['left_out']:,} records were left out"] if records["left_out"] else []
+    warnings = [f"warning: {warning}" for warning in summary["safe"]["warnings"]]
+    rows = [
+        (
+            each["name"],
+            f"{each['original_values']:,} → {each['released_values']:,}",
+            ", ".join(each["first_values"]) + _more(each["released_values"] - len(each["first_values"])),
+        )
+        for each in columns
+    ]
+    return piece(
+        "release",
+        title=f"{summary['title']} by {release.policy.method}",
+        notes=[*told, *left_out, *warnings, *summary["done"]["notes"]],
+        rows=rows,
+        more=summary["cost"]["more_columns"],
+        chart=loss_chart(columns),
+    )
+
+
+def recoding_html(recoding: Recoding) -> str:
+    """A recoding: the released values of each column, and what they stand for."""
+    books = []
+    for name in recoding.names[:MOST_COLUMNS]:
+        pairs = list(zip(recoding.labels(name), recoding.meanings(name), strict=True))
+        rows = [(shown(label), _stands_for(shown(label), shown(told, 200))) for label, told in pairs[:MOST_ROWS]]
+        books.append({"column": shown(name), "rows": rows, "more": len(pairs) - MOST_ROWS})
+    return piece(
+        "codebook",
+        books=books,
+        more=len(recoding.names) - MOST_COLUMNS,
+    )
+
+
+def _stands_for(label: str, told: str) -> str:
+    """What a released value stands for; its own text says it where it is an interval."""
+    return told if told != label else meaning(label) or "itself"
+
+
+def taxonomy_html(taxonomy: Taxonomy) -> str:
+    """A taxonomy, as a tree."""
+    title = f"{len(taxonomy.leaves):,} values in {taxonomy.height + 1:,} levels"
+    return piece("taxonomy", title=title, lines=tree_lines(taxonomy, {}))
 
 
 def comparison_html(comparison: Comparison) -> str:
     """A comparison: privacy against each loss, and the table."""
     charts = []
     for loss in comparison.losses:
-        rows = [
-            {
-                "setting": f"{run.method}, k={run.k}: {figure(value)}",
-                "k": run.k,
-                "loss": value,
-                "dominated": comparison.dominated_by(run, loss) is not None,
-            }
-            for run in comparison.runs
-            if (value := run.value(loss)) is not None
-        ]
-        charts.append(comparison_chart(rows, loss, loss.replace("_", " ").upper() if len(loss) < 4 else loss))
-    drawn = piece(
-        "<div class='cards'>{% for spec in charts %}{{ part.chart(spec, note) }}{% endfor %}</div>",
+        title = MEASURES[loss].title if loss in MEASURES else loss.replace("_", " ")
+        rows = [_setting(comparison, run, loss, title) for run in comparison.runs if run.value(loss) is not None]
+        charts.append(comparison_chart(rows, loss, title))
+    return piece(
+        "comparison",
+        table=shown(comparison.table),
         charts=charts,
-        note="a point is a setting; grey ones are dominated by another",
+        titles=["method", "k", *compared(comparison).values()],
+        rows=comparison_rows(comparison),
+        problems=[shown(f"{run}: {run.status}: {run.problem}", 400) for run in comparison.runs if run.problem],
     )
-    return drawn + rows_html(f"Comparison of {shown(comparison.table)}", comparison.to_rows())
+
+
+def _setting(comparison: Comparison, run: SettingRun, loss: str, title: str) -> dict[str, Any]:
+    """A point of the chart of a comparison."""
+    better = comparison.dominated_by(run, loss)
+    told = f"{run.method}, k={run.k:,}: {title} {short_figure(run.value(loss))}"
+    told += "" if better is None else f" (dominated by {better.method}, k={better.k:,})"
+    value = run.value(loss)
+    return {"setting": told, "method": run.method, "k": run.k, "loss": value, "dominated": better is not None}
 
 
 def evaluation_html(evaluation: Evaluation) -> str:
@@ -110,7 +168,7 @@ def evaluation_html(evaluation: Evaluation) -> str:
         {"error in percent": each.classifier, **{name: str(getattr(each, word)) for word, name in titles.items()}}
         for each in evaluation.errors
     ]
-    drawn = piece("<div class='cards'>{% for spec in charts %}{{ part.chart(spec) }}{% endfor %}</div>", charts=charts)
+    drawn = piece("charts", charts=charts)
     notes = [
         f"{evaluation.train:,} training and {evaluation.test:,} test rows: {evaluation.design}",
         evaluation.intervals,
@@ -120,5 +178,7 @@ def evaluation_html(evaluation: Evaluation) -> str:
 
 def page_of(result: Tabular) -> str:
     """A result as a page of its own, with the pieces that a notebook shows; confidential."""
-    title, body = type(result).__name__, Markup(result._repr_html_())
-    return environment().get_template("result.html").render(title=title, style=style(), body=body)
+    from incrowd import __version__
+
+    words = {"title": type(result).__name__, "version": __version__, "body": Markup(result._repr_html_())}
+    return environment().get_template("result.html").render(style=style(), **words)

@@ -17,7 +17,7 @@ import numpy as np
 from incrowd.formats.registry import open_source
 from incrowd.report.association import associations
 from incrowd.report.columns import Columns, read_columns
-from incrowd.report.labels import listed, meaning, shown
+from incrowd.report.labels import MOST_COLUMNS, listed, meaning, shown
 from incrowd.report.policy_text import policy_toml
 from incrowd.risk.assessment import Question, Risk, risk_of
 from incrowd.run import Run
@@ -28,7 +28,6 @@ if TYPE_CHECKING:
     from incrowd.table.grouping import Counts
 
 MOST_VALUES = 20  # that are listed of a column
-MOST_COLUMNS = 40  # that are shown one by one
 MOST_ASSOCIATED = 12  # columns of the matrix of associations
 NOT_PROMISED = (
     "Attackers are taken to know the quasi-identifier and nothing else of their target. Whoever knows more, such as a "

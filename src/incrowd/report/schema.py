@@ -79,7 +79,9 @@ _SAFE: Mapping[str, Shape] = {
     "untouched": _NAMES,
     "not_promised": _NAMES,
 }
+_CROWD = Fields({"quasi_identifier": _NAMES, "asked": Whole(1), "smallest": Whole(1)})
 _SAFE_STEWARD: Mapping[str, Shape] = {
+    "crowds": ListOf(_CROWD, 1),
     "risks_before": ListOf(_RISK, 1),
     "homogeneity_before": ListOf(_SHARED),
     "warnings": _NAMES,
@@ -91,6 +93,7 @@ _BAR = Fields({"value": Text(), "before": Number(), "after": Number()})  # share
 _DISTRIBUTION = Fields({"kind": Word(("numbers", "categories")), "bars": ListOf(_BAR, 1), "distance": Number()})
 _COLUMN_STEWARD: Mapping[str, Shape] = {
     "original_values": Whole(1),
+    "first_values": _NAMES,  # the first of the released values
     "loss": Number(),
     "distribution": _DISTRIBUTION,
 }
@@ -103,6 +106,7 @@ _PATH = Fields({"chosen": Whole(1), "asked": Whole(1), "anonymity": _POINTS, "lo
 _SHARE = Fields({"value": Number(), "low": Number(), "high": Number()})  # of wrong answers, with a 95 % interval
 _ERROR = Fields({"classifier": Text(), "original": _SHARE, "released": _SHARE, "without": _SHARE})
 _MEASURE = Fields({"name": Text(), "title": Text(), "about": Text(), "value": Number()})
+_PART = Fields({"quasi_identifier": _NAMES, "values": TableOf(_OR_NOTHING)})  # the measures by name
 _COST: Mapping[str, Shape] = {
     "crowds": Whole(1),
     "average_crowd": Number(),
@@ -153,7 +157,8 @@ def shape_of(reader: str) -> Fields:
     cost: dict[str, Shape] = {**_COST}
     if steward:
         records |= {"original": Whole(1), "left_out": _COUNT}
-        cost |= {"measures": ListOf(_MEASURE, 1), "path": Either((_PATH, Nothing())), "errors": ListOf(_ERROR)}
+        cost |= {"measures": ListOf(_MEASURE, 1), "by_quasi_identifier": ListOf(_PART, 1)}
+        cost |= {"path": Either((_PATH, Nothing())), "errors": ListOf(_ERROR)}
     changes = {"original": _MATRIX, "changes": ListOf(_CHANGE)} if steward else {}
     cost |= {
         "records": Fields(records),

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from shlex import quote
 from typing import TYPE_CHECKING, Any
 
-from incrowd.measures.registry import MEASURES, OF_CLASSES
-from incrowd.report import public
+from incrowd.formats.sources import WatchedFile
+from incrowd.report import brief, public
 from incrowd.report.association import associations
 from incrowd.report.columns import read_columns
 from incrowd.report.distributions import distribution
-from incrowd.report.labels import shown
-from incrowd.report.public import MOST_COLUMNS, Published, homogeneity, risk_figures
+from incrowd.report.labels import MOST_COLUMNS, shown
+from incrowd.report.public import Published, homogeneity, risk_figures
 from incrowd.report.trees import tree_lines
 from incrowd.risk.assessment import Question, risk_of
 from incrowd.run import Run
@@ -26,7 +27,6 @@ MOST_POINTS = 200  # of the path of a search
 _MOST_MEASURED = 8  # steps at which the loss is worked out again
 _LARGE = 200_000  # distinct tuples: above, the loss along the path would take long
 MOST_CHANGES = 6  # pairs of columns whose association changed most
-_TOLD = ("method", "options", "why")  # facts that have a place of their own
 
 
 @dataclass(frozen=True)
@@ -54,34 +54,24 @@ def safe(own: Own) -> dict[str, Any]:
     crowds = [row for risk in before for row in homogeneity(risk)]
     return {
         **found,
+        **brief.safe(own.release),
         "risks_before": [risk_figures(risk) for risk in before],
         "homogeneity_before": crowds,
-        "warnings": [shown(warning, 400) for warning in own.release.warnings],
     }
 
 
 def cost(own: Own) -> dict[str, Any]:
     """What it cost: losses, distributions and associations before and after, and how the search went."""
     release, found = own.release, public.cost(own.published)
-    measures = release.measures
-    columns = []
+    known = brief.cost(release)
     parts = release.recoding.parts(release.table)
-    pairs = dict(zip((a.name for a in release.table.attributes), measures.attributes, strict=True))
-    attributes = {attribute.name: attribute for attribute in release.table.attributes}
-    for row, name in zip(found["columns"], own.published.attributes, strict=False):
-        attribute = attributes[name]
-        told = distribution(release.table, release.recoding, parts, attribute)
-        counts = {"original_values": attribute.size, "loss": round(float(pairs[name].ncp), 6)}
-        columns.append({**row, **counts, "distribution": told})
-    left_out = measures.total.suppressed
+    columns = [
+        {**row, "distribution": distribution(release.table, release.recoding, parts, attribute)}
+        for row, attribute in zip(known["columns"], release.table.attributes, strict=False)
+    ]
     return {
         **found,
-        "records": {"original": measures.records, **found["records"], "left_out": left_out},
-        "measures": [
-            {"name": name, "title": MEASURES[name].title, "about": MEASURES[name].about, "value": value}
-            for name in OF_CLASSES
-            if (value := measures.total.values[name]) is not None
-        ],
+        **known,
         "columns": columns,
         "association": _associations(own, found["association"]),
         "path": _path(release),
@@ -155,27 +145,18 @@ def done(own: Own) -> dict[str, Any]:
             counts = columns.counts(attribute.name).tolist()
             released = dict(zip(columns.labels[attribute.name], counts, strict=True))
             trees.append({"column": shown(attribute.name), "lines": tree_lines(attribute.taxonomy, released)})
-    facts = {key: value for key, value in release.found.facts.items() if key not in _TOLD}
-    single = {key: value for key, value in facts.items() if not isinstance(value, list | dict)}
-    return {
-        **found,
-        "about_method": release.method_about,
-        "facts": {shown(key.replace("_", " ")): shown(value, 200) for key, value in single.items()},
-        "notes": [shown(note, 600) for note in release.notes],
-        "hints": [shown(hint, 600) for hint in release.hints],
-        "trees": trees,
-    }
+    return {**found, **brief.done(release), "trees": trees}
 
 
 def check(own: Own) -> dict[str, Any]:
     """How to make it and check it again."""
     found = public.check(own.published)
     secret = own.published.certificate.secret
+    source, made = own.release.source, []
+    if isinstance(source, WatchedFile):
+        made = [f"incrowd anonymize {quote(shown(source.name))} -o release.csv --policy policy.toml"]
     return {
         **found,
         "original": {"name": shown(own.release.source.name), "digest": None if secret is None else secret.digest},
-        "commands": [
-            f"incrowd anonymize {shown(own.release.source.name)} -o release.csv --policy policy.toml",
-            *found["commands"],
-        ],
+        "commands": [*made, *found["commands"]],
     }

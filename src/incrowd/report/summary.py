@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from incrowd.report import public, steward
-from incrowd.report.labels import shown
+from incrowd.report.brief import title_of
 from incrowd.report.public import Published
 from incrowd.report.steward import Own
 from incrowd.schemas.documents import Document
@@ -59,8 +59,7 @@ def steward_summary(
     """
     own = Own(release, Published.of(release.data, certificate or release.certificate), evaluation)
     parts = {name: getattr(steward, name)(own) for name in SECTIONS}
-    title = f"Release of {shown(release.source.name)}"
-    return DOCUMENT.sealed({"reader": STEWARD, "title": title, **parts})
+    return DOCUMENT.sealed({"reader": STEWARD, "title": title_of(release), **parts})
 
 
 def summary_of(

@@ -3,9 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+from incrowd.measures.registry import MEASURES
+
+if TYPE_CHECKING:
+    from incrowd.comparison.comparison import Comparison
 
 Row = tuple[str, ...]
+_COSTS = {"seconds": "s", "cpu_seconds": "CPU s", "megabytes": "MB"}
+_COMPARED = ("suppressed", "dm", "c_avg", "ncp", "cm", "distortion", "inconsistency")  # shown of a comparison's runs
 _RISKS = {
     "alone": ("Records that are alone in the table (uniques)", "records"),
     "smallest_crowd": ("Smallest crowd", "count"),
@@ -40,6 +47,40 @@ def figure(value: float | int | None) -> str:
     return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.4g}"
 
 
+def short_figure(value: float | None) -> str:
+    """A number in about three digits."""
+    if value is None:
+        return "-"
+    for unit, size in ("G", 1e9), ("M", 1e6), ("k", 1e4):
+        if value >= size:
+            scaled = value / (1e3 if unit == "k" else size)
+            return f"{scaled:.{2 if scaled < 10 else 1 if scaled < 100 else 0}f}{unit}"
+    if value == int(value):
+        return f"{int(value):,}"
+    return f"{value:.0f}" if value >= 100 else f"{value:.1f}" if value >= 10 else f"{value:.3f}"
+
+
+def compared(comparison: Comparison) -> dict[str, str]:
+    """What is shown of the runs of a comparison, with its title."""
+    titles = _COSTS | {name: MEASURES[name].title for name in _COMPARED}
+    names = [name for name in (*titles, *comparison.errors) if any(run.value(name) for run in comparison.runs)]
+    return {name: titles.get(name, name.replace("_", " ")) for name in names}
+
+
+def comparison_rows(comparison: Comparison) -> list[Row]:
+    """The runs of a comparison; a star marks each loss that no other run beats."""
+    names = compared(comparison)
+    found: list[Row] = []
+    for run in comparison.runs:
+        cells = []
+        for name in names:
+            value = run.value(name)
+            best = name in comparison.losses and value is not None and comparison.dominated_by(run, name) is None
+            cells.append(short_figure(value) + ("*" if best else ""))
+        found.append((run.method, f"{run.k:,}", *cells))
+    return found
+
+
 def risk_rows(after: Mapping[str, Any], before: Mapping[str, Any] | None = None) -> list[Row]:
     """What three attackers can do, before and after."""
     found = []
@@ -72,6 +113,26 @@ def shared_rows(safe: Mapping[str, Any]) -> list[Row]:
 def measure_rows(measures: list[Mapping[str, Any]]) -> list[Row]:
     """The measures of a release with what they mean."""
     return [(each["title"], figure(each["value"]), each["about"]) for each in measures]
+
+
+def part_titles(cost: Mapping[str, Any]) -> list[str]:
+    """The titles of `part_rows`."""
+    return ["Quasi-identifier", *(each["title"] for each in cost["measures"])]
+
+
+def part_rows(cost: Mapping[str, Any]) -> list[Row]:
+    """The measures of each quasi-identifier, where there are several."""
+    names = [each["name"] for each in cost["measures"]]
+    return [
+        (", ".join(part["quasi_identifier"]), *(figure(part["values"][name]) for name in names))
+        for part in cost["by_quasi_identifier"]
+    ]
+
+
+def interval(errors: Mapping[str, Any]) -> str:
+    """Between which errors that of the release lies."""
+    low, high = (percent(errors["released"][end]) for end in ("low", "high"))
+    return f"95 % interval with the release: {low} to {high}"
 
 
 def change_rows(changes: list[Mapping[str, Any]]) -> list[Row]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,7 +12,8 @@ from rich.text import Text
 
 from incrowd.measures.registry import MEASURES, OF_CLASSES
 from incrowd.release_files import ReleaseFiles
-from incrowd.report.preview import shown
+from incrowd.report.brief import brief
+from incrowd.report.tables import compared, comparison_rows, short_figure
 from incrowd.report.text import plain_table
 
 if TYPE_CHECKING:
@@ -19,10 +21,6 @@ if TYPE_CHECKING:
     from incrowd.evaluation.result import Evaluation
     from incrowd.release import Release
     from incrowd.witness import Verification
-
-SHOWN = 6  # released values that are listed per attribute
-COSTS = {"seconds": "s", "cpu_seconds": "CPU s", "megabytes": "MB"}
-COMPARED = ("suppressed", "dm", "c_avg", "ncp", "cm", "distortion", "inconsistency")  # shown of a comparison's runs
 
 
 def print_release(console: Console, release: Release, path: Path | None) -> None:
@@ -33,43 +31,52 @@ def print_release(console: Console, release: Release, path: Path | None) -> None
         release: The release.
         path: Where it was written, if it was.
     """
-    _print_crowds(console, release)
-    if release.untouched:
-        console.print(Text(f"passed through untouched: {', '.join(release.untouched)}"))
-    for warning in release.warnings:
-        console.print(Text(f"warning: {warning}"))
-    for hint in release.hints:
-        console.print(Text(f"hint: {hint}"))
-    for note in release.notes:
-        console.print(Text(f"note: {note}"))
-    told_already = ("method", "options", "why")  # in a note
-    known = {key: value for key, value in release.found.facts.items() if key not in told_already}
-    if facts := {key: value for key, value in known.items() if not isinstance(value, list | dict)}:
-        told = ", ".join(f"{key.replace('_', ' ')} {_fact(value)}" for key, value in facts.items())
-        console.print(Text(f"{release.policy.method}: {told}"))
-    console.print()
-    console.print(_attributes(release))
-    console.print()
-    console.print(_measures(release))
+    print_summary(console, brief(release))
     if path is not None:
         console.print()
         _print_files(console, ReleaseFiles.of(path))
 
 
+def print_summary(console: Console, summary: Mapping[str, Any]) -> None:
+    """Print a summary of a release.
+
+    Args:
+        console: Where to print.
+        summary: A steward's summary, or the brief part of one.
+    """
+    safe, done = summary["safe"], summary["done"]
+    _print_crowds(console, summary)
+    if safe["untouched"]:
+        console.print(Text(f"passed through untouched: {', '.join(safe['untouched'])}"))
+    remarks = {"warning": safe["warnings"], "hint": done["hints"], "note": done["notes"]}
+    for word, texts in remarks.items():
+        for text in texts:
+            console.print(Text(f"{word}: {text}"))
+    if done["facts"]:
+        told = ", ".join(f"{key} {value}" for key, value in done["facts"].items())
+        console.print(Text(f"{done['method']}: {told}"))
+    console.print()
+    _print_columns(console, summary["cost"])
+    console.print()
+    console.print(_measures(summary["cost"]))
+
+
 def print_brief_release(console: Console, release: Release) -> None:
-    """Print a release in short: its crowds, and what became of each attribute."""
+    """Print a release in short: its crowds, and what became of each column."""
+    summary = brief(release)
     console.print(Text(f"release of {release.source.name} by {release.policy.method}"))
-    _print_crowds(console, release)
-    console.print(_attributes(release))
+    _print_crowds(console, summary)
+    _print_columns(console, summary["cost"])
 
 
-def _print_crowds(console: Console, release: Release) -> None:
-    measures = release.measures
-    head = f"{measures.records - measures.total.suppressed:,} records released, each in a crowd of at least"
-    for qid in measures.quasi_identifiers:
-        console.print(Text(f"{head} {qid.anonymity:,} on {', '.join(qid.attributes)} (k={qid.k})"))
-    if measures.total.suppressed:
-        console.print(Text(f"{measures.total.suppressed:,} records were left out"))
+def _print_crowds(console: Console, summary: Mapping[str, Any]) -> None:
+    records = summary["cost"]["records"]
+    for crowd in summary["safe"]["crowds"]:
+        names = ", ".join(crowd["quasi_identifier"])
+        told = f"{records['released']:,} records released, each in a crowd of at least {crowd['smallest']:,} on {names}"
+        console.print(Text(f"{told} (k={crowd['asked']})"))
+    if records["left_out"]:
+        console.print(Text(f"{records['left_out']:,} records were left out"))
 
 
 def _print_files(console: Console, files: ReleaseFiles) -> None:
@@ -83,33 +90,33 @@ def _print_files(console: Console, files: ReleaseFiles) -> None:
         console.print(Text(f"confidential {files.confidential} ({inside}), for you alone"), soft_wrap=True)
 
 
-def _attributes(release: Release) -> Table:
+def _print_columns(console: Console, cost: Mapping[str, Any]) -> None:
     table = plain_table("what became of each attribute")
-    for column in ("attribute", "values", "loss", "released values"):
-        right = column in ("values", "loss")
-        table.add_column(column, justify="right" if right else "left", overflow="fold")
-    for row in release.to_rows():
-        labels = row["released_values"]
-        listed = ", ".join(shown(label) for label in labels[:SHOWN])
-        more = f" and {len(labels) - SHOWN:,} more" if len(labels) > SHOWN else ""
-        counts = f"{row['values_before']:,} -> {row['values_after']:,}"
-        table.add_row(Text(row["column"]), counts, f"{row['ncp']:.3f}", Text(listed + more))
-    return table
+    for title in ("attribute", "values", "loss", "released values"):
+        right = title in ("values", "loss")
+        table.add_column(title, justify="right" if right else "left", overflow="fold")
+    for column in cost["columns"]:
+        more = column["released_values"] - len(column["first_values"])
+        listed = ", ".join(column["first_values"]) + (f" and {more:,} more" if more else "")
+        counts = f"{column['original_values']:,} -> {column['released_values']:,}"
+        table.add_row(Text(column["name"]), counts, f"{column['loss']:.3f}", Text(listed))
+    console.print(table)
+    if cost["more_columns"]:
+        console.print(Text(f"and {cost['more_columns']:,} more attributes"))
 
 
-def _measures(release: Release) -> Table:
+def _measures(cost: Mapping[str, Any]) -> Table:
     table = plain_table("crowds and losses")
-    parts = release.measures.quasi_identifiers
-    if len(parts) > 1:
-        parts = (*parts, release.measures.total)
-    names = [name for name in OF_CLASSES if name != "suppressed"]
+    parts = cost["by_quasi_identifier"]
+    rows = [(", ".join(part["quasi_identifier"]), part["values"]) for part in parts]
     if len(parts) > 1:
         table.add_column("quasi-identifier", overflow="fold")
+        rows.append(("all together", {each["name"]: each["value"] for each in cost["measures"]}))
+    names = [name for name in OF_CLASSES if name != "suppressed"]
     for name in names:
         table.add_column(MEASURES[name].title, justify="right")
-    for place, part in enumerate(parts):
-        title = "all together" if place == len(release.measures.quasi_identifiers) else ", ".join(part.attributes)
-        cells = [_measure(part.values[word]) for word in names]
+    for title, values in rows:
+        cells = [_measure(values.get(name)) for name in names]
         table.add_row(*([Text(title)] if len(parts) > 1 else []), *cells)
     return table
 
@@ -177,19 +184,13 @@ def print_evaluation(console: Console, evaluation: Evaluation) -> None:
 def print_comparison(console: Console, comparison: Comparison) -> None:
     """Print the runs of a comparison; a star marks each loss that no other run beats."""
     table = plain_table()
-    titles = COSTS | {name: MEASURES[name].title for name in COMPARED}
-    names = [name for name in (*titles, *comparison.errors) if any(run.value(name) for run in comparison.runs)]
-    for title in ("method", "k", *(titles.get(name, name.replace("_", " ")) for name in names)):
+    for title in ("method", "k", *compared(comparison).values()):
         table.add_column(title, justify="left" if title == "method" else "right")
-    for place, run in enumerate(comparison.runs):
-        cells = []
-        for name in names:
-            value = run.value(name)
-            best = name in comparison.losses and value is not None and comparison.dominated_by(run, name) is None
-            cells.append(Text(_figure(value) + ("*" if best else " "), "bold" if best else ""))
-        last = place + 1 == len(comparison.runs) or comparison.runs[place + 1].method != run.method
-        table.add_row(Text(run.method), f"{run.k:,}", *cells)
-        if last and place + 1 < len(comparison.runs):
+    rows = comparison_rows(comparison)
+    for place, (method, k, *cells) in enumerate(rows):
+        marked = [Text(cell, "bold") if cell.endswith("*") else Text(f"{cell} ") for cell in cells]
+        table.add_row(Text(method), k, *marked)
+        if place + 1 < len(rows) and rows[place + 1][0] != method:
             table.add_row()
     console.print(table)
     caption = "* not dominated: no other setting has at least this k and loses less, or a larger k and loses no more"
@@ -198,27 +199,8 @@ def print_comparison(console: Console, comparison: Comparison) -> None:
         if run.problem:
             console.print(Text(f"{run}: {run.status}: {run.problem}"), soft_wrap=True)
     for entry in next((run.errors for run in comparison.runs if run.errors), ()):
-        baseline, upper = (_figure(entry[word]["value"]) for word in ("baseline", "upper"))
+        baseline, upper = (short_figure(entry[word]["value"]) for word in ("baseline", "upper"))
         width = (entry["anonymity"]["high"] - entry["anonymity"]["low"]) / 2
         told = f"error {entry['classifier']}: {baseline} on the original, {upper} without the quasi-identifiers"
         told += f"; 95 % intervals are about ± {width:.3f}"
         console.print(Text(told), soft_wrap=True)
-
-
-def _figure(value: float | None) -> str:
-    """A number in about three digits."""
-    if value is None:
-        return "-"
-    for unit, size in ("G", 1e9), ("M", 1e6), ("k", 1e4):
-        if value >= size:
-            scaled = value / (1e3 if unit == "k" else size)
-            return f"{scaled:.{2 if scaled < 10 else 1 if scaled < 100 else 0}f}{unit}"
-    if value == int(value):
-        return f"{int(value):,}"
-    return f"{value:.0f}" if value >= 100 else f"{value:.1f}" if value >= 10 else f"{value:.3f}"
-
-
-def _fact(value: Any) -> str:
-    if isinstance(value, bool):
-        return "yes" if value else "no"
-    return f"{value:,}" if isinstance(value, int) else f"{value:.6g}" if isinstance(value, float) else str(value)

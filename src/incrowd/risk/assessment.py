@@ -11,7 +11,9 @@ import pyarrow as pa
 
 from incrowd.errors import PolicyError, UnknownNameError
 from incrowd.formats.registry import open_source
+from incrowd.population import counted_population
 from incrowd.risk.attackers import Attacker, journalist, marketer, prosecutor
+from incrowd.risk.everyone import Everyone, Matches
 from incrowd.risk.homogeneity import Homogeneity, homogeneity
 from incrowd.risk.people import People, read_people
 from incrowd.risk.population import Estimate, Sample, population_uniques
@@ -39,6 +41,8 @@ class Question:
         fraction: The share of the population that is in the table, if that is known.
         weights: The column with survey weights, if there is one.
         max_size: The largest sets of columns that are searched for special uniques.
+        population_table: A table of everyone that the records were drawn from, if there is one.
+        recoding: What the values of that table are recoded by, or its file, if the records are those of a release.
     """
 
     attributes: tuple[str, ...]
@@ -47,6 +51,8 @@ class Question:
     fraction: Fraction | None = None
     weights: str | None = None
     max_size: int | None = None
+    population_table: Source | None = None
+    recoding: Any = None
 
     @classmethod
     def of(
@@ -58,6 +64,8 @@ class Question:
         sampling_fraction: float | None = None,
         weights: str | None = None,
         max_size: int | None = None,
+        population_table: Any = None,
+        recoding: Any = None,
     ) -> Question:
         """The question in a user's words.
 
@@ -66,6 +74,10 @@ class Question:
         """
         if sampling_fraction is not None and weights is not None:
             raise PolicyError("weights say what the sampling fraction is; give one of them, not both")
+        if population_table is not None and (sampling_fraction is not None or weights is not None):
+            raise PolicyError("a population says how many people match; leave out weights and the sampling fraction")
+        if recoding is not None and population_table is None:
+            raise PolicyError("a recoding says what a population would be released as; give the population as well")
         if max_size is not None and (isinstance(max_size, bool) or not isinstance(max_size, int) or max_size < 1):
             raise PolicyError(f"The 'max_size' parameter must be an int of at least 1. Got {max_size!r}.")
         question = cls(
@@ -75,6 +87,8 @@ class Question:
             None if sampling_fraction is None else _share("sampling_fraction", sampling_fraction),
             weights,
             max_size,
+            None if population_table is None else open_source(population_table),
+            recoding,
         )
         if not question.attributes:
             raise PolicyError("The 'quasi_identifiers' parameter must be at least one column. Got none.")
@@ -166,71 +180,6 @@ class Risk(Tabular):
         }
 
 
-@dataclass(frozen=True)
-class BeforeAndAfter:
-    """The risk of a table and of its release, on one quasi-identifier."""
-
-    before: Risk
-    after: Risk
-
-    def to_json(self) -> dict[str, Any]:
-        """As JSON-able data."""
-        return {"before": self.before.to_json(), "after": self.after.to_json()}
-
-
-@dataclass(frozen=True, repr=False)
-class ReleaseRisk(Tabular):
-    """The risk before and after a release.
-
-    Args:
-        quasi_identifiers: On each quasi-identifier.
-    """
-
-    quasi_identifiers: tuple[BeforeAndAfter, ...]
-
-    @property
-    def worst(self) -> BeforeAndAfter:
-        """On the quasi-identifier with the highest risk after the release; the first of several."""
-        return max(self.quasi_identifiers, key=lambda pair: pair.after.prosecutor.highest)
-
-    @property
-    def before(self) -> Risk:
-        """The risk of the table, on the worst quasi-identifier."""
-        return self.worst.before
-
-    @property
-    def after(self) -> Risk:
-        """The risk of the release, on the worst quasi-identifier."""
-        return self.worst.after
-
-    def to_rows(self) -> list[dict[str, Any]]:
-        """The figures before and after on each quasi-identifier, a row each."""
-        from incrowd.risk.wording import rows
-
-        found: list[dict[str, Any]] = []
-        for pair in self.quasi_identifiers:
-            before, after = rows(pair.before), rows(pair.after)
-            names = ", ".join(pair.before.question.attributes)
-            for title in dict.fromkeys((*before, *after)):
-                both = {"before": before.get(title), "after": after.get(title)}
-                found.append({"quasi_identifier": names, "measure": title, **both})
-        return found
-
-    def _html_words(self) -> tuple[str, list[str]]:
-        from incrowd.risk.wording import notes
-
-        return "Risk before and after", [f"after: {note}" for note in notes(self.after)]
-
-    def __repr__(self) -> str:
-        from incrowd.risk.wording import compared
-
-        return "\n\n".join(compared(pair.before, pair.after) for pair in self.quasi_identifiers)
-
-    def to_json(self) -> dict[str, Any]:
-        """As JSON-able data."""
-        return {"incrowd": "risk of a release", "quasi_identifiers": [q.to_json() for q in self.quasi_identifiers]}
-
-
 def assess(
     data: Any,
     *,
@@ -240,17 +189,21 @@ def assess(
     sampling_fraction: float | None = None,
     weights: str | None = None,
     max_size: int | None = None,
+    population_table: Any = None,
+    recoding: Any = None,
     separator: str | None = None,
     quote: str | None = None,
     encoding: str | None = None,
     header: bool | None = None,
     strip: bool | None = None,
+    sheet: str | None = None,
+    value_labels: str | None = None,
     progress: Watch | None = None,
 ) -> Risk:
     """Tell what an attacker could do with a table, before or after a release.
 
     Args:
-        data: Path of a file, or a pandas, polars or pyarrow table.
+        data: Path of a file, a pandas, polars or pyarrow table, or anything with the Arrow stream interface.
         quasi_identifiers: The columns that an attacker may know of people.
         threshold: Records with a higher risk are counted; 0.2 stands for a crowd of five.
         sensitive: Columns that tell what nobody should learn.
@@ -258,11 +211,17 @@ def assess(
         weights: The column that says for how many people of the population a record stands.
         max_size: The largest sets of columns that are searched for special uniques; as large as a fixed amount of work
             allows if None.
+        population_table: A table of everyone that the records were drawn from: who could be meant is counted then, and
+            not estimated.
+        recoding: The recoding of a global method, or its file, if the table is a release: people of the population are
+            counted by what they would be released as.
         separator: Of a CSV file; detected if not given, like the next three.
         quote: Quote character of a CSV file.
         encoding: Encoding of a CSV file.
         header: Whether a CSV file has a header.
         strip: Whether to leave out blanks around the values of a CSV file.
+        sheet: Name of the sheet of an Excel file, where it has several.
+        value_labels: Whether to "keep" the codes of a Stata or SPSS file (the default), or to "apply" their labels.
         progress: Called with every event of the run.
 
     Raises:
@@ -284,13 +243,31 @@ def assess(
         sampling_fraction=sampling_fraction,
         weights=weights,
         max_size=max_size,
+        population_table=population_table,
+        recoding=recoding,
     )
-    source = open_source(data, separator=separator, quote=quote, encoding=encoding, header=header, strip=strip)
+    source = open_source(
+        data,
+        separator=separator,
+        quote=quote,
+        encoding=encoding,
+        header=header,
+        strip=strip,
+        sheet=sheet,
+        value_labels=value_labels,
+    )
     return risk_of(source, question, Run(progress))
 
 
-def risk_of(source: Source, question: Question, run: Run) -> Risk:
-    """The risk of an open table."""
+def risk_of(source: Source, question: Question, run: Run, everyone: Everyone | None = None) -> Risk:
+    """The risk of an open table.
+
+    Args:
+        source: The table.
+        question: What is asked.
+        run: Told of rows.
+        everyone: The population as the table is written; if None, the one of the question, if it has one.
+    """
     question.check_columns(source.columns, source.name)
     run.stage("reading")
     columns = SafeHarbour()
@@ -310,20 +287,29 @@ def risk_of(source: Source, question: Question, run: Run) -> Risk:
         run=run,
     )
     source.check_unchanged()
+    if everyone is None and question.population_table is not None:
+        run.stage("reading the population")
+        counted = counted_population(question.population_table, question.attributes, question.recoding, run)
+        everyone = Everyone(*counted, question.population_table.name)
+    matches = None if everyone is None else Matches.of(people, everyone)
     run.stage("searching special uniques")
-    return _risk(people, question, columns.findings(), run)
+    return _risk(people, matches, question, columns.findings(), run)
 
 
-def _risk(people: People, question: Question, safe_harbour: tuple[Suspicion, ...], run: Run) -> Risk:
+def _risk(
+    people: People, matches: Matches | None, question: Question, safe_harbour: tuple[Suspicion, ...], run: Run
+) -> Risk:
     sizes = people.sizes
     uniques = sample_uniques(people)
-    known = journalist(people, question.fraction, question.threshold)
+    known = journalist(people, question.fraction, question.threshold, None if matches is None else matches.people)
     population = people.population
     if question.fraction is not None:
         population = people.records / question.fraction
     estimates: tuple[Estimate, ...] = ()
     right = None
-    if population is not None:
+    if matches is not None:
+        population, estimates, right = Fraction(matches.population), (matches.alone(sizes),), matches.right(sizes)
+    elif population is not None:
         estimates = population_uniques(Sample.of(sizes, max(people.records, round(population))))
         right = match_is_right(uniques, people.records / population)
     return Risk(

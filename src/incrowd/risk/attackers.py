@@ -48,19 +48,25 @@ def prosecutor(sizes: Counts, threshold: Fraction) -> Attacker:
     return _against(sizes, sizes, 1, threshold, Fraction(len(sizes), int(sizes.sum())))
 
 
-def journalist(people: People, fraction: Fraction | None, threshold: Fraction) -> Attacker | None:
-    """Risk 1 / size of the class in the population, as weights or the sampling fraction estimate it.
+def journalist(
+    people: People, fraction: Fraction | None, threshold: Fraction, matching: Counts | None = None
+) -> Attacker | None:
+    """Risk 1 / size of the class in the population, as it is counted there, or as weights or the fraction estimate it.
 
-    A class of f records stands for f / fraction people, or for the sum of its weights; for f people at least, since
-    those exist. That understates the risk of small classes, since only classes that were drawn are seen. None where
-    neither is known.
+    Where it is estimated, a class of f records stands for f / fraction people, or for the sum of its weights; for f
+    people at least, since those exist. That understates the risk of small classes, since only classes that were drawn
+    are seen. None where nothing is known.
 
     Args:
         people: The records.
         fraction: The share of the population that is in the table.
         threshold: A higher risk is too high.
+        matching: People of a given population in each class.
     """
     sizes = people.sizes
+    if matching is not None:
+        average = Fraction(math.fsum((sizes / matching).tolist())) / people.records
+        return _against(sizes, matching, 1, threshold, average)
     if people.weight_sums is not None:
         units = np.maximum(people.weight_sums, sizes * UNIT)
         average = Fraction(math.fsum((sizes / units).tolist())) * UNIT / people.records

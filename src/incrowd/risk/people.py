@@ -31,6 +31,7 @@ class People:
     Args:
         attributes: The columns of the quasi-identifier.
         codes: Per attribute, the value of each distinct tuple, as a number.
+        texts: Per attribute, the values that the numbers stand for, as texts.
         class_of: The tuple of each record, in the order of the rows.
         sensitive: By sensitive column, the value of each record, as a number.
         weights: How many people of the population each record stands for, in units of `UNIT`; None without weights.
@@ -38,6 +39,7 @@ class People:
 
     attributes: tuple[str, ...]
     codes: tuple[Codes, ...]
+    texts: tuple[pa.Array, ...]
     class_of: Codes
     sensitive: Mapping[str, Codes]
     weights: Counts | None = None
@@ -104,12 +106,19 @@ def read_people(
     codes = [np.concatenate(part) + 1 for part in parts]  # 0 is a missing value
     tuples = codes[: len(attributes)]
     class_of, firsts = group(tuples, [int(column.max()) + 1 for column in tuples])
-    units = None if weights is None else _units(columns[-1], codes[-1] - 1, weights)
+    units = None if weights is None else units_of(columns[-1], codes[-1] - 1, weights)
     values = dict(zip(sensitive, codes[len(attributes) :], strict=False))
-    return People(tuple(attributes), tuple(column[firsts] for column in tuples), class_of, values, units)
+    texts = tuple(_texts(column) for column in columns[: len(attributes)])
+    return People(tuple(attributes), tuple(column[firsts] for column in tuples), texts, class_of, values, units)
 
 
-def _units(column: ValueNumbers, numbers: Codes, name: str) -> Counts:
+def _texts(column: ValueNumbers) -> pa.Array:
+    """The values of a column as texts, a missing one first."""
+    missing = pa.nulls(1, pa.string())
+    return missing if column.values is None else pa.concat_arrays([missing, text_of(column.values).cast(pa.string())])
+
+
+def units_of(column: ValueNumbers, numbers: Codes, name: str) -> Counts:
     """The weight of each record in units; only distinct values are read."""
     if (numbers < 0).any():
         rows = int((numbers < 0).sum())

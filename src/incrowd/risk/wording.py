@@ -5,13 +5,14 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
+from incrowd.risk.everyone import COUNTED
 from incrowd.risk.population import Estimate
 
 if TYPE_CHECKING:
     from incrowd.risk.assessment import Risk
     from incrowd.risk.attackers import Attacker
 
-_UNKNOWN = "not known: give a sampling fraction or weights"
+_UNKNOWN = "not known: no fraction, weights, population"
 _PLAIN = (
     "journalist and marketer: a crowd is taken to stand for its share of the population; whoever is alone in the "
     "population, too, is at full risk, and how many are is estimated above"
@@ -50,7 +51,11 @@ def notes(risk: Risk) -> list[str]:
         said.append(f"columns that make records special, by their share in all scores: {listed}")
     if not risk.special.complete:
         said.append(f"special uniques: only sets of up to {risk.special.largest} columns were searched")
-    if risk.journalist is not None and risk.uniques.records:
+    if (
+        risk.journalist is not None
+        and risk.uniques.records
+        and not any(e.estimator == COUNTED for e in risk.population_uniques)
+    ):
         said.append(_PLAIN)
     for estimate in risk.population_uniques:
         if estimate.applies:
@@ -99,7 +104,8 @@ def _special(risk: Risk) -> str:
 def _estimate(estimate: Estimate) -> str:
     if estimate.uniques is None or estimate.share is None or estimate.chance is None:
         return f"does not apply: {estimate.reason}"
-    people = f"about {estimate.uniques:,.0f} people ({100 * estimate.share:.3g} %)"
+    about = "" if estimate.estimator == COUNTED else "about "
+    people = f"{about}{estimate.uniques:,.0f} people ({100 * estimate.share:.3g} %)"
     return f"{people}; of records alone in the table {100 * estimate.chance:.3g} %"
 
 

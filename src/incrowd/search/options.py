@@ -186,6 +186,30 @@ class Texts:
 
 
 @dataclass(frozen=True)
+class Numbers:
+    """A list of numbers above one and at most another."""
+
+    above: float
+    high: float
+
+    choices = ()
+
+    @property
+    def form(self) -> str:
+        """What it must be."""
+        return f"a list of numbers above {self.above:g} and at most {self.high:g}"
+
+    def allows(self, value: Any) -> bool:
+        """Numbers, at least one."""
+        kind = Number(self.above, self.high, above=True)
+        return isinstance(value, list | tuple) and len(value) > 0 and all(map(kind.allows, value))
+
+    def parse(self, text: str) -> Any:
+        """Numbers separated by colons."""
+        return [_number(part, int, float) for part in text.split(":")]
+
+
+@dataclass(frozen=True)
 class ByColumn:
     """Something for each of some columns.
 

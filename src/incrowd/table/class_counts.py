@@ -48,7 +48,7 @@ class Histogram:
             size: Number of groups.
             kept: The tuples that count; all if None.
         """
-        one_each = self._one_each
+        one_each = self.one_each
         keys = (groups if one_each else groups[self.tuples]) * np.int64(self.width) + self.codes
         weights = self.counts
         if kept is not None:
@@ -58,7 +58,7 @@ class Histogram:
         return count(keys, size * self.width, weights).reshape(size, self.width)
 
     @cached_property
-    def _one_each(self) -> bool:
+    def one_each(self) -> bool:
         """Whether entry e belongs to tuple e; as many entries as tuples are not enough, since a tuple may have none."""
         return len(self.tuples) == self.size and bool((np.diff(self.tuples, prepend=-1) == 1).all())
 
@@ -70,7 +70,9 @@ class Histogram:
     @cached_property
     def starts(self) -> Codes:
         """Where the entries of each tuple that has some begin."""
-        return np.flatnonzero(np.diff(self.tuples, prepend=-1))
+        if not len(self.tuples):
+            return self.tuples
+        return np.concatenate([[0], (self.tuples[1:] != self.tuples[:-1]).nonzero()[0] + 1])
 
     @cached_property
     def in_each(self) -> Counts:
@@ -89,15 +91,15 @@ class Histogram:
             kept: The tuples that count; all if None.
         """
         of_entry = groups.astype(np.int64) * self.width  # the first key of each group
-        of_entry = of_entry if self._one_each else of_entry.take(self.tuples)
+        of_entry = of_entry if self.one_each else of_entry.take(self.tuples)
         keys, counts = of_entry + self.codes, self.counts
         if kept is not None:
             chosen = kept[self.tuples]
             keys, counts = keys[chosen], counts[chosen]
-        return _counted(self.values, keys, counts, size)
+        return counted(self.values, keys, counts, size)
 
 
-def _counted(values: tuple[str | None, ...], keys: Codes, counts: Counts, size: int) -> Histogram:
+def counted(values: tuple[str | None, ...], keys: Codes, counts: Counts, size: int) -> Histogram:
     """The histogram of entries, each with its group times the number of values plus its value as a key."""
     room, width = size * len(values), len(values)
     if room <= 4 * len(keys) + 1024:  # a table of all groups and values is small: no need to sort

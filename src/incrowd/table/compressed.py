@@ -47,6 +47,10 @@ class CompressedTable:
         """Number of records."""
         return int(self.counts.sum())
 
+    def everyone(self) -> ClassCounts:
+        """What privacy models ask of all records together."""
+        return self.class_counts(np.zeros(len(self.counts), np.int64), 1)
+
     def index(self, name: str) -> int:
         """Position of an attribute."""
         return next(i for i, attribute in enumerate(self.attributes) if attribute.name == name)

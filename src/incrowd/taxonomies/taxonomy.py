@@ -23,7 +23,6 @@ from incrowd.taxonomies.paths import PlacedPath, grow, tree_paths
 __all__ = ["Taxonomy"]
 
 MISSING_TEXT = "(missing)"
-_MOST_CHILDREN, _MOST_LINES = 20, 200  # that a notebook shows
 
 Ints = npt.NDArray[np.int32]
 
@@ -47,6 +46,8 @@ class Taxonomy:
         stop: One more than the last leaf code below each node.
         leaves: The node of each leaf code.
         depth: Edges from the root to each node.
+        level: The level that each node counts as, from 0 at the root: its depth, and for every leaf the lowest level,
+            as if a path that is shorter were filled up with its leaf.
         height: Edges on the longest path from the root to a leaf.
         missing: The leaf code of missing values, if there is one.
     """
@@ -58,6 +59,7 @@ class Taxonomy:
     stop: Ints = field(init=False)
     leaves: tuple[int, ...] = field(init=False)
     depth: Ints = field(init=False)
+    level: Ints = field(init=False)
     height: int = field(init=False)
     missing: int | None = field(init=False)
 
@@ -73,6 +75,7 @@ class Taxonomy:
         start = np.cumsum([0, *leaf_count[:-1]], dtype=np.int32)
         for node in range(size - 1, 0, -1):
             leaf_count[parents[node]] += leaf_count[node]
+        height = max(depth)
         derived = {
             "parent": _frozen(self.parent),
             "children": tuple(map(tuple, children)),
@@ -80,7 +83,8 @@ class Taxonomy:
             "stop": _frozen(start + np.asarray(leaf_count, dtype=np.int32)),
             "leaves": tuple(node for node, below in enumerate(children) if not below),
             "depth": _frozen(depth),
-            "height": max(depth),
+            "level": _frozen([d if below else height for d, below in zip(depth, children, strict=True)]),
+            "height": height,
             "missing": int(start[self.labels.index(None)]) if None in self.labels else None,
         }
         for name, value in derived.items():
@@ -92,11 +96,9 @@ class Taxonomy:
         return self.labels == other.labels and np.array_equal(self.parent, other.parent)
 
     def _repr_html_(self) -> str:
-        from html import escape
+        from incrowd.notebooks import taxonomy_html
 
-        lines = self.render(_MOST_CHILDREN).split("\n")
-        more = [f"… and {len(lines) - _MOST_LINES} more lines"] if len(lines) > _MOST_LINES else []
-        return f"<pre>{escape(chr(10).join([*lines[:_MOST_LINES], *more]))}</pre>"
+        return taxonomy_html(self)
 
     def __repr__(self) -> str:
         return f"Taxonomy(root={self.labels[0]!r}, leaves={len(self.leaves)}, height={self.height})"

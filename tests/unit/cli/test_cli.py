@@ -62,11 +62,11 @@ class TestAnonymize:
         assert "[/x]" in result.stderr
 
     def test_the_dialect_can_be_said(self, folder):
-        (folder / "odd.csv").write_bytes("1|Ä\n".encode("cp1252") * 5)
+        (folder / "odd.csv").write_bytes("1|Ä\n2|Ä\n3|Ä\n".encode("cp1252"))
         words = ("--separator", "|", "--encoding", "cp1252", "--no-header", "--method", "tdr")
         result = run(*anonymize("--qi", "column1", "--k", 2, *words, table="odd.csv"))
         assert result.exit_code == 0
-        assert (folder / "out.csv").read_bytes() == "*|Ä\n".encode("cp1252") * 5
+        assert (folder / "out.csv").read_bytes() == "*|Ä\n".encode("cp1252") * 3
 
 
 class TestPolicyFile:

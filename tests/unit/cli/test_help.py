@@ -26,6 +26,7 @@ COMMANDS = (
         "codebook",
         "numbers",
         "methods",
+        "studio",
         "demo",
     ),
 )
@@ -37,7 +38,7 @@ def helped(*arguments, columns=100):
 
 def test_anonymize_fits_on_one_screen():
     text = helped("anonymize")
-    assert len(text.splitlines()) <= 40
+    assert len(text.splitlines()) <= 41
     assert "incrowd methods" in text
     assert "--suppress" not in text
 

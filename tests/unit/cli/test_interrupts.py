@@ -29,6 +29,7 @@ COMMANDS = {  # and where each is when it is interrupted
     "inspect": (("inspect", "people.csv"), READ),
     "risk": (("risk", "people.csv", "--qi", "age"), READ),
     "methods": (("methods",), "incrowd.search.method.Method.about"),
+    "studio": (("studio", "people.csv", "--no-browser"), "incrowd.studio.project.Project.at"),
     "demo": (("demo",), "incrowd.datasets.copy"),
 }
 

@@ -21,7 +21,7 @@ class TestCheckOutput:
     def test_good(self, tmp_path, name):
         assert check_output(str(tmp_path / name), inputs=[tmp_path / "nobody.csv"]) == tmp_path / name
 
-    @pytest.mark.parametrize("name", ["x", "x.xlsx", "x.gz", "x.parquet.gz", "csv"])
+    @pytest.mark.parametrize("name", ["x", "x.docx", "x.gz", "x.parquet.gz", "csv"])
     def test_unknown_suffix(self, tmp_path, name):
         with pytest.raises(OutputError, match=r"suffix; use \.csv"):
             check_output(tmp_path / name)

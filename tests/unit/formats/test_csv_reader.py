@@ -97,7 +97,7 @@ class TestBadFiles:
         assert "Permission denied" in failure(path)
 
     def test_unknown_suffix(self, tmp_path):
-        assert ".csv" in failure(put(tmp_path, "a", "people.xlsx"))
+        assert ".csv" in failure(put(tmp_path, "a", "people.docx"))
 
     @pytest.mark.parametrize("content", ["", "\n\n", "\ufeff"])
     def test_empty(self, tmp_path, content):
@@ -168,3 +168,25 @@ class TestBadFiles:
         path.unlink()
         with pytest.raises(DataError, match="cannot read"):
             source.check_unchanged()
+
+
+@pytest.mark.parametrize("held", [0, 1 << 25])
+def test_rows_are_the_same_whether_they_are_kept_or_read_again(tmp_path, monkeypatch, held):
+    monkeypatch.setattr(csv_reader, "HELD_BYTES", held)
+    monkeypatch.setattr(csv_reader, "SAMPLE_BYTES", 1000)  # so that the sample is not all of it
+    path = tmp_path / "x.csv"
+    path.write_text("a,b,c\n" + "".join(f"{number},x{number % 3},\n" for number in range(500)))
+    source = csv_reader.CsvSource(path)
+    text = pa.dictionary(pa.int32(), pa.string())
+    first = pa.Table.from_batches(source.batches(["b", "a"], encoded=["b"]))
+    again = pa.Table.from_batches(source.batches(encoded=["a"]))
+    plain = pa.Table.from_batches(source.batches())
+    assert first.schema.types == [text, pa.string()]
+    assert again.schema.types == [text, pa.string(), pa.string()]
+    assert plain.schema == source.schema
+    assert first.to_pydict() == plain.select(["b", "a"]).to_pydict()
+    assert again.to_pydict() == plain.to_pydict()
+    assert sum(len(batch) for batch in source.batches([])) == 500
+    path.write_text("a,b,c\n1,2,3\n")
+    with pytest.raises(DataError, match="changed while it was being read"):
+        list(source.batches())

@@ -91,11 +91,38 @@ class TestReading:
         assert read(open_source(nw.from_native(pl.DataFrame(DATA)))).to_pydict() == DATA
 
 
-class TestBadFrames:
-    def test_lazy(self):
-        with pytest.raises(DataError, match=r"lazy \(LazyFrame\); collect it first"):
-            open_source(pl.LazyFrame(DATA))
+class Streamed:
+    """Something that gives its rows as an Arrow stream, and is known for nothing else."""
 
+    def __init__(self, table):
+        self.table = table
+
+    def __arrow_c_stream__(self, requested_schema=None):
+        return self.table.__arrow_c_stream__(requested_schema)
+
+
+class TestRowsThatAreElsewhere:
+    def test_a_lazy_frame_is_collected(self):
+        for frame in (pl.LazyFrame(DATA), nw.from_native(pl.LazyFrame(DATA))):
+            source = open_source(frame)
+            assert isinstance(source.frame, pl.DataFrame)
+            assert pa.Table.from_batches(source.batches()).to_pydict() == DATA
+
+    def test_anything_with_an_arrow_stream_becomes_an_arrow_table(self):
+        table = pa.table(DATA)
+        reader = pa.RecordBatchReader.from_batches(table.schema, table.to_batches())
+        for given in (Streamed(table), reader, table.to_batches()[0]):
+            source = open_source(given)
+            assert [pa.Table.from_batches(source.batches()) for _ in range(2)] == [table, table]
+            assert isinstance(source.frame, pa.Table)
+
+    def test_a_lazy_frame_that_fails_is_one_line(self):
+        with pytest.raises(DataError, match=r"whose query fails when it is run; collect it first") as caught:
+            open_source(pl.LazyFrame(DATA).select("nope"))
+        assert caught.value.__context__ is None
+
+
+class TestBadFrames:
     @pytest.mark.parametrize(("thing", "kind"), [({"a": [1]}, "dict"), (3, "int"), (None, "NoneType"), (b"x", "bytes")])
     def test_no_frame(self, thing, kind):
         with pytest.raises(PolicyError, match=f"cannot read a table from {kind};"):

@@ -58,7 +58,7 @@ class TestFullDisk:
             written = 0
 
             def write(self, data):
-                if self._abandoned:
+                if self.abandoned:
                     return len(data)
                 self.written += 1
                 if not late or self.written > 1:
@@ -127,7 +127,7 @@ class TestWriters:
 
     def test_unknown_suffix(self, tmp_path, source):
         with pytest.raises(OutputError, match="suffix"):
-            open_writer(tmp_path / "x.xlsx", source.schema, source)
+            open_writer(tmp_path / "x.docx", source.schema, source)
 
     def test_text_that_cannot_be_encoded_leaves_no_file(self, tmp_path):
         (tmp_path / "in.csv").write_bytes(b"a,b\nx,\xe9\n")

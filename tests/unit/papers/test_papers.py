@@ -8,13 +8,14 @@ from dataclasses import replace
 import pytest
 from papers import EXPERIMENTS, Effort, reproduce
 from papers.__main__ import app
-from papers.adult import policy_of
+from papers.adult import ATTRIBUTES, adult_rows, in_shape_of, policy_of
 from papers.experiment import FAILS, HOLDS, PARTLY, Outcome, Panel, verdict_of
 from papers.optimal_search import _stopped
 from papers.pages import page_of, section_of, sections_of
 from papers.requirements import requirements, united
 from typer.testing import CliRunner
 
+from incrowd import Taxonomy
 from incrowd.errors import IncrowdError, UnknownNameError
 
 TINY = Effort(quick=True, records=1000, seconds=0.05)
@@ -107,7 +108,7 @@ def test_other_taxonomies_may_be_given(tmp_path):
     (tmp_path / "sex.csv").write_text("Male;Someone;*\nFemale;Someone;*\n")
     given = replace(TINY, taxonomies={"sex": tmp_path / "sex.csv"})
     policy = policy_of(given, ["sex", "race"], 5, "tds")
-    assert [len(policy.taxonomies[name].labels) for name in ("sex", "race")] == [4, 9]
+    assert [len(policy.taxonomies[name].labels) for name in ("sex", "race")] == [4, 7]
     (tmp_path / "other").mkdir()
     (tmp_path / "other" / "maritalstatus.csv").write_text("Widowed;*\n")
     for words, message in (
@@ -126,3 +127,29 @@ def test_without_matplotlib_the_error_says_what_to_install(tmp_path, monkeypatch
     with pytest.raises(IncrowdError, match=r"incrowd\[plot\]"):
         reproduce(["tds-6"], output=tmp_path)
     assert not list(tmp_path.iterdir())
+
+
+SHAPES = {
+    "specialization": {
+        "education": (16, 5), "marital-status": (7, 4), "native-country": (41, 5), "occupation": (14, 3),
+        "race": (5, 3), "relationship": (6, 3), "sex": (2, 2), "workclass": (8, 5),
+    },
+    "bottom_up": {
+        "occupation": (14, 3), "education": (16, 5), "native-country": (41, 4), "marital-status": (7, 3),
+        "sex": (2, 2), "race": (5, 2), "workclass": (8, 3),
+    },
+    "clustering": {
+        "workclass": (8, 4), "education": (16, 5), "marital-status": (7, 4), "occupation": (14, 3), "race": (5, 3),
+        "sex": (2, 2), "native-country": (41, 4),
+    },
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("paper", SHAPES)
+def test_our_taxonomies_have_the_leaves_and_levels_that_the_papers_print(paper):
+    """But for the country of a single person, which TDS counts out, and for those who never worked, which KACA does."""
+    files = in_shape_of(paper, ATTRIBUTES)
+    trees = {name: Taxonomy.read(file) for name, file in files.items()}
+    assert {name: (len(tree.leaves), tree.height + 1) for name, tree in trees.items()} == SHAPES[paper]
+    values = {name: set(adult_rows()[name].unique().to_pylist()) for name in trees}
+    assert all(values[name] <= {tree.labels[leaf] for leaf in tree.leaves} for name, tree in trees.items())

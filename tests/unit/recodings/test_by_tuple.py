@@ -16,8 +16,8 @@ from incrowd.recodings.mapping import trace
 from incrowd.recodings.recoding import read_recoding
 from incrowd.recodings.tuple_lookup import TupleLookup
 from incrowd.run import Run
-from incrowd.search.clustering.cover import cheapest_first
 from incrowd.search.clustering.kaca import kaca
+from incrowd.search.clustering.levels import cheapest_first
 from incrowd.table.attributes import encode
 
 JOBS = incrowd.Taxonomy.from_tree({"any": {"care": ["nurse", "doctor"], "craft": ["smith", "cook", "tailor"]}})

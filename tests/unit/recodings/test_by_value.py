@@ -124,6 +124,9 @@ class TestLabels:
     def test_tell_neither_the_lowest_value_nor_a_rare_highest_one(self, ages, k):
         release = incrowd.anonymize(pa.table({"age": ages}), quasi_identifiers=["age"], k=k, method="tdr")
         labels = release.recoding.labels("age")
+        if len(set(ages)) == 1:  # the same for all, so that it tells nobody apart
+            assert labels == (str(ages[0]),)
+            return
         lowest, highest = str(min(ages)), str(max(ages))
         assert not any(lowest in label for label in labels)
         assert ages.count(max(ages)) >= k or not any(highest in label for label in labels)

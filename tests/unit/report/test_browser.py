@@ -1,35 +1,29 @@
 """The page in a real browser: every chart is drawn, nothing is asked for, nothing complains, and it prints whole pages.
 
-Needs Playwright (in the `test` extra) and a Chromium: Debian's package, or the path of one in INCROWD_CHROMIUM.
+Needs Playwright (in the `test` extra) and a Chromium (see `tests.chromium`).
 """
 
-import os
-import re
-import shutil
-import zlib
+import io
 
 import pyarrow as pa
 import pytest
+from playwright.sync_api import expect
+from pypdf import PdfReader
+from tests import chromium
 
 import incrowd
+from incrowd.report.files import write_result
 from incrowd.report.page import all_charts
 from incrowd.report.summary import summary_of
 
-sync_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
-NAMES = ("chromium", "chromium-browser", "google-chrome")
-CHROMIUM = os.environ.get("INCROWD_CHROMIUM") or next(filter(None, map(shutil.which, NAMES)), None)
-pytestmark = pytest.mark.skipif(
-    CHROMIUM is None, reason="no Chromium; install one, or set INCROWD_CHROMIUM to its path"
-)
-SECONDS = 2
+pytestmark = chromium.needed
+SECONDS = 20  # below 1 where nothing else runs
 
 
 @pytest.fixture(scope="module")
 def browser():
-    with sync_api.sync_playwright() as playwright:
-        found = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+    with chromium.launched() as found:
         yield found
-        found.close()
 
 
 @pytest.fixture(scope="module")
@@ -93,23 +87,55 @@ def test_names_for_keyboard_and_screen_reader(browser, report):
     page.keyboard.press("Tab")
     assert page.evaluate("document.activeElement.textContent") == "Is it safe?"
     page.locator("details summary").first.press("Enter")
-    sync_api.expect(page.locator("details table").first).to_be_visible()
+    expect(page.locator("details table").first).to_be_visible()
 
 
-def test_it_prints_whole_pages_and_each_says_confidential(browser, report):
-    page = opened(browser, report)
-    printed = page.pdf(prefer_css_page_size=True)
-    pages = len(re.findall(rb"/Type\s*/Page\b", printed))
-    assert pages >= 3
+@pytest.mark.parametrize("public", [False, True])
+def test_it_prints_whole_pages_and_each_says_confidential(browser, release, tmp_path, public):
+    page = opened(browser, release.report(tmp_path / "report.html", public=public))
+    pages = printed(page)
+    assert len(pages) >= 3
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
-    boxes = set(re.findall(rb"/MediaBox \[([^]]*)\]", printed))
-    assert len(boxes) == 1  # all of one size
-    streams = [_inflated(found) for found in re.findall(rb"stream\r?\n(.*?)\r?\nendstream", printed, re.DOTALL)]
-    assert sum(b"Tj" in stream or b"TJ" in stream for stream in streams) >= pages
+    assert len({(sheet.mediabox.width, sheet.mediabox.height) for sheet in pages}) == 1
+    for number, sheet in enumerate(pages, start=1):
+        text = " ".join(sheet.extract_text().split())
+        assert ("CONFIDENTIAL" in text) == (not public)
+        assert f"page {number} of {len(pages)}" in text
 
 
-def _inflated(stream):
-    try:
-        return zlib.decompress(stream)
-    except zlib.error:
-        return b""
+@pytest.mark.parametrize("result", ["inspection", "comparison"])
+def test_pages_of_other_results_say_confidential_too(browser, tmp_path, result):
+    rows = pa.table({f"column {number}": [(row * number) % 7 for row in range(70)] for number in range(1, 60)})
+    names = rows.column_names[:2]
+    found = (
+        incrowd.inspect(rows)
+        if result == "inspection"
+        else incrowd.compare(rows, methods=["mondrian", "datafly"], ks=[2, 3, 4, 5], quasi_identifiers=names)
+    )
+    page = opened(browser, write_result(found, tmp_path / "page.html"), viewport={"width": 360, "height": 800})
+    assert page.said == []
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    assert all("CONFIDENTIAL" in sheet.extract_text() for sheet in printed(page))
+
+
+def test_a_setting_says_what_it_is_when_it_is_pointed_at(browser, tmp_path):
+    rows = pa.table({"age": [row % 40 for row in range(400)], "sex": ["f", "m"] * 200})
+    words = {"methods": ["mondrian", "datafly"], "ks": [2, 40], "quasi_identifiers": ["age", "sex"]}
+    page = opened(browser, write_result(incrowd.compare(rows, **words), tmp_path / "page.html"))
+    chart = page.get_by_role("group", name="NCP by k")
+    point = chart.get_by_role("img", name="mondrian, k=40: NCP")
+    for reach in (point.hover, point.focus):
+        expect(point.locator(".tip")).to_be_hidden()
+        expect(chart.locator(".hint")).to_be_visible()
+        reach()
+        expect(point.locator(".tip")).to_be_visible()
+        expect(chart.locator(".hint")).to_be_hidden()
+        page.mouse.move(0, 0)
+    grey = chart.locator(".point:has(circle.before)")
+    assert grey.count()
+    assert all("dominated by" in name for name in grey.evaluate_all("all => all.map(each => each.ariaLabel)"))
+
+
+def printed(page):
+    """The sheets of a page on paper."""
+    return PdfReader(io.BytesIO(page.pdf(prefer_css_page_size=True))).pages

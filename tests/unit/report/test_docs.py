@@ -26,6 +26,8 @@ def test_the_page_on_reports_runs(people):
         assert ("Confidential" in text) == own
         assert (stat.S_IMODE((people / name).stat().st_mode) == 0o600) == own
     assert (people / "only-a-report.md").exists()
+    assert (people / "crowds.confidential" / "report.html").exists()
+    assert "Error of tree" in (people / "with-errors.html").read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize("name", ["example-report.html", "example-public-report.html"])

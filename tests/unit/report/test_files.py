@@ -11,6 +11,7 @@ from tests.command_line import run
 
 import incrowd
 from incrowd.errors import DataError, OutputError
+from incrowd.report import files
 from incrowd.report.schema import read_summary
 
 PEOPLE = pa.table({"age": [20, 21, 30, 31] * 5, "sex": ["f", "m"] * 10, "ill": ["flu", "cold", "flu", "ache"] * 5})
@@ -66,7 +67,65 @@ def test_what_classifiers_err_is_shown_if_it_was_tried(tmp_path):
     assert "Error of tree" in page.read_text()
 
 
+class TestTogether:
+    """A release and its reports appear together, or none of them does."""
+
+    def test_in_python(self, release, tmp_path):
+        words = {"report": tmp_path / "own.json", "public_report": tmp_path / "anyone.json"}
+        certificate = release.write(tmp_path / "release.csv", **words)
+        for name in ("own.json", "anyone.json"):
+            assert read_summary(tmp_path / name)["check"]["release"] == certificate.output
+        with pytest.raises(OutputError, match="exists"):
+            release.write(tmp_path / "other.csv", **words)
+        assert not (tmp_path / "other.csv").exists()
+
+    def test_in_the_confidential_folder(self, release, tmp_path):
+        own = tmp_path / "release.confidential" / "report.html"
+        release.write(tmp_path / "release.csv", report=own)
+        assert own.exists()
+        assert stat.S_IMODE(own.parent.stat().st_mode) == 0o700
+        release.write(tmp_path / "release.csv", report=own, overwrite=True)
+        with pytest.raises(OutputError, match="suffix"):
+            release.write(tmp_path / "other.csv", report=tmp_path / "other.confidential" / "report.pdf")
+
+    @pytest.mark.parametrize("name", ["own.html", "release.certificate.json"])
+    def test_no_file_is_written_twice(self, release, tmp_path, name):
+        with pytest.raises(OutputError, match="would be written twice"):
+            release.write(tmp_path / "release.csv", report=tmp_path / "own.html", public_report=tmp_path / name)
+        assert not list(tmp_path.iterdir())
+
+    @pytest.mark.parametrize("public", [False, True])
+    def test_nothing_appears_if_a_report_fails(self, release, tmp_path, monkeypatch, public):
+        summary_of = files.summary_of
+
+        def fails(release, *, for_public, **words):
+            if for_public == public:
+                raise RuntimeError("no report")
+            return summary_of(release, for_public=for_public, **words)
+
+        monkeypatch.setattr(files, "summary_of", fails)
+        with pytest.raises(RuntimeError, match="no report"):
+            release.write(tmp_path / "release.csv", report=tmp_path / "own.md", public_report=tmp_path / "anyone.md")
+        assert not list(tmp_path.iterdir())
+
+    def test_an_evaluation_is_shown(self, tmp_path):
+        words = {"quasi_identifiers": ["age", "sex"], "k": 4, "target": "ill", "method": "tdr"}
+        found = incrowd.evaluate(PEOPLE, **words)
+        incrowd.anonymize(PEOPLE, **words).write(tmp_path / "r.csv", report=tmp_path / "r.json", evaluation=found)
+        assert len(read_summary(tmp_path / "r.json")["cost"]["errors"]) == 2
+
+
 class TestCommands:
+    def test_report_with_an_evaluation(self, people, tmp_path):
+        words = ["--qi", "age,sex", "--k", "4", "--target", "ill", "--method", "tdr", "--evaluate"]
+        done = run("report", people, *words, "--folds", "3", "--classifier", "bayes", "-o", tmp_path / "report.json")
+        assert done.exit_code == 0, done.output
+        (errors,) = read_summary(tmp_path / "report.json")["cost"]["errors"]
+        assert errors["classifier"] == "bayes"
+        refused = run("report", people, *words, "--public", "-o", tmp_path / "public.json")
+        assert refused.exit_code == 2
+        assert "leave one of them out" in refused.stderr
+
     def test_report(self, people, tmp_path):
         done = run("report", people, "--qi", "age,sex", "--k", "4", "-o", tmp_path / "report.html")
         assert done.exit_code == 0, done.output

@@ -1,5 +1,6 @@
 """What a report counts: associations, distributions, trees, and the policy as a file."""
 
+import html
 import tomllib
 from typing import ClassVar
 
@@ -154,3 +155,17 @@ class TestNotebooks:
             assert "<b>" not in text, type(result)
             assert "<script" not in text
         assert "<circle" in results[5]._repr_html_()
+        assert "Loss of each column" in release._repr_html_()
+        assert 'class="tree"' in Taxonomy.flat(["a", "b"])._repr_html_()
+
+    def test_a_codebook_of_any_recoding(self):
+        tree = Taxonomy.from_tree({"*": {"north": ["n1", "n2"], "south": ["s1", "s2"]}})
+        table = pa.table({"age": [20, 21, 30, 31] * 9, "region": ["n1", "n2", "s1"] * 12})
+        for method in ("tdr", "mondrian"):
+            words = {"quasi_identifiers": ["age", "region"], "k": 9, "taxonomies": {"region": tree}}
+            recoding = incrowd.anonymize(table, **words, method=method).recoding
+            text = recoding._repr_html_()
+            for name in recoding.names:
+                for label, meaning in zip(recoding.labels(name), recoding.meanings(name), strict=True):
+                    assert html.escape(label) in text
+                    assert meaning in str(recoding)

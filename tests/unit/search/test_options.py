@@ -15,7 +15,7 @@ from typer.testing import CliRunner
 import incrowd
 from incrowd.cli import app
 from incrowd.errors import PolicyError, UnknownNameError
-from incrowd.search.options import ByColumn, Choice, Flag, Number, Option, Texts, Whole, Words
+from incrowd.search.options import ByColumn, Choice, Flag, Number, Numbers, Option, Texts, Whole, Words
 from incrowd.search.registry import METHODS, method_of
 
 OPTIONS = [(method, name) for method, declared in METHODS.items() for name in declared.options]
@@ -38,6 +38,8 @@ def examples(kind):
             return {"all": "all", words[0]: words[0], ", ".join(words): list(words)}
         case Texts():
             return {"b, a": ["b", "a"], "a": ["a"]}
+        case Numbers():
+            return {"4:2:1": [4, 2, 1], " 0.5 ": [0.5]}
         case ByColumn(inner, _, for_all):
             columns = {f"zip={text}": {"zip": value} for text, value in examples(inner).items()}
             several = {f"zip={text}, age={text}": {"zip": v, "age": v} for text, v in examples(inner).items()}

@@ -5,6 +5,7 @@ Arrow and numpy let other threads run while they work, so threads are enough. Or
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Generator, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from typing import TypeVar
@@ -27,4 +28,5 @@ def ahead(items: Iterator[T]) -> Generator[T, None, None]:
                 yield item  # type: ignore[misc]
     finally:
         if isinstance(items, Generator):
-            items.close()
+            with contextlib.suppress(ValueError):  # a second signal while the item in the making is awaited
+                items.close()

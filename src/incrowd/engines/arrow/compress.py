@@ -1,8 +1,13 @@
-"""From rows to the compressed table: distinct values are numbered as they come, distinct tuples are counted."""
+"""From rows to the compressed table: distinct values are numbered as they come, distinct tuples are counted.
+
+Other engines count rows by themselves, and then number the values of what they counted here (`counted`): the compressed
+table is the same whoever counts.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -17,7 +22,7 @@ from incrowd.policy.policy import Policy
 from incrowd.run import Run
 from incrowd.table.attributes import Attribute, encode
 from incrowd.table.compressed import CompressedTable
-from incrowd.table.grouping import sort_tuples
+from incrowd.table.grouping import Counts, sort_tuples
 from incrowd.table.missing import encoded, is_missing
 from incrowd.table.scales import text_of
 from incrowd.table.target_bins import bins_of, places_in
@@ -25,24 +30,45 @@ from incrowd.taxonomies.taxonomy import Taxonomy
 
 _BUFFER_ROWS = 1 << 20  # rows that may wait before they are collapsed
 Codes = npt.NDArray[Any]  # the smallest signed type that holds them
+Counted = Iterable[tuple[pa.RecordBatch, Counts | None]]
+Compress = Callable[[Source, Policy, Run], CompressedTable]
 
 
 def compress(source: Source, policy: Policy, run: Run) -> CompressedTable:
     """Read a table once and keep its distinct tuples; see `Engine.compress`."""
-    columns = [ValueNumbers(name, _tokens(source, policy, name)) for name in policy.attributes]
-    others = [ValueNumbers(name, ()) for name in policy.counted]
-    tuples = _Tuples([*columns, *others])
-    wanted = [column.name for column in (*columns, *others)]
-    for batch in ahead(source.batches(wanted, encoded=wanted)):
-        codes = [column.codes(batch.column(column.name)) for column in columns]
-        if policy.missing != "category":
-            keep = np.logical_and.reduce([code >= 0 for code in codes])
-            _check_missing(policy, keep, source)
-            batch, codes = batch.filter(pa.array(keep)), [code[keep] for code in codes]
-        tuples.add([*codes, *(column.codes(batch.column(column.name)) for column in others)])
-        run.rows(len(batch))
+    wanted = counted_columns(policy)
+    rows = ((batch, None) for batch in ahead(source.batches(wanted, encoded=wanted)))
+    return counted(rows, source, policy, run, compress)
+
+
+def counted_columns(policy: Policy) -> list[str]:
+    """The columns that a compressed table is made from: quasi-identifiers, target and protected ones."""
+    return [*policy.attributes, *(name for name in policy.counted if name not in policy.attributes)]
+
+
+def counted(rows: Counted, source: Source, policy: Policy, run: Run, compress: Compress) -> CompressedTable:
+    """The compressed table of rows that an engine may have counted before.
+
+    Args:
+        rows: Batches with the columns of `counted_columns`, and how many records each row stands for, None for one.
+            Equal rows may come more than once. Values are of the type that `source` gives them.
+        source: Where they come from.
+        policy: Names the columns, and says what to do with missing values.
+        run: Gets the number of records as they pass.
+        compress: The engine's own way to compress, for the population, if the policy has one.
+    """
+    numbered = Numbered(source, policy)
+    tuples = _Tuples(numbered.columns)
+    for batch, counts in rows:
+        codes, counts = numbered.codes(batch, counts)
+        tuples.add(codes, counts)
+        run.rows(len(codes[0]) if counts is None else int(counts.sum()))
     source.check_unchanged()
-    table = _table(policy, columns, others, *tuples.collapsed(source.name))
+    return with_everyone(numbered.table(*tuples.collapsed(source.name)), policy, run, compress)
+
+
+def with_everyone(table: CompressedTable, policy: Policy, run: Run, compress: Compress) -> CompressedTable:
+    """The table, with the people of the population if the policy has one."""
     if policy.population_table is None:
         return table
     from incrowd.population import with_population
@@ -62,12 +88,84 @@ def _tokens(source: Source, policy: Policy, name: str) -> tuple[str, ...]:
     return tuple(text for text in missing_values(source, policy) if text not in known)
 
 
-def _check_missing(policy: Policy, keep: npt.NDArray[np.bool_], source: Source) -> None:
+def check_missing(policy: Policy, keep: npt.NDArray[np.bool_], source: Source) -> None:
+    """Raise DataError if a row is not to be kept, since it lacks a value, and the policy does not allow that."""
     if policy.missing == "error" and not keep.all():
         raise DataError(
             f"{source.name} has missing values in a quasi-identifier, which the policy does not allow; set missing to "
             "'category' or 'drop', or fill them in"
         )
+
+
+class Numbered:
+    """Rows as numbers: every distinct value of every column gets one, in order of appearance.
+
+    Args:
+        source: Where the rows come from.
+        policy: Names the columns, and says what to do with missing values.
+    """
+
+    def __init__(self, source: Source, policy: Policy) -> None:
+        self._source, self._policy = source, policy
+        self._attributes = [ValueNumbers(name, _tokens(source, policy, name)) for name in policy.attributes]
+        self._others = [ValueNumbers(name, ()) for name in policy.counted]
+
+    @property
+    def columns(self) -> list[ValueNumbers]:
+        """The quasi-identifiers, then the columns that are counted within tuples."""
+        return [*self._attributes, *self._others]
+
+    def codes(self, batch: pa.RecordBatch, counts: Counts | None = None) -> tuple[list[Codes], Counts | None]:
+        """The numbers of the next rows by column, and their counts; of complete rows only, if the policy says so."""
+        policy = self._policy
+        codes = [column.codes(batch.column(column.name)) for column in self._attributes]
+        if policy.missing != "category":
+            keep = np.logical_and.reduce([code >= 0 for code in codes])
+            check_missing(policy, keep, self._source)
+            batch, codes = batch.filter(pa.array(keep)), [code[keep] for code in codes]
+            counts = None if counts is None else counts[keep]
+        return [*codes, *(column.codes(batch.column(column.name)) for column in self._others)], counts
+
+    def meaning(self, used: Sequence[tuple[Codes, Counts]]) -> Meaning:
+        """What the numbers mean, where the tuples themselves are elsewhere.
+
+        Args:
+            used: The numbers that occur in each column, and how many records have each; quasi-identifiers come first,
+                then the target, if there is one.
+        """
+        attributes, code_of = [], []
+        for column, (numbers, _) in zip(self._attributes, used, strict=False):
+            attribute, codes = _encode(self._policy, column.name, *_used(column, numbers))
+            attributes.append(attribute)
+            code_of.append(np.asarray(codes, np.int64))
+        if not self._policy.target:
+            return Meaning(tuple(attributes), code_of)
+        numbers, counts = used[len(attributes)]
+        labels, label_of = _binned(*_values(self._others[0], numbers), counts)
+        found = np.zeros(int(numbers.max(initial=-1)) + 2, np.int64)
+        found[numbers] = label_of
+        return Meaning(tuple(attributes), code_of, labels, found)
+
+    def table(self, codes: list[Codes], counts: Counts) -> CompressedTable:
+        """The compressed table of rows of numbers, each of which stands for some records."""
+        return _table(self._policy, self._attributes, self._others, codes, counts)
+
+
+@dataclass(frozen=True)
+class Meaning:
+    """What numbers of values mean.
+
+    Args:
+        attributes: The quasi-identifying attributes.
+        code_of: The code of each number, by attribute; the last entry is that of a missing value, whose number is -1.
+        labels: The labels of the target; none without one.
+        label_of: The label of each number of the target, likewise.
+    """
+
+    attributes: tuple[Attribute, ...]
+    code_of: list[Codes]
+    labels: tuple[str | None, ...] = ()
+    label_of: Codes | None = None
 
 
 class ValueNumbers:
@@ -107,13 +205,13 @@ class _Tuples:
 
     def __init__(self, columns: Sequence[ValueNumbers]) -> None:
         self._columns = columns
-        self._waiting: list[tuple[list[Codes], npt.NDArray[np.int64] | None]] = []
+        self._waiting: list[tuple[list[Codes], Counts | None]] = []
         self._rows = 0
         self._distinct = 0
 
-    def add(self, codes: list[Codes]) -> None:
+    def add(self, codes: list[Codes], counts: Counts | None = None) -> None:
         if len(codes[0]):
-            self._waiting.append((codes, None))
+            self._waiting.append((codes, counts))
             self._rows += len(codes[0])
         if self._rows > max(_BUFFER_ROWS, 2 * self._distinct):
             columns, counts = self._joined()

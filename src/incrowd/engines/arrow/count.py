@@ -29,7 +29,7 @@ def label_counts(
     for batch in ahead(source.batches(columns, encoded=recoding.names)):
         found, keep = recoder.classes(batch)
         numbers = numbered.codes(batch.column(target))
-        ranked = np.append(_ranks(text_of(numbered.values), labels), shape[1] - 1)[numbers]
+        ranked = np.append(ranks(text_of(numbered.values), labels), shape[1] - 1)[numbers]
         stay = found < classes if keep is None else keep & (found < classes)  # others are left out
         found, ranked = found[stay], ranked[stay]
         if (np.minimum(found, ranked) < 0).any():
@@ -40,7 +40,7 @@ def label_counts(
     return counts
 
 
-def _ranks(values: pa.Array, labels: tuple[str | None, ...]) -> Counts:
+def ranks(values: pa.Array, labels: tuple[str | None, ...]) -> Counts:
     """The place of each value among the labels, -1 for none."""
     if len(lower_bounds(labels)):
         return places_in(values.to_pylist(), labels)

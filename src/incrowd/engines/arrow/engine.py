@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
+
 from incrowd.engines.arrow.compress import compress, missing_values
 from incrowd.engines.arrow.count import label_counts
 from incrowd.engines.arrow.preview import preview
 from incrowd.engines.arrow.recode import recoded, released
-from incrowd.engines.arrow.write import write
-from incrowd.engines.engine import Engine
+from incrowd.engines.arrow.write import output, write
+from incrowd.engines.engine import Settings
 
 
+@dataclass(frozen=True)
 class ArrowEngine:
     """Streams Arrow batches."""
+
+    settings: Settings = field(default_factory=Settings)
+    name: str = "arrow"
 
     compress = staticmethod(compress)
     missing_values = staticmethod(missing_values)
@@ -19,7 +25,5 @@ class ArrowEngine:
     recoded = staticmethod(recoded)
     preview = staticmethod(preview)
     label_counts = staticmethod(label_counts)
+    output = staticmethod(output)
     write = staticmethod(write)
-
-
-ENGINE: Engine = ArrowEngine()

@@ -46,6 +46,7 @@ def recoded(
     run: Run,
     *,
     see: See | None = None,
+    sees: Sequence[str] | None = None,
     witnessed: Sequence[str] = (),
     keep_order: bool = False,
 ) -> Any:

@@ -10,29 +10,38 @@ from incrowd.engines.arrow.ahead import ahead
 from incrowd.engines.arrow.recode import released
 from incrowd.engines.arrow.shuffle import shuffled
 from incrowd.engines.engine import See
-from incrowd.formats.registry import open_writer
+from incrowd.formats.outputs import Output
+from incrowd.formats.registry import open_writer, output_of
 from incrowd.formats.sources import Source
 from incrowd.recodings.recoding import Recoding
 from incrowd.run import Run
 
 
+def output(address: str | Path, *, overwrite: bool) -> Output | None:
+    """Where rows go if that is no file; see `Engine.output`."""
+    return output_of(address, overwrite=overwrite)
+
+
 def write(
     source: Source,
     recoding: Recoding,
-    path: Path,
+    path: Path | Output,
     see: See,
     run: Run,
     *,
+    sees: Sequence[str] | None = None,
     seen: bool = False,
     witnessed: Sequence[str] = (),
     keep_order: bool = False,
 ) -> str:
     """Write the recoded rows to a file; see `Engine.write`."""
     rows = released(source, recoding, run, seen=seen, witnessed=witnessed)
-    batches = ahead(rows if keep_order else shuffled(rows, witnessed, path.parent, recoding.names))
+    folder = path.parent if isinstance(path, Path) else path.beside.parent
+    batches = ahead(rows if keep_order else shuffled(rows, witnessed, folder, recoding.names))
     first = next(batches)
     written = first.schema.names[: len(first.schema) - len(witnessed)]
-    with open_writer(path, first.select(written).schema, source) as writer:
+    schema = first.select(written).schema
+    with open_writer(path, schema, source) if isinstance(path, Path) else path.writer(schema, source) as writer:
         for batch in itertools.chain([first], batches):
             run.check()
             see(batch)

@@ -2,9 +2,10 @@
 
 - With a target, top-down refinement (`tdr`): it keeps what predicts the target.
 - With several quasi-identifiers, `tdr` too: local methods take one.
-- Otherwise the local method that loses least. `mondrian` is quick at any size, and best where there are many
-  attributes; `cover` mostly loses less, but takes longer than linear in the size. Both run and the better one is taken
-  (NCP), unless the table is too large for `cover` or even for classes of single tuples.
+- Otherwise the local method that loses least. `mondrian` is quick at any size, and best where there are many numbers;
+  `cover` mostly loses less, but takes longer than linear in the size. Both run and the better one is taken (NCP),
+  unless the table is too large for `cover` or even for classes of single tuples. Of larger tables a few rounds of
+  `cover` show whether it is worth its time: where they cover next to nothing, `mondrian` loses less.
 
 Where records may be left out, only the last one runs: which of the two is better could depend on who is left out, and
 the certificate names the method.
@@ -28,7 +29,10 @@ from incrowd.table.compressed import CompressedTable
 
 LOCAL = 5_000_000  # tuples; beyond, a recoding of single tuples does not fit into memory
 SWIFT = {"cover": {"effort": 0}}  # options that save time: compiling the rest takes longest on a new machine
-COVER = 600_000  # cells (tuples x attributes) that `cover` takes about half a minute for
+COVER = 4_000_000  # cells (tuples x attributes) that `cover` takes about half a minute for
+QUICK = 400_000  # cells that it takes a few seconds for
+ROUNDS = 500  # of `cover` that show whether it is worth more than that
+SHARE = 0.1  # of the records that they have to cover
 
 
 def choices(table: CompressedTable, requirements: Requirements) -> tuple[tuple[str, ...], str]:
@@ -42,6 +46,13 @@ def choices(table: CompressedTable, requirements: Requirements) -> tuple[tuple[s
     if len(table.counts) * len(table.attributes) > COVER:
         return ("mondrian",), "without a target a local method loses least, and cover would take long on this table"
     return ("mondrian", "cover"), "without a target a local method loses least"
+
+
+def _is_worth_it(table: CompressedTable, requirements: Requirements, run: Run) -> bool:
+    """Whether a few rounds of cover cover more than next to nothing."""
+    from incrowd.search.clustering.cover import share_covered
+
+    return share_covered(table, requirements[0], ROUNDS, run) >= SHARE
 
 
 def automatic(
@@ -66,6 +77,9 @@ def automatic(
     options: dict[str, Any] = {"suppress": suppress} if suppress else {}
     options |= {"priorities": priorities} if priorities else {}
     names, why = choices(table, requirements)
+    large = len(table.counts) * len(table.attributes) > QUICK
+    if "cover" in names and large and suppress:  # what the rounds cover could tell of who is left out
+        names, why = ("mondrian",), f"{why}, and cover would take long on this table"
     if suppress:
         names = names[-1:]  # which of two is better could tell of who is left out
     found: list[tuple[float, str, SearchResult]] = []
@@ -75,6 +89,9 @@ def automatic(
         part = run if not found else run.part()
         part.anytime = method.anytime
         try:
+            if name == "cover" and large and not _is_worth_it(table, requirements, part):
+                why += ", and records are too far apart for cover"
+                continue
             result = method.search(table, requirements, words, part)
         except TimeLimitError:
             if not found:

@@ -3,17 +3,23 @@
 from __future__ import annotations
 
 from incrowd.search.method import Method
-from incrowd.search.options import SUPPRESS, ByColumn, Choice, Number, Option, Whole
+from incrowd.search.options import SUPPRESS, ByColumn, Choice, Number, Numbers, Option, Whole
 
 _KACA = "incrowd.search.clustering.kaca:kaca"
 _DISTANCE = {
     "distance": Option("how far a value is from a more general one", Choice(("height", "uniform", "ncp"))),
     "beta": Option("how much more steps near the root weigh, with the distance height", Number(0, 100)),
+    "level_weights": Option(
+        "weights of the steps between the levels of a column's hierarchy, from the root down, with the distance height",
+        ByColumn(Numbers(0, 1000), "zip=4:2:1"),
+    ),
     "priorities": Option(
         "weight of each attribute, 1 if not named; those with low weights are generalized first",
         ByColumn(Number(0, 1000, above=True), "zip=5,age=2"),
     ),
 }
+
+PROOF = Choice(("quick", "bound", "optimum"))
 
 METHODS = {
     "kaca": Method(
@@ -39,6 +45,7 @@ METHODS = {
             "rounds": Option("largest number of rounds", Whole(1)),
             "effort": Option("work that goes into making classes anew, in units of about a second", Whole(0)),
             "priorities": _DISTANCE["priorities"],
+            "proof": Option("what is proven of the loss; 'quick' is a bound where it takes little", PROOF),
             "suppress": SUPPRESS,
         },
         several=False,

@@ -16,7 +16,6 @@ from incrowd.privacy.compiled import Needs, could_be_two, is_good, lacking
 from incrowd.run import Run
 from incrowd.search.clustering.class_index import (
     Classes,
-    Forest,
     Query,
     Tree,
     insert,
@@ -26,11 +25,13 @@ from incrowd.search.clustering.class_index import (
     new_tree,
     remove,
 )
+from incrowd.search.clustering.forest import Forest
 from incrowd.search.compiled import compiled
 
 Array = npt.NDArray[Any]
 
 INSERTED, WAITING = range(2)
+EVERY = 2**62
 JOINING = 500  # how many units of work a step of the loop counts
 
 
@@ -57,6 +58,7 @@ class Clustering(NamedTuple):
 
     forest: Forest
     needs: Needs
+    looks: int
     classes: Classes
     members: Members
     tree: Tree
@@ -67,7 +69,14 @@ class Clustering(NamedTuple):
 
 
 def agglomerated(
-    forest: Forest, roots: Array, nodes: Array, counts: Array, needs: Needs, run: Run, bucket: int
+    forest: Forest,
+    roots: Array,
+    nodes: Array,
+    counts: Array,
+    needs: Needs,
+    run: Run,
+    bucket: int,
+    looks: int = EVERY,
 ) -> tuple[Array, Array, Array]:
     """Run KACA1.
 
@@ -79,11 +88,12 @@ def agglomerated(
         needs: What a class needs.
         run: Asked between two slices whether to go on; its seed is that of the random choices.
         bucket: Classes per bucket of the index.
+        looks: At how many classes a search for the nearest looks at most.
 
     Returns:
         Tuple, class and records of each part of the result; classes are numbered with gaps.
     """
-    state = new_clustering(forest, roots, nodes, counts, needs, run.seed, bucket)
+    state = new_clustering(forest, roots, nodes, counts, needs, run.seed, bucket, looks)
     run.in_slices(lambda amount: index_some(state, amount))
     small = int(state.at[WAITING])
 
@@ -98,13 +108,14 @@ def agglomerated(
 
 
 def new_clustering(
-    forest: Forest, roots: Array, nodes: Array, counts: Array, needs: Needs, seed: int, bucket: int
+    forest: Forest, roots: Array, nodes: Array, counts: Array, needs: Needs, seed: int, bucket: int, looks: int
 ) -> Clustering:
     """Every tuple a class, none of them in the tree yet."""
     tuples = len(counts)
     return Clustering(
         forest,
         needs,
+        looks,
         new_classes(nodes, counts),
         _members(counts),
         new_tree(tuples, roots, bucket),
@@ -180,7 +191,7 @@ def _join(state: Clustering) -> None:
     size = classes.rows[:, -2]
     number = small.numbers[draw(state.random) % np.uint64(at[WAITING])]
     _forget(small, number, at)
-    other = nearest(state.tree, state.forest, classes, state.query, number, needs)
+    other = nearest(state.tree, state.forest, classes, state.query, number, needs, state.looks)
     remove(state.tree, classes, number)
     if could_be_two(needs, size[number] + size[other]):
         taken = lacking(needs, size[number])

@@ -5,9 +5,6 @@ classes below each child of g, those at g itself, and all others. The bound of a
 one attribute only, so going down costs one term; a subtree is left out if even a class of one record in it would be
 farther than the nearest found. Buckets split when they grow full, so classes may
 come and go. With buckets without limit it is the plain loop over all classes.
-
-Hierarchies are laid behind each other in preorder: node x has the descendants x+1 to end[x]-1. `detail` says how much a
-node still says, more for deeper ones, in whole numbers: sums are exact, so ties are ties, in any order of addition.
 """
 
 from __future__ import annotations
@@ -19,24 +16,17 @@ import numpy.typing as npt
 from numba import njit
 
 from incrowd.privacy.compiled import Needs, could_be_two, lacking
+from incrowd.search.clustering.forest import Forest
 from incrowd.search.compiled import compiled
 
 Array = npt.NDArray[Any]
 
 BELOW, AT, OTHER = 0, 1, 2  # which classes a child of a split holds
 FARTHEST = 2**62
-TABLE = 4096  # hierarchies with up to so many nodes get a table of what a class shares with each node
+TABLE = 65_536  # hierarchies with up to so many nodes get a table of what a class shares with each node
 
 # What a search reads of a tree node lies side by side in memory: a row of `links`.
 ATTRIBUTE, SPLIT, KIND, VALUE, FILLED, SIBLING, FIRST = range(7)
-
-
-class Forest(NamedTuple):
-    """The hierarchies of all attributes: parent (-1 at roots), end of the descendants, and detail of each node."""
-
-    parent: Array
-    end: Array
-    detail: Array
 
 
 class Classes(NamedTuple):
@@ -292,10 +282,11 @@ def _term(query: Query, details: Array, a: int, node: int, own: int, others: int
 
 
 @compiled
-def nearest(tree: Tree, forest: Forest, classes: Classes, query: Query, number: int, needs: Needs) -> int:
+def nearest(tree: Tree, forest: Forest, classes: Classes, query: Query, number: int, needs: Needs, looks: int) -> int:
     """The class with the smallest distance to a class that is not good; of equals the one with the smallest key.
 
     If the two together could be two good classes, only as many records as the small class lacks take part: the stub.
+    After so many `looks` at classes the nearest of these is taken; the search begins where near ones are.
     """
     rows, keys, width = classes.rows, classes.key, classes.rows.shape[1] - 2
     own = int(rows[number, width])
@@ -311,6 +302,9 @@ def nearest(tree: Tree, forest: Forest, classes: Classes, query: Query, number: 
         if links[place, ATTRIBUTE] >= 0:
             height = _descend(tree, query, detail, place, bound, best, own, height)
             continue
+        if looks <= 0 and chosen >= 0:
+            break
+        looks -= links[place, FILLED]
         other = links[place, FIRST]
         while other >= 0:
             if other != number:

@@ -5,14 +5,16 @@ wrong neighbours (as clustering does) lose attributes that they could have kept.
 
 1. Rounds. Every choice of one level per attribute is a round; rounds are sorted by the loss (NCP) that they would cost
    the whole table. In each round the records that are still uncovered are generalized to those levels; groups that are
-   good leave as classes. A record leaves in the cheapest round in which it still has a crowd.
+   good leave as classes. A record leaves in the cheapest round in which it still has a crowd. Where there are too many
+   choices, there are two stages (see `levels`).
 2. Remainder. What no round covered joins its nearest class, or a stub of it, as in KACA1 with the NCP distance.
 3. Every class is drawn together to the closest common generalization of its members.
 4. Exchange. Records that their class can spare move to the class that has all their values and improves the objective
    most, until nothing improves. The objective is the sum over records of their loss ("ncp"), the sum over classes of
    their squared size ("dm", the loss where that is equal), or both ("mix": one unit of the latter counts as much as a
-   tenth of a k-th of a record that lost everything; k is the least size of a good class). Of small tables, what
-   clustering alone makes of all tuples is exchanged instead, if that costs less.
+   tenth of a k-th of a record that lost everything; k is the least size of a good class). Of small tables, and for
+   "dm", what clustering alone makes of all tuples is exchanged instead, if that costs less; so the release never costs
+   more than that of KACA1, there with the NCP distance, here as printed.
 5. Destroy and repair. A few classes near to each other are made anew, over and over, and kept if that costs less (see
    `recovering`), for an `effort` that is counted in work, not by a clock; then there is another exchange.
 
@@ -31,37 +33,40 @@ the index is made. Random numbers are drawn in steps 2 and 5.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
-from heapq import heappop, heappush
-from itertools import islice
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from incrowd.errors import DataError, PolicyError
+from incrowd.measures.hierarchical_distance import Weights
 from incrowd.privacy.model import Requirement, Requirements, with_suppression
+from incrowd.privacy.needs import Needs
 from incrowd.recodings.by_tuple import ByTuple
 from incrowd.recodings.hierarchies import Hierarchy, Nodes, hierarchy_of
 from incrowd.recodings.mapping import common, distinct, mapping_of, nodes_of, trace
 from incrowd.run import Run
 from incrowd.search.clustering.distances import details, weights_of
+from incrowd.search.clustering.forest import forest_of
 from incrowd.search.clustering.guarded import Space, guarded, is_guarded
-from incrowd.search.clustering.kaca import BUCKET, forest_of
+from incrowd.search.clustering.kaca import BUCKET
+from incrowd.search.clustering.kernels import kernels_for
 from incrowd.search.clustering.leaving_out import leave_out
 from incrowd.search.clustering.ledger import Ledger
+from incrowd.search.clustering.levels import Rounds, Stages, stages_of
+from incrowd.search.clustering.proof.facts import MOST, QUICK, Priced, gap, proven
 from incrowd.search.method import SearchResult
 from incrowd.search.record_suppression import budget_of
 from incrowd.table.compressed import CompressedTable
 from incrowd.table.grouping import count
 
-if TYPE_CHECKING:
-    from incrowd.privacy.compiled import Needs
-
-WORK = 1_000_000_000  # tuples to look at over all rounds
+WORK = 300_000_000  # tuples to look at over all rounds
 SWEEPS = 20
+LOOKING = 1_000  # classes that a search for the nearest looks at
 LOOKS = 40_000_000  # values to look at per unit of effort
-SMALL = 20_000  # tuples of a table for which several starts are tried
+SMALL = 5_000  # tuples of a table for which several starts are tried
 MOSTLY = 100  # they are not tried where the rounds left less than one in so many records
 Numbers = npt.NDArray[np.int64]
 Parts = tuple[Numbers, Numbers, Numbers]
@@ -77,6 +82,7 @@ def cover(
     effort: int = 5,
     suppress: float = 0.0,
     priorities: Mapping[str, float] | None = None,
+    proof: str = "quick",
 ) -> SearchResult:
     """Search by cover, clustering and exchange.
 
@@ -85,10 +91,11 @@ def cover(
         requirements: One, over all attributes of the table.
         run: Asked in between whether to go on.
         objective: What the exchange improves: "ncp", "dm" or "mix".
-        rounds: How many rounds there may be. They also end when a thousand million tuples have been looked at.
+        rounds: How many rounds there may be. They also end when 300 million tuples have been looked at.
         effort: How much work goes into making classes anew, in units of about a second.
         suppress: Share of the records that may be left out.
         priorities: Weights of attributes by name, with which losses are multiplied; 1 for those that are not named.
+        proof: What is proven of the loss: a bound if that is "quick", a "bound" anyway, or that it is the "optimum".
     """
     (requirement,) = requirements
     budget = budget_of(table, suppress)
@@ -97,15 +104,19 @@ def cover(
     hierarchies = [hierarchy_of(attribute) for attribute in table.attributes]
     detail, _ = details(table.attributes, hierarchies, "ncp", weights_of("ncp", 1, priorities, hierarchies))
     forest, roots = forest_of(hierarchies, detail)
-    levels = _rounds(table, hierarchies, detail, rounds, run)
+    stages = stages_of(table, hierarchies, detail, rounds, run)
     everything = sum(int(column.max()) for column in detail)  # what a record can lose
     crowding = {"ncp": 0, "mix": everything // (10 * requirement.least_size), "dm": everything}[objective]
-    words = (table, requirement, hierarchies, forest, roots, levels, crowding)
+    if proof == "optimum":
+        return _optimum(table, requirement, hierarchies, objective, bool(budget or priorities), run)
+    words = (table, requirement, hierarchies, forest, roots, stages, crowding)
     parts, facts = _guarded(*words, run) if is_guarded(requirement) else _counted(*words, effort, run)
     if budget:
         space = Space(forest, roots, nodes_of(table, hierarchies) + roots, table.counts, Ledger(table, requirement))
         parts, facts["suppressed_records"] = leave_out(space, parts, budget, run)
     mapping = mapping_of(table, hierarchies, *parts)
+    if not budget and not priorities:
+        facts |= proven(table, requirement, hierarchies, mapping, run, MOST if proof == "bound" else QUICK)
     return SearchResult(ByTuple.of(mapping, run.seed), facts={"objective": objective, **facts})
 
 
@@ -115,33 +126,37 @@ def _counted(
     hierarchies: Sequence[Hierarchy],
     forest: Any,
     roots: Nodes,
-    levels: Any,
+    stages: Stages,
     crowding: int,
     effort: int,
     run: Run,
-) -> tuple[Parts, dict[str, int]]:
+) -> tuple[Parts, dict[str, float]]:
     """Where the size of a class is all that counts; equal records may be in different classes."""
-    from incrowd.search.clustering.agglomeration import agglomerated
-    from incrowd.search.clustering.covering import covered
-
-    needs, tuples = requirement.needs, nodes_of(table, hierarchies)
-    groups, facts = _groups(covered(levels, _codes(table), table.counts, needs, WORK, run))
+    needs, tuples, kernels = requirement.needs, nodes_of(table, hierarchies), kernels_for(len(table.counts))
+    groups, facts = _groups(_covered(table, stages, needs, run))
     nodes, number = distinct(_common(hierarchies, tuples, groups)[groups])
     counts = count(number, len(nodes), table.counts)
-    clustered = agglomerated(forest, roots, nodes + roots, counts, needs, run, BUCKET)
+    clustered = kernels.agglomerated(forest, roots, nodes + roots, counts, needs, run, BUCKET, LOOKING)
     parts = trace(number, table.counts, *clustered)
-    other = _start_of_kaca(table, hierarchies, forest, roots, needs, run) if len(tuples) <= SMALL else None
+    other = None
+    by_size = crowding >= int(forest.detail[tuples[:1] + roots].sum())
+    if by_size:  # KACA1 as printed keeps sizes small
+        printed = forest_of(hierarchies, details(table.attributes, hierarchies, "height", Weights())[0])[0]
+        other = _start_of_kaca(table, hierarchies, printed, roots, needs, run)
+    elif len(tuples) <= SMALL:
+        other = _start_of_kaca(table, hierarchies, forest, roots, needs, run)
     run.anytime = True  # every class is good from here on
     exchange = partial(_exchange, hierarchies, forest, roots, tuples, needs=needs, crowding=crowding, run=run)
     parts, sweeps = exchange(parts=parts)
-    measure = partial(_cost, hierarchies, forest, roots, tuples, crowding)
+    measure = partial(_cost, hierarchies, forest, roots, tuples, crowding, by_size)
     if other is not None and measure(other) < measure(parts):
         parts, sweeps = exchange(parts=other)
     if effort and run.goes_on():
-        parts, facts["renewed"] = _recover(
+        anew, facts["renewed"] = _recover(
             hierarchies, forest, roots, tuples, parts, needs, crowding, effort * LOOKS, run
         )
-        parts, _ = exchange(parts=parts)
+        anew, _ = exchange(parts=anew)
+        parts = anew if measure(anew) <= measure(parts) else parts
     return parts, {**facts, "sweeps": sweeps}
 
 
@@ -149,20 +164,24 @@ def _start_of_kaca(
     table: CompressedTable, hierarchies: Sequence[Hierarchy], forest: Any, roots: Nodes, needs: Needs, run: Run
 ) -> Parts:
     """The parts that clustering alone makes."""
-    from incrowd.search.clustering.agglomeration import agglomerated
-
-    parts = agglomerated(forest, roots, nodes_of(table, hierarchies) + roots, table.counts, needs, run, BUCKET)
+    clustered = kernels_for(len(table.counts)).agglomerated
+    parts = clustered(forest, roots, nodes_of(table, hierarchies) + roots, table.counts, needs, run, BUCKET)
     return parts[0], np.unique(parts[1], return_inverse=True)[1], parts[2]
 
 
 def _cost(
-    hierarchies: Sequence[Hierarchy], forest: Any, roots: Nodes, tuples: Nodes, crowding: int, parts: Parts
-) -> int:
-    """What the exchange lowers: sizes squared, less the detail that is held, of classes that differ."""
+    hierarchies: Sequence[Hierarchy], forest: Any, roots: Nodes, tuples: Nodes, crowding: int, by_size: bool,
+    parts: Parts,
+) -> tuple[int, int]:  # fmt: skip
+    """What the exchange lowers, of classes that differ: sizes squared, less the detail that is held.
+
+    Where sizes count most, they come first, and the detail only where they are equal.
+    """
     _, groups = np.unique(parts[1], return_inverse=True)
     classes, groups = _merged(_common(hierarchies, tuples[parts[0]], groups), groups)
     sizes = count(groups, len(classes), parts[2])
-    return crowding * int(sizes @ sizes) - int(sizes @ forest.detail[classes + roots].sum(axis=1))
+    squares, held = int(sizes @ sizes), int(sizes @ forest.detail[classes + roots].sum(axis=1))
+    return (squares, -held) if by_size else (crowding * squares - held, 0)
 
 
 def _recover(
@@ -192,15 +211,14 @@ def _guarded(
     hierarchies: Sequence[Hierarchy],
     forest: Any,
     roots: Nodes,
-    levels: Any,
+    stages: Stages,
     crowding: int,
     run: Run,
-) -> tuple[Parts, dict[str, int]]:
+) -> tuple[Parts, dict[str, float]]:
     """Where the values of protected columns count; classes are sets of whole tuples."""
-    from incrowd.search.clustering.guarded_rounds import covered_well
-
     ledger = Ledger(table, requirement)
-    groups, facts = _groups(covered_well(levels, _codes(table), ledger, WORK, run))
+    codes, covered = np.stack(table.codes).astype(np.uint32), kernels_for(len(table.counts)).covered_well
+    groups, facts = _groups(covered(stages[0], codes, ledger, WORK, run))
     space = Space(forest, roots, nodes_of(table, hierarchies) + roots, table.counts, ledger)
     many = (table.records - facts["covered"]) * MOSTLY > table.records
     others = [np.arange(len(groups))] if many and len(groups) <= SMALL else []  # KACA's start, where it costs little
@@ -208,71 +226,59 @@ def _guarded(
     return (np.arange(len(groups)), groups, table.counts), {**facts, "sweeps": sweeps}
 
 
-def _codes(table: CompressedTable) -> Any:
-    """The tuples: tuples x attributes; without a sign there is no check of it in the inner loop."""
-    return np.stack(table.codes, axis=1).astype(np.uint32)
+def _covered(table: CompressedTable, stages: Stages, needs: Needs, run: Run) -> Rounds:
+    """The rounds of the first stage, and those of the second, if more records are left over than not."""
+    covered = kernels_for(len(table.counts)).covered
+    codes = np.stack(table.codes).astype(np.uint32)  # attributes x tuples; without a sign there is no check of it
+    done: Rounds = covered(stages[0], codes, table.counts, needs, WORK, run)
+    if stages[1] is None or 2 * done.covered > table.records:
+        return done
+    left = np.flatnonzero(done.found < 0)
+    more = covered(stages[1], np.ascontiguousarray(codes[:, left]), table.counts[left], needs, WORK, run)
+    done.found[left] = np.where(more.found < 0, -1, more.found + done.groups)
+    return Rounds(done.found, done.groups + more.groups, done.rounds + more.rounds, done.covered + more.covered)
 
 
-def _rounds(
-    table: CompressedTable, hierarchies: Sequence[Hierarchy], detail: Sequence[Numbers], rounds: int, run: Run
-) -> Any:
-    """The levels of the attributes, and the rounds, for compiled code."""
-    from incrowd.search.clustering.covering import Levels
+def _optimum(
+    table: CompressedTable, requirement: Requirement, hierarchies: Sequence[Hierarchy], objective: str, more: bool,
+    run: Run,
+) -> SearchResult:  # fmt: skip
+    """The release with the least loss.
 
-    levels = [_levels(table, a, hierarchy, detail[a]) for a, hierarchy in enumerate(hierarchies)]
-    order = []
-    for choice in islice(cheapest_first([[loss for _, loss in column] for column in levels]), rounds):
-        order.append(choice)
-        if len(order) % 1000 == 0:
-            run.check()
-    above = [nodes for column in levels for nodes, _ in column]
-    starts = iter(np.cumsum([0, *map(len, above)]).tolist())
-    first = np.zeros((len(levels), max(map(len, levels))), np.int64)
-    for a, column in enumerate(levels):
-        first[a, : len(column)] = list(islice(starts, len(column)))
-    return Levels(np.concatenate(above).astype(np.uint64), first, np.array(order, np.int64))
-
-
-def _groups(state: Any) -> tuple[Numbers, dict[str, int]]:
-    """The group of each tuple (a tuple that was left over is one of its own), number of rounds, records covered."""
-    from incrowd.search.clustering.covering import COVERED, GROUPS, ROUND
-
-    found, at = state.found, state.at.tolist()
-    left = found < 0
-    found[left] = at[GROUPS] + np.arange(int(left.sum()))
-    return found, {"rounds": at[ROUND], "covered": at[COVERED]}
-
-
-Level = tuple[Numbers, int]  # the node of each code, and what all records lose together, in whole units
-
-
-def _levels(table: CompressedTable, index: int, hierarchy: Hierarchy, detail: Numbers) -> list[Level]:
-    """The levels of an attribute that differ, from the most specific to the root."""
-    counts = table.value_counts(index)
-    levels: list[Level] = []
-    for level in range(hierarchy.taxonomy.height + 1, 0, -1):
-        nodes = hierarchy.to_level(hierarchy.leaves, level).astype(np.int64)
-        if not levels or (nodes != levels[-1][0]).any():
-            levels.append((nodes, int(counts @ (detail[hierarchy.leaves] - detail[nodes]))))
-    return levels
-
-
-def cheapest_first(losses: Sequence[Sequence[int]]) -> Iterator[tuple[int, ...]]:
-    """All choices of one level per attribute, by the sum of their losses, each once.
-
-    Args:
-        losses: The losses of the levels of each attribute, ascending.
+    Raises:
+        PolicyError: Something else is asked for at the same time.
+        DataError: The table is too large, or the solver gave up.
     """
-    start = (0,) * len(losses)
-    heap = [(sum(column[0] for column in losses), start, 0)]
-    while heap:
-        cost, choice, last = heappop(heap)
-        yield choice
-        for a in range(last, len(losses)):  # from the attribute that was raised last on: one way to every choice
-            if choice[a] + 1 < len(losses[a]):
-                raised = (*choice[:a], choice[a] + 1, *choice[a + 1 :])
-                more = losses[a][choice[a] + 1] - losses[a][choice[a]]
-                heappush(heap, (cost + more, raised, a))
+    from incrowd.search.clustering.proof.optimum import optimum
+
+    if objective != "ncp" or more or is_guarded(requirement):
+        raise PolicyError(
+            "the proven optimum is that of NCP for models that count records; "
+            "set proof to 'quick', or leave out objective, priorities, suppress and protected columns"
+        )
+    priced = Priced.of(table, hierarchies, MOST)
+    parts = None if priced is None else optimum(priced, table.counts, requirement.needs, run)[0]
+    if parts is None or priced is None:
+        raise DataError("the table is too large to prove the optimum; set proof to 'bound'")
+    mapping = mapping_of(table, hierarchies, *parts)
+    total = float(priced.losses(mapping).sum())
+    facts = {"objective": objective, **gap(total, total, priced.unit * table.records * len(hierarchies))}
+    return SearchResult(ByTuple.of(mapping, run.seed), facts=facts)
+
+
+def share_covered(table: CompressedTable, requirement: Requirement, rounds: int, run: Run) -> float:
+    """The share of the records that a few rounds cover: where it is next to nothing, cover is mere clustering."""
+    hierarchies = [hierarchy_of(attribute) for attribute in table.attributes]
+    detail, _ = details(table.attributes, hierarchies, "ncp", Weights())
+    needs = Needs(requirement.least_size)
+    return _covered(table, stages_of(table, hierarchies, detail, rounds, run), needs, run).covered / table.records
+
+
+def _groups(done: Rounds) -> tuple[Numbers, dict[str, float]]:
+    """The group of each tuple (a tuple that was left over is one of its own), number of rounds, records covered."""
+    found, left = done.found, done.found < 0
+    found[left] = done.groups + np.arange(int(left.sum()))
+    return found, {"rounds": done.rounds, "covered": done.covered}
 
 
 def _common(hierarchies: Sequence[Hierarchy], tuples: Nodes, groups: Numbers) -> Nodes:
@@ -291,8 +297,7 @@ def _exchange(
     run: Run,
 ) -> tuple[Parts, int]:
     """Sweep until nothing moves, or the run should not go on; the parts, and the sweeps that moved something."""
-    from incrowd.search.clustering.exchange import exchanged, new_sweep
-
+    exchanged = kernels_for(len(tuples)).exchanged
     for number in range(SWEEPS):
         if not run.goes_on():
             return parts, number
@@ -300,8 +305,7 @@ def _exchange(
         _, groups = np.unique(groups, return_inverse=True)
         classes, groups = _merged(_common(hierarchies, tuples[part_tuples], groups), groups)
         before = np.stack([part_tuples, groups, records], axis=1)
-        sweep = new_sweep(forest, roots, tuples + roots, classes + roots, before, needs, crowding, BUCKET)
-        after = exchanged(sweep, number + 1, run)
+        after = exchanged(forest, roots, tuples + roots, classes + roots, before, needs, crowding, number + 1, run)
         parts = (after[:, 0], after[:, 1], after[:, 2])
         if np.array_equal(before, after):
             return parts, number

@@ -1,4 +1,8 @@
-"""The rounds of the method "cover" in compiled code: whatever forms good groups at the levels of a round leaves."""
+"""The rounds of the method "cover" in compiled code: whatever forms good groups at the levels of a round leaves.
+
+A round looks at every tuple that is left. Groups are first counted in buckets, several of them in one, which is quick;
+only tuples of buckets that could hold a good group are grouped exactly.
+"""
 
 from __future__ import annotations
 
@@ -9,24 +13,12 @@ import numpy.typing as npt
 
 from incrowd.privacy.compiled import Needs, is_good
 from incrowd.run import Run
+from incrowd.search.clustering.levels import Levels, Rounds
 from incrowd.search.compiled import compiled
 
 Array = npt.NDArray[Any]
 
-_MULTIPLIER = np.uint64(0x9E3779B97F4A7C15)
-ROUND, LEAVING, PLACE, WAITING, STAY, GROUPS, COVERED, WORK = range(8)
-
-
-class Levels(NamedTuple):
-    """The node of each code at each level of each attribute, behind each other, and where each of them begins.
-
-    `rounds` are the levels of the attributes in each round, rounds x attributes; `first` is where in `nodes` a level of
-    an attribute begins, attributes x levels.
-    """
-
-    nodes: Array
-    first: Array
-    rounds: Array
+ROUND, WAITING, GROUPS, COVERED, WORK = range(5)
 
 
 class Groups(NamedTuple):
@@ -41,36 +33,39 @@ class Groups(NamedTuple):
 class Covering(NamedTuple):
     """All that the rounds know.
 
-    `left` are the tuples that are left over, `slots` the place of the group of each in the hash table, `found` the
-    group of each tuple that has left. `at` holds the ROUND, whether it is LEAVING (else groups are counted), the PLACE
-    in `left` that is next, how many tuples are WAITING there, how many of them STAY, the number of GROUPS, the records
-    that are COVERED, and how many tuples may still be looked at (WORK).
+    `base` is the key of each tuple at the lowest levels, `raised` what a higher level of an attribute adds; `left` are
+    the tuples that are left over, `keys` their keys in this round; `picked` those of them that may be in a good group,
+    `slots` the place of the group of each in the hash table; `found` the group of each tuple that has left. `at` holds
+    the ROUND, how many tuples are WAITING in `left`, the number of GROUPS, the records that are COVERED, and how many
+    tuples may still be looked at (WORK).
     """
 
     levels: Levels
     codes: Array
+    base: Array
+    raised: Array
     counts: Array
     needs: Needs
+    buckets: Array
     table: Groups
     left: Array
+    keys: Array
+    picked: Array
     slots: Array
     found: Array
     at: Array
 
 
-def covered(levels: Levels, codes: Array, counts: Array, needs: Needs, work: int, run: Run) -> Covering:
+def covered(levels: Levels, codes: Array, counts: Array, needs: Needs, work: int, run: Run) -> Rounds:
     """Go through the rounds in their order; groups that are good then leave as these groups.
 
     Args:
         levels: The levels of the attributes, and the rounds.
-        codes: The tuples: tuples x attributes.
+        codes: The tuples: attributes x tuples.
         counts: Records of each tuple.
         needs: What a group needs.
         work: How many tuples may be looked at; no round begins after that.
         run: Asked between two slices whether to go on.
-
-    Returns:
-        The state after the last round; `found` is the group of each tuple, -1 for those that are left over.
     """
     state = new_covering(levels, codes, counts, needs, work)
     records = int(counts.sum())
@@ -81,21 +76,47 @@ def covered(levels: Levels, codes: Array, counts: Array, needs: Needs, work: int
         return done
 
     run.in_slices(some)
-    return state
+    return rounds_of(state)
+
+
+def rounds_of(state: Covering) -> Rounds:
+    """What the rounds did."""
+    at = state.at.tolist()
+    return Rounds(state.found, at[GROUPS], at[ROUND], at[COVERED])
 
 
 def new_covering(levels: Levels, codes: Array, counts: Array, needs: Needs, work: int) -> Covering:
     """Before the first round."""
-    tuples, room = len(codes), 16
+    tuples, room = codes.shape[1], 16
     while room < 2 * tuples:
         room *= 2
     table = Groups(
         np.empty(room, np.uint64), np.empty(room, np.int64), np.empty(room, np.int64), np.full(room, -1, np.int64)
     )
-    at = np.zeros(8, np.int64)
+    base, raised = np.zeros(tuples, np.uint64), levels.hashes.copy()
+    for a, first in enumerate(levels.first):
+        lowest = levels.hashes[first[0] : first[0] + int(codes[a].max()) + 1]
+        base += lowest[codes[a]]
+        for start in first[1 : levels.heights[a]]:
+            raised[start : start + len(lowest)] -= lowest
+    at = np.zeros(5, np.int64)
     at[[WAITING, WORK]] = tuples, work
-    slots, found = np.empty(tuples, np.int64), np.full(tuples, -1, np.int64)
-    return Covering(levels, codes, counts.astype(np.int64), needs, table, np.arange(tuples), slots, found, at)
+    return Covering(
+        levels,
+        codes,
+        base,
+        raised,
+        counts.astype(np.int64),
+        needs,
+        np.empty(room, np.int64),
+        table,
+        np.arange(tuples),
+        np.empty(tuples, np.uint64),
+        np.empty(tuples, np.int64),
+        np.empty(tuples, np.int64),
+        np.full(tuples, -1, np.int64),
+        at,
+    )
 
 
 @compiled
@@ -103,66 +124,85 @@ def cover_some(state: Covering, amount: int) -> bool:
     """Go on with the rounds until so many tuples were looked at; whether all is done."""
     at = state.at
     while amount > 0:
-        if at[PLACE] == 0 and not at[LEAVING]:
-            if at[ROUND] == len(state.levels.rounds) or at[WAITING] == 0 or at[WORK] <= 0:
-                return True
-            at[WORK] -= at[WAITING]
-        begin, end = at[PLACE], min(at[WAITING], at[PLACE] + amount)
-        if at[LEAVING]:
-            _leave(state, begin, end)
-        else:
-            tally(state, begin, end)
-        amount -= end - begin
-        at[PLACE] = end
-        if end == at[WAITING]:
-            at[PLACE] = 0
-            if at[LEAVING]:
-                at[WAITING], at[STAY] = at[STAY], 0
-                at[ROUND] += 1
-            at[LEAVING] = 1 - at[LEAVING]
+        if at[ROUND] == len(state.levels.rounds) or at[WAITING] == 0 or at[WORK] <= 0:
+            return True
+        amount -= at[WAITING]
+        at[WORK] -= at[WAITING]
+        picked = pick(state)
+        if picked:
+            _leave(state, picked)
+        at[ROUND] += 1
     return False
 
 
 @compiled
-def tally(state: Covering, begin: int, end: int) -> None:
-    """Count the records of each group among tuples that are left, and note where in the table each tuple's is."""
-    codes, counts, nodes = state.codes, state.counts, state.levels.nodes
-    left, slots = state.left[begin:end], state.slots[begin:end]
+def pick(state: Covering) -> int:
+    """Pick the tuples that are left whose group may be good, and count the groups of these; how many they are."""
+    counts, left, keys, buckets, needs = state.counts, state.left, state.keys, state.buckets, state.needs
+    waiting, shift = state.at[WAITING], np.uint64(60)
+    while np.uint64(1) << (np.uint64(64) - shift) < np.uint64(2 * waiting):
+        shift -= np.uint64(1)
+    _key(state)
+    buckets[: np.uint64(1) << (np.uint64(64) - shift)] = 0
+    for i in range(waiting):
+        buckets[keys[i] >> shift] += counts[left[i]]
+    picked, slots = 0, state.slots
     key_of, records, number, seen = state.table
     last, now = np.uint64(len(seen) - 1), state.at[ROUND]
-    starts = np.empty(codes.shape[1], np.uint64)
-    for a in range(len(starts)):
-        starts[a] = state.levels.first[a, state.levels.rounds[now, a]]
-    for i in range(len(left)):
-        key, row = np.uint64(0), codes[left[i]]
-        for a in range(len(starts)):  # should two keys ever collide, their common group is only more general
-            key = (key ^ nodes[starts[a] + row[a]]) * _MULTIPLIER
-            key ^= key >> np.uint64(29)
+    for i in range(waiting):
+        key = keys[i]
+        if not is_good(needs, buckets[key >> shift]):
+            continue
         place = key & last
         while seen[place] == now and key_of[place] != key:
             place = (place + np.uint64(1)) & last
         if seen[place] != now:
             seen[place], key_of[place], records[place], number[place] = now, key, 0, -1
         records[place] += counts[left[i]]
-        slots[i] = place
+        state.picked[picked], slots[picked] = left[i], place
+        picked += 1
+    return picked
 
 
 @compiled
-def _leave(state: Covering, begin: int, end: int) -> None:
+def _key(state: Covering) -> None:
+    """The keys of the tuples that are left: what the attributes above their lowest level add to those at the lowest."""
+    codes, left, keys, raised, first = state.codes, state.left, state.keys, state.raised, state.levels.first
+    choice, waiting = state.levels.rounds[state.at[ROUND]], state.at[WAITING]
+    for i in range(waiting):
+        keys[i] = state.base[left[i]]
+    for a in range(len(choice)):
+        if choice[a]:
+            above, column = raised[first[a, choice[a]] :], codes[a]
+            for i in range(waiting):
+                keys[i] += above[column[left[i]]]
+
+
+@compiled
+def _leave(state: Covering, picked: int) -> None:
     """Let tuples leave whose group is good; the others move up in the list of those that are left."""
-    at, left, table = state.at, state.left, state.table
-    tuples, slots = left[begin:end], state.slots[begin:end]
-    stay, groups, records = at[STAY], at[GROUPS], 0
-    for i in range(len(tuples)):
-        number, slot = tuples[i], slots[i]
+    at, table = state.at, state.table
+    groups, records = at[GROUPS], 0
+    for i in range(picked):
+        number, slot = state.picked[i], state.slots[i]
         if is_good(state.needs, table.records[slot]):
             if table.number[slot] < 0:
                 table.number[slot] = groups
                 groups += 1
             state.found[number] = table.number[slot]
             records += state.counts[number]
-        else:
-            left[stay] = number
-            stay += 1
-    at[STAY], at[GROUPS] = stay, groups
+    if groups > at[GROUPS]:
+        move_up(state)
+    at[GROUPS] = groups
     at[COVERED] += records
+
+
+@compiled
+def move_up(state: Covering) -> None:
+    """Take those that have left from the list of those that are left."""
+    left, stay = state.left, 0
+    for i in range(state.at[WAITING]):
+        if state.found[left[i]] < 0:
+            left[stay] = left[i]
+            stay += 1
+    state.at[WAITING] = stay

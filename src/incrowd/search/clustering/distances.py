@@ -25,16 +25,25 @@ _ROUNDED = 2**30
 
 
 def weights_of(
-    distance: str, beta: float, priorities: Mapping[str, float] | None, hierarchies: Sequence[Hierarchy]
+    distance: str,
+    beta: float,
+    priorities: Mapping[str, float] | None,
+    hierarchies: Sequence[Hierarchy],
+    levels: Mapping[str, Sequence[float]] | None = None,
 ) -> Weights:
     """The weights that the options of a method ask for."""
     names = [hierarchy.name for hierarchy in hierarchies]
+    for name in levels or {}:
+        if name not in names:
+            raise UnknownNameError("quasi-identifier column", name, names, "the 'level_weights' parameter")
+    if levels and distance != "height":
+        raise PolicyError(f"The 'level_weights' parameter must come with the distance 'height'. Got '{distance}'.")
     for name, weight in (priorities or {}).items():
         if name not in names:
             raise UnknownNameError("quasi-identifier column", name, names, "the 'priorities' parameter")
         if isinstance(weight, bool) or not isinstance(weight, int | float) or not 0 < weight <= 1000:
             raise PolicyError(f"The weights in 'priorities' must be above 0 and at most 1000. Got {weight!r}.")
-    return Weights("uniform" if distance == "uniform" else "height", beta, priorities or {})
+    return Weights("uniform" if distance == "uniform" else "height", beta, priorities or {}, levels or {})
 
 
 def details(
@@ -55,9 +64,9 @@ def details(
             exact = {lost: priority * (1 - Fraction(lost, max(1, leaves - 1))) for lost in single}
             keys = (hierarchy.losses(attribute) * max(1, leaves - 1) + 0.5).astype(int)
         else:
-            levels = weights.details(tree.height + 1)
-            exact = {depth: priority * detail for depth, detail in enumerate(levels)}
-            keys = tree.depth
+            levels = weights.details(tree.height + 1, hierarchy.name)
+            exact = {level: priority * detail for level, detail in enumerate(levels)}
+            keys = tree.level
         found.append([exact[key] for key in keys.tolist()])
         denominators += [value.denominator for value in exact.values()]
     unit = lcm(*denominators) if max(denominators) < _LARGEST else _LARGEST

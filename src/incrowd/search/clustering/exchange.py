@@ -21,17 +21,18 @@ from incrowd.search.clustering.class_index import (
     SIBLING,
     VALUE,
     Classes,
-    Forest,
     Tree,
     insert,
     new_classes,
     new_tree,
 )
+from incrowd.search.clustering.forest import Forest
 from incrowd.search.compiled import compiled
 
 Array = npt.NDArray[Any]
 
 INSERTED, PART, USED, LOOKED = range(4)
+BUCKET = 16  # classes per bucket of the index
 
 
 class Sweep(NamedTuple):
@@ -56,14 +57,24 @@ class Sweep(NamedTuple):
     at: Array
 
 
-def exchanged(state: Sweep, number: int, run: Run) -> Array:
+def exchanged(
+    forest: Forest, roots: Array, tuples: Array, classes: Array, parts: Array, needs: Needs, crowding: int,
+    number: int, run: Run,
+) -> Array:  # fmt: skip
     """The parts after one sweep; the sweep ends where the run should not go on.
 
     Args:
-        state: A new sweep.
+        forest: The hierarchies.
+        roots: The root of each attribute.
+        tuples: The tuples, as nodes: tuples x attributes.
+        classes: The classes, as nodes: classes x attributes.
+        parts: Tuple, class and records of each part: parts x 3.
+        needs: What a class needs.
+        crowding: What a unit of the sum of squared class sizes costs, in units of detail.
         number: Which sweep it is.
         run: Asked between two slices whether to go on.
     """
+    state = new_sweep(forest, roots, tuples, classes, parts, needs, crowding, BUCKET)
     total = int(state.at[USED])
 
     def some(amount: int) -> bool:
@@ -166,7 +177,8 @@ def best_class(state: Sweep, values: Array, home: int, records: int) -> int:
         while other >= 0:
             gain = records * (detail[other] - detail[home])
             gain -= 2 * crowding * records * (size[other] + records - size[home])
-            if gain > best and other != home and _has(rows[other], end, values):
+            better = gain > best or (gain == best and 0 <= other < chosen)  # of equally good ones the first
+            if better and other != home and _has(rows[other], end, values):
                 best, chosen = gain, other
             other = rows[other, -1]
     state.at[LOOKED] += looked

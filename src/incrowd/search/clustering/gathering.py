@@ -14,7 +14,7 @@ from numba import njit
 
 from incrowd.privacy.compiled import Needs, is_good, lacking, spare
 from incrowd.search.clustering.agglomeration import draw
-from incrowd.search.clustering.class_index import Forest
+from incrowd.search.clustering.forest import Forest
 from incrowd.search.compiled import compiled
 
 Array = npt.NDArray[Any]

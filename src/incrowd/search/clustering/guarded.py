@@ -27,13 +27,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from incrowd.privacy.model import Requirement
+from incrowd.privacy.needs import Needs
 from incrowd.run import Run
+from incrowd.search.clustering.kernels import Kernels, kernels_for
 from incrowd.search.clustering.ledger import Entries, Ledger, Term
 from incrowd.table.class_counts import Mask
 from incrowd.table.grouping import count
@@ -65,11 +68,14 @@ class Space:
     counts: Numbers
     ledger: Ledger
 
+    @cached_property
+    def kernels(self) -> Kernels:
+        """The inner loops for a table of this size."""
+        return kernels_for(len(self.counts))
+
     def nodes(self, groups: Numbers, size: int) -> Numbers:
         """The closest common generalization of each class."""
-        from incrowd.search.clustering.joining import common_of
-
-        found: Numbers = common_of(self.forest, self.tuples, groups, size)
+        found: Numbers = self.kernels.common_of(self.forest, self.tuples, groups, size)
         return found
 
     def detail(self, nodes: Numbers) -> Numbers:
@@ -153,19 +159,17 @@ class _Options:
 
     @classmethod
     def of(cls, space: Space, groups: Numbers, size: int, classes: Entries, good: Mask, run: Run) -> _Options:
-        from incrowd.search.clustering.joining import closest_members, neighbours
-
         nodes, sizes, asking = space.nodes(groups, size), classes.counts.records, np.flatnonzero(~good)
         small = sizes[asking] < space.ledger.requirement.least_size
         near, far = np.full((len(asking), NEAREST), -1), np.zeros((len(asking), NEAREST), np.int64)
         for some, most in ((small, FEW), (~small, NEAREST)):
             if some.any():
-                near[some, :most], far[some, :most] = neighbours(
+                near[some, :most], far[some, :most] = space.kernels.neighbours(
                     space.forest, space.roots, nodes, sizes, asking[some], most, BUCKET, run
                 )
         order = np.argsort(groups, kind="stable")
         first = np.searchsorted(groups[order], np.arange(size + 1))
-        tuples, costs = closest_members(
+        tuples, costs = space.kernels.closest_members(
             space.forest, space.tuples, space.counts, nodes, sizes, order, first, asking, near, good
         )
         # asking x options: joining each neighbour, then taking a tuple of each
@@ -267,17 +271,15 @@ def split_again(space: Space, groups: Numbers, run: Run) -> Numbers:
 
 def _best_parts(space: Space, tuples: Numbers, groups: Numbers, size: int) -> tuple[Numbers, Mask]:
     """How the classes of some tuples are split best: the part of each tuple, and which tuples leave their class."""
-    from incrowd.search.clustering.joining import branches_of, common_of
-
     own, width = groups[tuples], len(space.roots)
     nodes = space.nodes(groups, size)
     before = space.detail(nodes)
-    branches = branches_of(space.forest, nodes[own], space.tuples[tuples])
+    branches = space.kernels.branches_of(space.forest, nodes[own], space.tuples[tuples])
     best, attribute = np.zeros(size, np.int64), np.full(size, -1)
     found = np.zeros((len(tuples), width), np.int64)
     for a in range(width):
         part, number, splits = _good_parts(space, tuples, own, size, branches[:, a])
-        detail = space.detail(common_of(space.forest, space.tuples[tuples], part, number))
+        detail = space.detail(space.kernels.common_of(space.forest, space.tuples[tuples], part, number))
         gains = np.zeros(size, np.int64)
         np.add.at(gains, own, space.counts[tuples] * (detail[part] - before[own]))
         better = splits & (gains > best)
@@ -323,10 +325,6 @@ def _good_parts(space: Space, tuples: Numbers, own: Numbers, size: int, branch: 
 
 def exchanged_tuples(space: Space, groups: Numbers, crowding: int, run: Run) -> tuple[Numbers, int]:
     """Move tuples to classes that have their values and cost less, while both stay good; and the sweeps."""
-    from incrowd.privacy.compiled import Needs
-    from incrowd.search.clustering.exchange import new_sweep
-    from incrowd.search.clustering.joining import proposals
-
     blocked = np.zeros(len(groups), bool)
     needs = Needs(space.ledger.requirement.least_size)
     for number in range(SWEEPS):
@@ -337,9 +335,8 @@ def exchanged_tuples(space: Space, groups: Numbers, crowding: int, run: Run) -> 
         parts = np.stack([movable, groups[movable], space.counts[movable]], axis=1)
         if not len(parts) or not run.goes_on():
             return groups, number
-        sweep = new_sweep(space.forest, space.roots, space.tuples, nodes, parts, needs, crowding, BUCKET)
-        sweep.size[:] = sizes
-        targets = proposals(sweep, run)
+        places = space.forest, space.roots, space.tuples, nodes
+        targets = space.kernels.proposed(*places, sizes, parts, needs, crowding, run)
         moving = np.flatnonzero(targets >= 0)
         if not len(moving):
             return groups, number

@@ -20,11 +20,13 @@ from incrowd.search.clustering.covering import (
     WAITING,
     WORK,
     Covering,
-    Levels,
+    move_up,
     new_covering,
-    tally,
+    pick,
+    rounds_of,
 )
 from incrowd.search.clustering.ledger import Ledger
+from incrowd.search.clustering.levels import Levels, Rounds
 from incrowd.search.compiled import compiled
 
 Array = npt.NDArray[Any]
@@ -47,22 +49,19 @@ class Suspects(NamedTuple):
     slots: Array
 
 
-def covered_well(levels: Levels, codes: Array, ledger: Ledger, work: int, run: Run) -> Covering:
+def covered_well(levels: Levels, codes: Array, ledger: Ledger, work: int, run: Run) -> Rounds:
     """Go through the rounds in their order; groups that are good then leave as these groups.
 
     Args:
         levels: The levels of the attributes, and the rounds.
-        codes: The tuples: tuples x attributes.
+        codes: The tuples: attributes x tuples.
         ledger: Says which groups are good.
         work: How many tuples may be looked at; no round begins after that.
         run: Asked between two rounds whether to go on.
-
-    Returns:
-        The state after the last round; `found` is the group of each tuple, -1 for those that are left over.
     """
     counts = ledger.tuples.counts.records
     state = new_covering(levels, codes, counts, Needs(ledger.requirement.least_size), work)
-    tuples, room = len(codes), len(state.table.key)
+    tuples, room = len(counts), len(state.table.key)
     suspects = Suspects(
         np.zeros(room, np.uint64),
         np.zeros(tuples, np.uint64),
@@ -82,29 +81,29 @@ def covered_well(levels: Levels, codes: Array, ledger: Ledger, work: int, run: R
             settle(state, suspects, asked, good)
         at[ROUND] += 1
         run.amount(int(at[COVERED]), records, f"records covered in {at[ROUND]:,} rounds")
-    return state
+    return rounds_of(state)
 
 
 @compiled
 def suspect(state: Covering, suspects: Suspects) -> tuple[int, int]:
     """Count the groups of a round; how many tuples to ask about, and in how many groups."""
-    at, left, slots, table = state.at, state.left, state.slots, state.table
-    waiting = at[WAITING]
-    tally(state, 0, waiting)
+    picked, slots, table = state.picked, state.slots, state.table
+    many = pick(state)
     sign, last = suspects.sign, suspects.last
-    for i in range(waiting):
+    for i in range(many):
         sign[slots[i]] = np.uint64(0)
-    for i in range(waiting):
-        sign[slots[i]] += _mixed(left[i])
+    for i in range(many):
+        sign[slots[i]] += _mixed(picked[i])
     tuples, groups = 0, 0
-    for i in range(waiting):
-        slot, number = slots[i], left[i]
-        if is_good(state.needs, table.records[slot]) and last[number] != sign[slot]:
-            if table.number[slot] < 0:
-                table.number[slot] = groups
-                suspects.slots[groups] = slot
-                groups += 1
-            suspects.tuples[tuples], suspects.numbers[tuples] = number, table.number[slot]
+    for i in range(many):
+        slot = slots[i]
+        if is_good(state.needs, table.records[slot]) and last[picked[i]] != sign[slot] and table.number[slot] < 0:
+            table.number[slot] = groups
+            suspects.slots[groups] = slot
+            groups += 1
+    for i in range(many):
+        if table.number[slots[i]] >= 0:
+            suspects.tuples[tuples], suspects.numbers[tuples] = picked[i], table.number[slots[i]]
             tuples += 1
     return tuples, groups
 
@@ -119,7 +118,7 @@ def _mixed(number: int) -> Any:
 @compiled
 def settle(state: Covering, suspects: Suspects, asked: int, good: Array) -> None:
     """Let the good groups of a round leave, and remember the others."""
-    at, left = state.at, state.left
+    at = state.at
     number = np.full(len(good), -1, np.int64)
     for group in range(len(good)):
         if good[group]:
@@ -132,9 +131,4 @@ def settle(state: Covering, suspects: Suspects, asked: int, good: Array) -> None
             at[COVERED] += state.counts[one]
         else:
             suspects.last[one] = suspects.sign[suspects.slots[group]]
-    stay = 0
-    for i in range(at[WAITING]):
-        if state.found[left[i]] < 0:
-            left[stay] = left[i]
-            stay += 1
-    at[WAITING] = stay
+    move_up(state)

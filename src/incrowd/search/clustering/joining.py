@@ -10,10 +10,10 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from incrowd.privacy.needs import Needs
 from incrowd.run import Run
 from incrowd.search.clustering.class_index import (
     Classes,
-    Forest,
     Query,
     Tree,
     insert,
@@ -22,8 +22,9 @@ from incrowd.search.clustering.class_index import (
     new_query,
     new_tree,
 )
+from incrowd.search.clustering.exchange import BUCKET, LOOKED, PART, Sweep, best_class, new_sweep
 from incrowd.search.clustering.exchange import INSERTED as IN_SWEEP
-from incrowd.search.clustering.exchange import LOOKED, PART, Sweep, best_class
+from incrowd.search.clustering.forest import Forest
 from incrowd.search.compiled import compiled
 
 Array = npt.NDArray[Any]
@@ -168,15 +169,27 @@ def branches_of(forest: Forest, nodes: Array, tuples: Array) -> Array:
     return out
 
 
-def proposals(state: Sweep, run: Run, *, anywhere: bool = False) -> Array:
+def proposed(
+    forest: Forest, roots: Array, tuples: Array, classes: Array, sizes: Array, parts: Array, needs: Needs,
+    crowding: int, run: Run, *, anywhere: bool = False,
+) -> Array:  # fmt: skip
     """The class that each part should move to, whatever that does to the classes; -1 where it is well where it is.
 
     Args:
-        state: A new sweep.
+        forest: The hierarchies.
+        roots: The root of each attribute.
+        tuples: The tuples, as nodes: tuples x attributes.
+        classes: The classes, as nodes: classes x attributes.
+        sizes: Records of each class.
+        parts: Tuple, class and records of each part: parts x 3.
+        needs: What a class needs.
+        crowding: What a unit of the sum of squared class sizes costs, in units of detail.
         run: Asked between two slices whether to go on.
         anywhere: Whether a part has to leave its class, even for one that costs more; -1 where there is none then.
     """
-    targets = np.full(len(state.parts) // 2, -1, np.int64)
+    state = new_sweep(forest, roots, tuples, classes, parts, needs, crowding, BUCKET)
+    state.size[:] = sizes
+    targets = np.full(len(parts), -1, np.int64)
     run.in_slices(lambda amount: propose_some(state, targets, anywhere, amount) or not run.goes_on())
     return targets
 

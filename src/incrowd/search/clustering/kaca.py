@@ -36,9 +36,12 @@ from incrowd.recodings.hierarchies import Hierarchy, Nodes, hierarchy_of
 from incrowd.recodings.mapping import LocalMapping, common, distinct, mapping_of, nodes_of, trace
 from incrowd.run import Run
 from incrowd.search.clustering.distances import details, weights_of
+from incrowd.search.clustering.forest import forest_of
 from incrowd.search.clustering.guarded import Space, guarded, is_guarded
+from incrowd.search.clustering.kernels import kernels_for
 from incrowd.search.clustering.leaving_out import leave_out
 from incrowd.search.clustering.ledger import Ledger
+from incrowd.search.clustering.proof.facts import proven
 from incrowd.search.method import SearchResult
 from incrowd.search.record_suppression import budget_of
 from incrowd.table.compressed import CompressedTable
@@ -57,6 +60,7 @@ def kaca(
     max_inconsistency: float | None = None,
     distance: str = "height",
     beta: float = 1,
+    level_weights: Mapping[str, Sequence[float]] | None = None,
     priorities: Mapping[str, float] | None = None,
     suppress: float = 0.0,
     bucket: int = BUCKET,
@@ -70,6 +74,7 @@ def kaca(
         max_inconsistency: The inconsistency of every attribute is below it (or nothing, where it is 0).
         distance: "height" or "uniform" for the weighted hierarchical distance, "ncp" for the loss of the same name.
         beta: Exponent of the height weights.
+        level_weights: Weights of the steps between levels of some attributes, from the root down, instead of those.
         priorities: Weights of attributes by name; those with low ones are generalized first.
         suppress: Share of the records that may be left out; not with a bound on inconsistency.
         bucket: Classes per bucket of the index; the result does not depend on it.
@@ -79,7 +84,7 @@ def kaca(
     if budget:
         with_suppression(requirement.models)
     hierarchies = [hierarchy_of(attribute) for attribute in table.attributes]
-    weights = weights_of(distance, beta, priorities, hierarchies)
+    weights = weights_of(distance, beta, priorities, hierarchies, level_weights)
     forest, roots = forest_of(hierarchies, details(table.attributes, hierarchies, distance, weights)[0])
     cluster = _clusters(table, requirement, forest, roots, run, bucket)
     tuples, facts = nodes_of(table, hierarchies), dict[str, Any](distance=distance)
@@ -90,12 +95,17 @@ def kaca(
             parts, left_out = leave_out(ncp_space(table, requirement, hierarchies), parts, budget, run)
             facts["suppressed_records"] = left_out
         mapping = mapping_of(table, hierarchies, *parts)
+        run.anytime = True
+        if not budget:
+            facts |= proven(table, requirement, hierarchies, mapping, run)
         return SearchResult(ByTuple.of(mapping, run.seed), facts=facts)
     most = Fraction(str(max_inconsistency))
     start = _generalize_rare(table, hierarchies, requirement, most, run)
     parts = cluster(start)
     mapping, reached = _make_consistent(hierarchies, tuples, start, parts, most, run)
-    return SearchResult(ByTuple.of(mapping, run.seed), facts={**facts, "inconsistency": reached})
+    run.anytime = True
+    bounds = proven(table, requirement, hierarchies, mapping, run)
+    return SearchResult(ByTuple.of(mapping, run.seed), facts={**facts, "inconsistency": reached, **bounds})
 
 
 def _clusters(
@@ -105,12 +115,10 @@ def _clusters(
 
     def counted(start: Nodes) -> Parts:
         """Where the size of a class is all that counts."""
-        from incrowd.search.clustering.agglomeration import agglomerated
-
         nodes, number = distinct(start)
-        counts = count(number, len(nodes), table.counts)
+        words = forest, roots, nodes + roots, count(number, len(nodes), table.counts)
         return trace(
-            number, table.counts, *agglomerated(forest, roots, nodes + roots, counts, requirement.needs, run, bucket)
+            number, table.counts, *kernels_for(len(nodes)).agglomerated(*words, requirement.needs, run, bucket)
         )
 
     def watched(start: Nodes) -> Parts:
@@ -179,19 +187,3 @@ def ncp_space(table: CompressedTable, requirement: Requirement, hierarchies: Seq
     """The tuples of a table, with the loss as what counts."""
     forest, roots = forest_of(hierarchies, details(table.attributes, hierarchies, "ncp", Weights())[0])
     return Space(forest, roots, nodes_of(table, hierarchies) + roots, table.counts, Ledger(table, requirement))
-
-
-def forest_of(hierarchies: Sequence[Hierarchy], detail: Sequence[npt.NDArray[np.int64]]) -> tuple[Any, Nodes]:
-    """All hierarchies behind each other, for compiled code, and where each begins."""
-    from incrowd.search.clustering.class_index import Forest
-
-    sizes = [len(hierarchy.taxonomy.labels) for hierarchy in hierarchies]
-    roots = np.concatenate([[0], np.cumsum(sizes)[:-1]]).astype(np.int32)
-    parents = [
-        np.where(h.taxonomy.parent < 0, -1, h.taxonomy.parent + r) for h, r in zip(hierarchies, roots, strict=True)
-    ]
-    ends = [hierarchy.end + root for hierarchy, root in zip(hierarchies, roots, strict=True)]
-    forest = Forest(
-        np.concatenate(parents).astype(np.int32), np.concatenate(ends).astype(np.int32), np.concatenate(detail)
-    )
-    return forest, roots

@@ -20,8 +20,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from incrowd.privacy.needs import Needs
 from incrowd.run import Run
-from incrowd.search.clustering.guarded import BUCKET, Space, compact
+from incrowd.search.clustering.guarded import Space, compact
 from incrowd.search.clustering.ledger import Entries, Term
 from incrowd.table.class_counts import ClassCounts, Mask
 from incrowd.table.grouping import count
@@ -78,11 +79,9 @@ class _State:
 
     @classmethod
     def of(cls, space: Space, tuples: Numbers, groups: Numbers, records: Numbers) -> _State:
-        from incrowd.search.clustering.joining import common_of
-
         chosen = np.flatnonzero(groups >= 0)
         own, size = compact(groups[chosen])
-        nodes = common_of(space.forest, space.tuples[tuples[chosen]], own, size)
+        nodes = space.kernels.common_of(space.forest, space.tuples[tuples[chosen]], own, size)
         entries = space.ledger.tuples if space.ledger.requirement.columns else Entries.of(ClassCounts(records), ())
         sizes = count(own, size, records[chosen])
         return cls(
@@ -111,11 +110,9 @@ class _Changes:
 
 def _trimmed(state: _State) -> _Changes:
     """The best way to keep the records of one branch only, per class."""
-    from incrowd.search.clustering.joining import branches_of, common_of
-
     space, own, size = state.space, state.groups, state.size
     nodes = space.tuples[state.tuples]
-    branches = branches_of(space.forest, state.nodes[own], nodes)
+    branches = space.kernels.branches_of(space.forest, state.nodes[own], nodes)
     gains, outs = np.zeros(size, np.int64), np.zeros(size, np.int64)
     targets = own.copy()
     for a in range(nodes.shape[1]):
@@ -125,7 +122,7 @@ def _trimmed(state: _State) -> _Changes:
         home[part] = own
         kept = count(part, number, state.records)
         out = state.sizes[home] - kept
-        detail = space.detail(common_of(space.forest, nodes, part, number))
+        detail = space.detail(space.kernels.common_of(space.forest, nodes, part, number))
         gain = kept * (detail - state.detail[home]) - out * state.detail[home]
         pays = (gain > 0) & (out > 0)
         asked = pays[part]
@@ -144,15 +141,11 @@ def _trimmed(state: _State) -> _Changes:
 
 def _dissolved(state: _State, run: Run) -> _Changes:
     """What becomes of each class whose records join the classes that have their values, or are left out."""
-    from incrowd.privacy.compiled import Needs
-    from incrowd.search.clustering.exchange import new_sweep
-    from incrowd.search.clustering.joining import proposals
-
     space, size = state.space, state.size
     parts = np.stack([state.tuples, state.groups, state.records], axis=1)
     needs = Needs(space.ledger.requirement.least_size)
-    sweep = new_sweep(space.forest, space.roots, space.tuples, state.nodes, parts, needs, 0, BUCKET)
-    targets = proposals(sweep, run, anywhere=True)
+    places = space.forest, space.roots, space.tuples, state.nodes
+    targets = space.kernels.proposed(*places, state.sizes, parts, needs, 0, run, anywhere=True)
     detail = np.where(targets < 0, 0, state.detail[targets])
     gains = np.zeros(size, np.int64)
     np.add.at(gains, state.groups, state.records * (detail - state.detail[state.groups]))

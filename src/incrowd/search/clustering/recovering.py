@@ -20,7 +20,6 @@ from incrowd.run import Run
 from incrowd.search.clustering.agglomeration import draw
 from incrowd.search.clustering.class_index import (
     Classes,
-    Forest,
     Query,
     Tree,
     insert,
@@ -31,6 +30,7 @@ from incrowd.search.clustering.class_index import (
     remove,
     reset,
 )
+from incrowd.search.clustering.forest import Forest
 from incrowd.search.clustering.gathering import CLUSTERS, LOOKS, Pool, gathered, new_pool, pool_cost
 from incrowd.search.compiled import compiled
 

@@ -1,7 +1,8 @@
 """Boxes of records, and which parts of a box would be good classes.
 
 Where models need only sizes, only sizes are counted. Where they protect a column, its values are counted too, from the
-histogram of the table; so a box then has all records of its tuples.
+histogram of the table; so a box then has all records of its tuples. A union of good classes is good: in a box whose
+tuples would all be good classes by themselves, as far as protected columns go, sizes are enough again.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ Ints = npt.NDArray[np.int64]
 Mask = npt.NDArray[np.bool_]
 
 CELLS = 1 << 20  # of a table of cuts x values at a time
+FEW = 64  # values that need not be looked for
 FIRST = 4  # cuts that are looked at before many others are
 
 
@@ -44,10 +46,16 @@ class Judge:
 
     def __init__(self, table: CompressedTable, requirement: Requirement) -> None:
         self.requirement = requirement
+        self._sizes = Requirement(requirement.attributes, tuple(m for m in requirement.models if m.column is None))
         self._columns = {name: ProtectedColumn(table.protected[name]) for name in requirement.columns}
+        about = Requirement(requirement.attributes, tuple(m for m in requirement.models if m.column is not None))
+        # tuples that are no good classes by themselves, whatever their size
+        self._needy = ~about.good(ClassCounts(table.counts, table.protected)) if self._columns else None
 
     def box(self, part: Part) -> Box:
         """A box to ask about."""
+        if self._needy is None or not self._needy.take(part.tuples).any():
+            return Box(part.tuples, part.records, self._sizes, {})
         return Box(part.tuples, part.records, self.requirement, self._columns)
 
 
@@ -58,7 +66,7 @@ class Box:
     Args:
         tuples: The tuples.
         records: Records of each tuple.
-        requirement: What must hold.
+        requirement: What must hold, as far as it is not known to.
         columns: The protected columns that it asks for.
     """
 
@@ -74,7 +82,7 @@ class Box:
 
     def good_sizes(self, sizes: Ints) -> Mask:
         """Which classes of so many records are good, where sizes are enough."""
-        return self.requirement.good(ClassCounts(sizes))
+        return self.requirement.good(ClassCounts(sizes)) if self.requirement.models else sizes > 0
 
     def classes(self, groups: npt.NDArray[Any], size: int) -> ClassCounts:
         """What is known of groups of tuples; none of them may be empty."""
@@ -120,12 +128,10 @@ class Box:
         for some in self._in_turn(cuts):
             ends = np.sort(some)
             stretches = np.searchsorted(ends, codes - lowest)
-            sizes = below[ends]
-            down, up = {}, {}
-            for name, column in self.values.items():
-                down[name], up[name] = _cumulated(column, stretches, len(ends))
-            halves = ClassCounts(sizes, down), ClassCounts(total - sizes, up)
-            good = self.requirement.good(halves[0]) & self.requirement.good(halves[1])
+            sizes = np.concatenate([below[ends], total - below[ends]])  # what is below each cut, then what is above
+            values = {name: _halves(column, stretches, len(ends)) for name, column in self.values.items()}
+            below_and_above = self.requirement.good(ClassCounts(sizes, values)).reshape(2, len(ends))
+            good = below_and_above[0] & below_and_above[1]
             found = good[np.searchsorted(ends, some)]
             if found.any():
                 return int(some[found.argmax()])
@@ -136,28 +142,32 @@ class Box:
         yield from (cuts[:FIRST],) if len(cuts) else ()
         if len(cuts) <= FIRST:
             return
-        most = max((len(np.unique(column.codes)) for column in self.values.values()), default=1)
+        most = max((len(_present(column)[0]) for column in self.values.values()), default=1)
         room = max(1, CELLS // max(1, most))
         for start in range(FIRST, len(cuts), room):
             yield cuts[start : start + room]
 
 
-def _cumulated(column: Histogram, stretches: npt.NDArray[Any], cuts: int) -> tuple[Histogram, Histogram]:
-    """The values below and above each of some cuts.
+def _halves(column: Histogram, stretches: npt.NDArray[Any], cuts: int) -> Histogram:
+    """The values below each of some cuts, then those above each of them.
 
     Args:
         column: The values in each tuple.
         stretches: Between which cuts each tuple lies: 0 for those below the first.
         cuts: How many cuts there are.
     """
-    present, places = np.unique(column.codes, return_inverse=True)
-    keys = stretches[column.tuples] * len(present) + places
+    present, places = _present(column)
+    keys = stretches.take(column.tuples) * len(present) + places
     counted = np.bincount(keys, column.counts, (cuts + 1) * len(present)).astype(np.int64)
     below = counted.reshape(cuts + 1, len(present)).cumsum(axis=0)  # cuts and the whole x values
-    return _sparse(column, present, below[:-1]), _sparse(column, present, below[-1] - below[:-1])
+    halves = np.concatenate([below[:-1], below[-1] - below[:-1]])
+    classes, places = np.nonzero(halves)
+    return Histogram(column.values, classes, present[places], halves[classes, places], 2 * cuts)
 
 
-def _sparse(column: Histogram, present: Ints, counts: Ints) -> Histogram:
-    """A table of classes x values as a histogram."""
-    classes, places = np.nonzero(counts)
-    return Histogram(column.values, classes, present[places], counts[classes, places], len(counts))
+def _present(column: Histogram) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
+    """The values that occur, and the place of that of each entry among them; all of them where they are few."""
+    if column.width <= FEW:
+        return np.arange(column.width), column.codes
+    present, places = np.unique(column.codes, return_inverse=True)
+    return present, places

@@ -38,6 +38,23 @@ class Groups:
     weights: Weights
 
 
+@dataclass(frozen=True)
+class Split:
+    """What comes of groups when some records are told apart.
+
+    Args:
+        touched: The groups that the records are in then.
+        changed: Those of them that are really split off: the other attributes have seen the rest before.
+        renamed: The number of each touched group among all groups.
+        size: How many groups there are then.
+    """
+
+    touched: Groups
+    changed: Groups
+    renamed: Codes
+    size: int
+
+
 class Grouping:
     """The group of each record, and how groups are split.
 
@@ -56,17 +73,13 @@ class Grouping:
         """All records, before the first step."""
         return Groups(slice(None), self._groups, self._size, self._weights)
 
-    def split(self, rows: Rows, children: Codes, width: int) -> tuple[Groups, Groups]:
-        """Split the groups of some records, which must be all records of these groups.
+    def tried(self, rows: Rows, children: Codes, width: int) -> Split:
+        """What would come of the groups of some records, which must be all records of these groups.
 
         Args:
             rows: The records.
-            children: The child, below `width`, that each of them belongs to from now on.
+            children: The child, below `width`, that each of them would belong to.
             width: Number of children.
-
-        Returns:
-            The groups that the records are in now, and those of them that were really split off: the other attributes
-            have seen the rest before.
         """
         old, local, number = self._present(take(self._groups, rows), width)
         numbers, keys = numbered(local * np.int64(width) + children, number * width)
@@ -76,11 +89,15 @@ class Grouping:
         renamed = old.take(parent)
         others = np.flatnonzero(~first)
         renamed[others] = np.arange(self._size, self._size + len(others))
-        self._groups[rows] = renamed.take(numbers)
-        self._size += len(others)
         touched = Groups(rows, numbers, len(keys), None if self._weights is None else take(self._weights, rows))
         whole = first & np.append(first[1:], True)  # groups that stayed as they were
-        return touched, _without(touched, whole) if whole.any() else touched
+        changed = _without(touched, whole) if whole.any() else touched
+        return Split(touched, changed, renamed, self._size + len(others))
+
+    def perform(self, split: Split) -> None:
+        """Split groups as they were tried; nothing may have been split in between."""
+        self._groups[split.touched.rows] = split.renamed.take(split.touched.numbers)
+        self._size = split.size
 
     def _present(self, groups: Codes, width: int) -> tuple[Codes, Codes, int]:
         """The groups that occur, the place of each record's group among them, and how many there are.

@@ -3,6 +3,10 @@
 Searches never compare with k. They count the classes that a refinement would make, ask the models how well those are
 protected, and keep the worst level per promise. Models that need only sizes get tables of counts; those that protect a
 column also get its values in each class, from the sparse histogram of the table.
+
+Scores need the levels of the first model of each requirement, for all candidates. Of the others it is enough to know
+whether they hold for the candidate that is about to be performed; those that protect a column are left to
+`late_promises` then, where every record is released.
 """
 
 from __future__ import annotations
@@ -32,15 +36,17 @@ class Promises:
     Args:
         table: The table, for its protected columns.
         requirements: The requirements.
+        late: Whether promises about protected columns are left to `late_promises`, where scores do not need them.
     """
 
     table: CompressedTable
     requirements: Requirements
+    late: bool
     _columns: dict[str, ProtectedColumn] = field(default_factory=dict, init=False)
     _last: dict[str, tuple[Rows, Histogram]] = field(default_factory=dict, init=False)
 
     def __post_init__(self) -> None:
-        for name in {name for requirement in self.requirements for name in requirement.columns}:
+        for name in {name for columns in self.columns for name in columns}:
             self._columns[name] = ProtectedColumn(self.table.protected[name])
 
     @cached_property
@@ -48,6 +54,25 @@ class Promises:
         """The promises of each requirement, numbered through all of them."""
         numbers = iter(range(sum(len(requirement.models) for requirement in self.requirements)))
         return tuple(tuple((next(numbers), model) for model in r.models) for r in self.requirements)
+
+    @cached_property
+    def _counted(self) -> tuple[tuple[tuple[int, PrivacyModel], ...], ...]:
+        """The promises of each requirement whose levels are known for all candidates."""
+        if not self.late:
+            return self.models
+        return tuple((of[0], *(pair for pair in of[1:] if pair[1].column is None)) for of in self.models)
+
+    def left(self, requirement: int) -> tuple[PrivacyModel, ...]:
+        """The models of a requirement that are left to `late_promises`."""
+        return tuple(
+            model for promise, model in self.models[requirement] if promise not in dict(self._counted[requirement])
+        )
+
+    @cached_property
+    def columns(self) -> tuple[tuple[str, ...], ...]:
+        """The protected columns of each requirement whose values are counted for all candidates."""
+        names = ((model.column for _, model in of if model.column is not None) for of in self._counted)
+        return tuple(tuple(dict.fromkeys(of)) for of in names)
 
     @cached_property
     def thresholds(self) -> Floats:
@@ -73,7 +98,7 @@ class Promises:
 
     def levels(self, requirement: int, classes: ClassCounts) -> Iterator[tuple[int, Levels]]:
         """For each promise of a requirement, how well each of some classes is protected."""
-        for promise, model in self.models[requirement]:
+        for promise, model in self._counted[requirement]:
             yield promise, model.levels(classes)
 
     def lowest(self, requirement: int, counts: Counts) -> Iterator[tuple[int, Codes, Levels]]:
@@ -92,8 +117,8 @@ class Promises:
             yield promise, columns, lowest.take(columns)
 
     def sizes_do(self, requirement: int) -> bool:
-        """Whether the models of a requirement need only the sizes of classes."""
-        return not self.requirements[requirement].columns
+        """Whether the models of a requirement that are asked for all candidates need only the sizes of classes."""
+        return not self.columns[requirement]
 
     def classes(self, requirement: int, keys: Codes, room: int, records: Groups) -> tuple[Codes, ClassCounts]:
         """Count classes of some records.
@@ -107,7 +132,7 @@ class Promises:
         Returns:
             The keys that occur, ascending, and what is known of their classes.
         """
-        columns = self.requirements[requirement].columns
+        columns = self.columns[requirement]
         if not columns:
             distinct, sizes = present_counts(keys, room, records.weights)
             return distinct, ClassCounts(sizes)

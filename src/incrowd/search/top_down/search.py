@@ -49,7 +49,7 @@ class Search:
         table, requirements = task.table, task.requirements
         self.table = table
         self.codes = codes
-        self.promises = Promises(table, requirements)
+        self.promises = Promises(table, requirements, late=not leave_out)
         self.anonymity = self.promises.anonymity()
         self._whole = [requirement.models[0].whole for requirement in requirements]
         self.attributes = [tuple(map(table.index, requirement.attributes)) for requirement in requirements]

@@ -11,7 +11,8 @@ was invalid once is invalid for good (it may be forgotten), and at the end none 
 What makes it fast: gains depend on the histogram of one attribute only; the anonymity after refining x is the smaller
 of the anonymity now and the smallest class that x would make, and that class only ever shrinks, so it is enough to
 look at the groups that a step changed. A step reads the records under the refined value, nothing else. (What holds for
-sizes holds for any privacy model: a class is never less protected than its less protected part.)
+sizes holds for any privacy model: a class is never less protected than its less protected part.) Promises that no score
+needs, such as those about sensitive columns beside k, are looked at for the best candidate only (see `late_promises`).
 
 With a budget (`suppress`) a refinement is valid if leaving out the records of bad classes stays within it (see
 `leaving_out`). Its loss counts the anonymity of the classes that stay, and every record that it puts into a bad class
@@ -35,11 +36,14 @@ from incrowd.search.method import SearchResult
 from incrowd.search.record_suppression import budget_of, withhold
 from incrowd.search.top_down.bundles import bundles
 from incrowd.search.top_down.choice import Best, Criterion
-from incrowd.search.top_down.groups import Grouping, Groups, Weights
+from incrowd.search.top_down.distant import DistantSearch
+from incrowd.search.top_down.groups import Grouping, Groups, Rows, Split, Weights
+from incrowd.search.top_down.late_promises import LatePromises
 from incrowd.search.top_down.leaving_out import LeavingOut
 from incrowd.search.top_down.restarts import cost_of, drawn_priorities
 from incrowd.search.top_down.search import Search, Task
 from incrowd.table.compressed import CompressedTable
+from incrowd.table.distant import DistantTable
 from incrowd.table.grouping import Codes
 
 
@@ -96,7 +100,11 @@ def top_down(
 
 def _searched(task: Task, run: Run, budget: int, max_steps: int | None, *, tell: bool) -> SearchResult:
     """One search."""
-    search = LeavingOut(task, budget) if budget else _Search(task)
+    search: LeavingOut | DistantSearch | _Search
+    if isinstance(task.table, DistantTable):
+        search = DistantSearch(task, task.table)
+    else:
+        search = LeavingOut(task, budget) if budget else _Search(task)
     steps: list[Step] = []
     while (max_steps is None or len(steps) < max_steps) and run.goes_on():
         if (best := search.best()) is None:
@@ -118,6 +126,8 @@ class _Search(Search):
         table = task.table
         codes, weights = _records(table, counted=any(requirement.columns for requirement in task.requirements))
         super().__init__(task, codes, leave_out=False)
+        self._late = LatePromises(table, self.promises)
+        self._tried: dict[int, Split] = {}
         self._groupings = [Grouping(len(codes[0]), weights) for _ in task.requirements]
         sizes = [attribute.size for attribute in table.attributes]
         self._bundles = [
@@ -127,19 +137,39 @@ class _Search(Search):
         for requirement, grouping in enumerate(self._groupings):
             self._observe(requirement, grouping.everyone())
 
+    def best(self) -> Best | None:
+        """The best candidate that keeps the late promises too; those that do not are forgotten."""
+        while (best := super().best()) is not None:
+            index, _ = self.candidate(best.place)
+            if not self._late.needed:
+                return best
+            self._tried = self._splits(index, *self.refiners[index].parts(best.place))
+            if all(self._late.hold(requirement, split.changed) for requirement, split in self._tried.items()):
+                return best
+            self.refiners[index].close(best.place)
+        return None
+
+    def _splits(self, index: int, rows: Rows, children: Codes, width: int) -> dict[int, Split]:
+        """What would come of the groups of each quasi-identifier with an attribute."""
+        return {
+            requirement: grouping.tried(rows, children, width)
+            for requirement, grouping in enumerate(self._groupings)
+            if index in self.attributes[requirement]
+        }
+
     def perform(self, best: Best, number: int) -> Step:
-        """Perform a refinement and bring every candidate up to date."""
+        """Perform the refinement that `best` found, and bring every candidate up to date."""
         place = best.place
         index, change = self.candidate(place)
         self.anonymity = np.minimum(self.anonymity, self.candidates.minimum[self.promises.first, place])
         refiner = self.refiners[index]
-        rows, children, width = refiner.refine(place)
-        for requirement, grouping in enumerate(self._groupings):
-            if index in self.attributes[requirement]:
-                touched, changed = grouping.split(rows, children, width)
-                self._observe(requirement, changed)
-                if touched is not changed:  # new candidates have seen none of them
-                    refiner.observe(requirement, touched)
+        parts = refiner.refine(place)
+        splits = self._tried if self._late.needed else self._splits(index, *parts)
+        for requirement, split in splits.items():
+            self._groupings[requirement].perform(split)
+            self._observe(requirement, split.changed)
+            if split.touched is not split.changed:  # new candidates have seen none of them
+                refiner.observe(requirement, split.touched)
         return self.step(number, index, change, best)
 
     def _observe(self, requirement: int, changed: Groups) -> None:

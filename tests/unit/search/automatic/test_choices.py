@@ -51,3 +51,17 @@ def test_otherwise_the_better_of_two_local_methods():
 def test_a_large_table_is_not_given_to_methods_that_take_long(monkeypatch, limit, methods):
     monkeypatch.setattr(automatic, limit, 10)
     assert made().found.facts["method"] == methods
+
+
+@pytest.mark.parametrize(("share", "methods"), [(2, ("mondrian",)), (0, ("mondrian", "cover"))])
+def test_of_a_larger_table_a_few_rounds_show_whether_cover_is_worth_its_time(monkeypatch, share, methods):
+    monkeypatch.setattr(automatic, "QUICK", 10)
+    monkeypatch.setattr(automatic, "SHARE", share)
+    facts = made().found.facts
+    assert ("too far apart" in facts["why"]) == (share > 0)
+    assert all(f"{method} 0." in facts["why"] or facts["method"] == method for method in methods)
+
+
+def test_where_records_may_be_left_out_the_choice_does_not_look_at_them(monkeypatch):
+    monkeypatch.setattr(automatic, "QUICK", 10)
+    assert made(suppress=0.05).found.facts["method"] == "mondrian"

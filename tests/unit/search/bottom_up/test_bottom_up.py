@@ -221,6 +221,15 @@ def test_trying_out_changes_nothing():
     assert crowds.attempt(0, node).counts.records.tolist() == first.counts.records.tolist()
 
 
+@pytest.mark.parametrize("rows", [[("a", "c")], [("a", "c"), ("a", "e")]])
+def test_a_generalization_is_critical_only_if_every_worst_class_has_a_partner(rows):
+    problem = people(2, [*rows, ("b", "d"), ("b", "d")], one="tree", two="tree")
+    table = problem.table()
+    ladders = [ladder_of(table, index, "ncp") for index in range(2)]
+    crowds = Crowds(problem.requirements[0], ladders, table)
+    assert list(crowds.critical(0, range(len(TREE.labels)))) == []  # "ab" merges no class with another
+
+
 # A budget of records
 
 

@@ -1,0 +1,191 @@
+"""Rows recoded on a cluster: each distinct value is numbered by the driver, and rows find their number by a join.
+
+A recoding by value is then done. One that maps tuples, or leaves some out, is asked for every distinct tuple of
+numbers, and rows find the answer by another join; those of tuples that are dealt to several parts are ranked first
+(`_dealt`). A row that finds nothing was not there when rows were counted, and ends the work.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from incrowd.engines.spark import kernels
+from incrowd.engines.spark.compress import grouped
+from incrowd.engines.spark.lookups import Answers, all_of, any_of, found_by, lookup_table
+from incrowd.engines.spark.source import SparkSource
+from incrowd.errors import DataError
+from incrowd.recodings.recoding import Mask, Recoding
+from incrowd.run import Run
+from incrowd.table.grouping import Codes
+from incrowd.table.missing import listed
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+Answer = Callable[[Sequence[Codes], Codes], tuple[Answers, Mask | None]]
+
+
+def label_column(place: int) -> str:
+    """Where the released value of a recoded column is."""
+    return f"l{place}"
+
+
+class Recoder:
+    """Recodes the rows of one table.
+
+    Args:
+        source: The rows.
+        recoding: The recoding.
+        run: Asked in between whether to go on.
+        seen: Whether the recoding was made from these very rows; then constant columns are not even read.
+    """
+
+    def __init__(self, source: SparkSource, recoding: Recoding, run: Run, *, seen: bool = False) -> None:
+        self.source = source
+        self.recoding = recoding
+        self._run = run
+        self._constant = recoding.constant if seen else ()
+        self._read = [place for place, name in enumerate(recoding.names) if name not in self._constant]
+        nobody = [np.zeros(1, np.int64) for _ in recoding.names]
+        self._by_value = recoding.by_row and recoding.release(nobody, np.full(1, -1))[1] is None
+
+    def rows(self, *, ordered: bool = False) -> DataFrame:
+        """All rows that are released: original columns, and a column of labels for each recoded one."""
+        from pyspark.sql import functions as F
+
+        recoding = self.recoding
+        rows = self._numbered(self.source.ordered_rows() if ordered else self.source.rows())
+        for place in set(range(len(recoding.names))).difference(self._read):
+            rows = rows.withColumn(label_column(place), F.lit(recoding.all_labels(recoding.names[place])[0]))
+        return rows if self._by_value else self._answered(rows, self._labels)
+
+    def classes(self, answer: Answer) -> DataFrame:
+        """All rows, with what else than labels a function says of tuples and parts."""
+        return self._answered(self._numbered(self.source.rows()), answer)
+
+    def _labels(self, cells: Sequence[Codes], dealt: Codes) -> tuple[Answers, Mask | None]:
+        places, stay = self.recoding.release(cells, dealt)
+        found = {
+            label_column(place): pa.array(self.recoding.all_labels(name), pa.string()).take(pa.array(numbers))
+            for place, (name, numbers) in enumerate(zip(self.recoding.names, places, strict=True))
+        }
+        return found, stay
+
+    # Values
+
+    def _numbered(self, rows: DataFrame) -> DataFrame:
+        """Rows with the number and the label of each value, those that lack a value left out if they must be."""
+        from pyspark.sql import functions as F
+
+        for place in self._read:
+            column, value = self.source.place(self.recoding.names[place]), f"v{place}"
+            same = F.col(column).eqNullSafe(F.col(value))
+            rows = rows.join(self._values(place), same, "left").drop(value)
+        if self.recoding.missing != "category":
+            absent = [f"m{place}" for place in self._read]
+            rows = rows.where(~any_of([found_by(F.col(name), name) for name in absent])).drop(*absent)
+        found = {n: found_by(F.col(n), n) for n in (f"n{place}" for place in self._read)}
+        if self._by_value:
+            found |= {label_column(n): found_by(F.col(label_column(n)), f"n{n}") for n in self._read}
+        return rows.withColumns(found)
+
+    def _values(self, place: int) -> DataFrame:
+        """The distinct values of a column, with their number and label, and whether they are missing."""
+        recoding, name = self.recoding, self.recoding.names[place]
+        values = self.source.distinct(name)
+        missing = np.array(recoding.missing_among(name, values))
+        present = np.array(pc.is_valid(values))
+        cells = np.full(len(values), recoding.missing_cell(name))
+        cells[present] = recoding.cells(name, values.filter(pa.array(present)))
+        if recoding.missing == "error" and missing.any():
+            raise DataError("rows lack a value in a quasi-identifier, which the policy does not allow")
+        self._check_known(name, values, cells, missing)
+        columns = {f"v{place}": values, f"n{place}": pa.array(cells.astype(np.int32), mask=cells < 0)}
+        if self._by_value:
+            labels = pa.array(recoding.all_labels(name), pa.string())
+            columns[label_column(place)] = labels.take(pa.array(cells, mask=cells < 0))
+        if recoding.missing != "category":
+            columns[f"m{place}"] = pa.array(missing | ~present)
+        return lookup_table(self.source.session, columns, {f"v{place}": self.source.kind(name)})
+
+    def _check_known(self, name: str, values: pa.Array, cells: Any, missing: Any) -> None:
+        """Raise an error for values without a number; in rows that lack another value they may be."""
+        if self.recoding.missing == "drop":
+            return
+        lost = cells < 0
+        if (lost & missing).any():
+            raise DataError(
+                f"column '{name}' has missing values, but had none when the recoding was made; fill them in or drop "
+                "those rows"
+            )
+        if lost.any():
+            raise self.recoding.unknown(name, listed(values.filter(pa.array(lost))))
+
+    # Tuples
+
+    def _answered(self, rows: DataFrame, answer: Answer) -> DataFrame:
+        """Rows with the answer for their tuple or part, those that are left out left out."""
+        from pyspark.sql import functions as F
+
+        numbers = [f"n{place}" for place in self._read]
+        distinct = grouped(self.source, rows, numbers, self._run)
+        cells = [np.zeros(distinct.num_rows, np.int32) for _ in self.recoding.names]
+        for place, column in zip(self._read, distinct.columns, strict=False):
+            cells[place] = np.asarray(column)
+        split = self.recoding.split_tuples(cells)
+        found, stay = answer(cells, np.full(distinct.num_rows, -1))
+        shown = {name: pc.if_else(pa.array(split < 0), column, None) for name, column in found.items()}
+        stays = np.ones(distinct.num_rows, bool) if stay is None else stay
+        columns = {f"t{n}": column for n, column in zip(numbers, distinct.columns, strict=False)}
+        columns |= {"t": pa.array(split), "stays": pa.array(stays | (split >= 0)), **shown}
+        known = lookup_table(self.source.session, columns)
+        same = [F.col(n) == F.col(f"t{n}") for n in numbers]
+        joined = rows.join(known, all_of(same), "left").drop(*(f"t{n}" for n in numbers))
+        joined = joined.where(found_by(F.col("stays"), "stays")).drop("stays", *numbers)
+        if not (split >= 0).any():
+            return joined.drop("t")
+        chosen = split >= 0
+        parts = self._parts([column[chosen] for column in cells], split[chosen], answer)
+        whole = joined.where(F.col("t") < 0).drop("t")
+        return whole.unionByName(self._dealt(joined.where(F.col("t") >= 0).drop(*found), parts))
+
+    def _parts(self, cells: Sequence[Codes], tuples: Codes, answer: Answer) -> DataFrame:
+        """The parts of dealt tuples: which ranks they take, and the answer for each."""
+        first, sizes = self.recoding.part_sizes()
+        number = np.diff(first)[tuples]
+        begins = np.repeat(first[tuples], number)
+        within = np.arange(len(begins)) - np.repeat(np.cumsum(number) - number, number)
+        parts = begins + within
+        until = np.append(0, np.cumsum(sizes))
+        low = until[parts] - until[begins]
+        found, stay = answer([np.repeat(column, number) for column in cells], parts)
+        columns = {
+            "pt": pa.array(np.repeat(tuples, number)),
+            "low": pa.array(low),
+            "high": pa.array(low + sizes[parts]),
+            "total": pa.array((until[first[1:]] - until[first[:-1]])[np.repeat(tuples, number)]),
+            "stays": pa.array(np.ones(len(parts), bool) if stay is None else stay),
+            **found,
+        }
+        return lookup_table(self.source.session, columns)
+
+    def _dealt(self, rows: DataFrame, parts: DataFrame) -> DataFrame:
+        """Rows of dealt tuples: ranked by the hash of `dealing`, the ranks of a part join it, any surplus the first."""
+        from pyspark.sql import Window
+        from pyspark.sql import functions as F
+
+        names = sorted(set(self.source.columns).difference(self.recoding.dropped))
+        hashed = kernels.keyed_hash(self.recoding.key, names)(*(self.source.place(name) for name in names))
+        rows = rows.withColumn("h", hashed)
+        rows = rows.withColumn("s", (F.row_number().over(Window.partitionBy("t", "h").orderBy("h")) - 1).cast("long"))
+        rows = rows.withColumn("s", kernels.spread()("h", "s"))
+        rows = rows.withColumn("r", F.row_number().over(Window.partitionBy("t").orderBy("s")) - 1)
+        rank = F.when(F.col("r") < F.col("total"), F.col("r")).otherwise(F.lit(0))
+        here = (F.col("t") == F.col("pt")) & (rank >= F.col("low")) & (rank < F.col("high"))
+        joined = rows.join(parts, here, "left").where(found_by(F.col("stays"), "stays"))
+        return joined.drop("t", "h", "s", "r", "pt", "low", "high", "total", "stays")

@@ -1,0 +1,63 @@
+"""More distinct tuples than may come into memory: they stay in the engine, and a top-down search asks it for counts.
+
+The policy says how many may come (`most_tuples`). The steps, and so the release, are the same either way. Of such a
+table a release keeps one tuple for each released class, which is all that its measures need.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from incrowd.engines.engine import Engine, KeepsTuples
+from incrowd.errors import PolicyError
+from incrowd.formats.sources import Source
+from incrowd.policy.policy import Policy
+from incrowd.run import Run
+from incrowd.table.compressed import CompressedTable
+from incrowd.table.distant import DistantTable
+
+if TYPE_CHECKING:
+    from incrowd.recodings.recoding import Recoding
+
+METHODS = ("tdr", "tds")
+_OPTIONS = ("suppress", "restarts")
+
+
+def read_table(engine: Engine, source: Source, policy: Policy, run: Run) -> CompressedTable | DistantTable:
+    """The tuples of a table, in memory if they are no more than the policy allows.
+
+    Raises:
+        PolicyError: The policy limits them, and the engine, the method or what is promised needs all of them.
+    """
+    if policy.most_tuples is None:
+        return engine.compress(source, policy, run)
+    _check(engine, policy)
+    assert isinstance(engine, KeepsTuples)
+    table = engine.distant(source, policy, run)
+    if table.tuples > policy.most_tuples:
+        return table
+    try:
+        return table.classes([np.arange(attribute.size) for attribute in table.attributes])
+    finally:
+        table.close()
+
+
+def _check(engine: Engine, policy: Policy) -> None:
+    if not isinstance(engine, KeepsTuples):
+        raise PolicyError(f"the engine '{engine.name}' has all tuples in memory; leave out most_tuples, or use duckdb")
+    if policy.method not in METHODS or any(policy.options.get(option) for option in _OPTIONS):
+        raise PolicyError(
+            f"The 'most_tuples' parameter is for the methods {' and '.join(METHODS)}, without {' and '.join(_OPTIONS)}."
+        )
+    if policy.protected or policy.population_table is not None:
+        raise PolicyError("The 'most_tuples' parameter is for promises about k alone. Leave it out, or the others.")
+
+
+def released_classes(table: DistantTable, recoding: Recoding) -> CompressedTable:
+    """One tuple for each class of a release; the tuples themselves are let go."""
+    try:
+        return table.classes([np.asarray(recoding.cells(a.name, a.values())) for a in table.attributes])
+    finally:
+        table.close()

@@ -1,0 +1,155 @@
+"""Arrow IPC files, which are Feather files too: reading them batch by batch, and writing them.
+
+The file format knows one dictionary per column for all batches, and a dictionary may hold only what released rows have.
+So the rows of a table with categories are held until all of them are known; without categories, they stream.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from incrowd.errors import DataError
+from incrowd.formats.containers import bare, pandas_notes, without_unused
+from incrowd.formats.csv_dialect import Given, refuse_words
+from incrowd.formats.parquet_files import conform
+from incrowd.formats.sources import (
+    BATCH_ROWS,
+    Source,
+    WatchedFile,
+    check_names,
+    choose_columns,
+    is_text,
+    with_dictionaries,
+)
+
+_PLAIN = {"string_view": pa.string(), "large_string": pa.string(), "binary_view": pa.binary()}
+
+
+class ArrowSource(WatchedFile):
+    """An Arrow file in the format for files or for streams; Feather is the former.
+
+    Args:
+        path: The file.
+        given: What the caller says of the file; nothing, that is.
+    """
+
+    missing_values: tuple[str, ...] = ()
+
+    def __init__(self, path: Path, given: Given | None = None) -> None:
+        refuse_words(given)
+        super().__init__(path)
+        first = next((batch for batch in self._read(None) if batch.num_rows), None)
+        if first is None:
+            raise DataError(f"{self.name} has no rows")
+        self.schema = first.schema
+        self.columns = tuple(self.schema.names)
+        check_names(self.columns, self.name)
+
+    def batches(self, columns: Sequence[str] | None = None, encoded: Collection[str] = ()) -> Iterator[pa.RecordBatch]:
+        """Stream the rows in order; see `Source.batches`."""
+        chosen = choose_columns(self, columns)
+        self.check_unchanged()
+        for batch in self._read(chosen or list(self.columns[:1])):
+            batch = with_dictionaries(batch.select(chosen), encoded)
+            for start in range(0, batch.num_rows, BATCH_ROWS):
+                yield batch.slice(start, BATCH_ROWS)
+        self.check_unchanged()
+
+    def _read(self, columns: Sequence[str] | None) -> Iterator[pa.RecordBatch]:
+        """The batches of the file, each of them checked; columns that are not asked for may be there too."""
+        try:
+            with pa.OSFile(str(self.path), "rb") as file:
+                for batch in _batches(file, columns):
+                    batch.validate(full=True)  # a damaged file can hold text that is none
+                    yield _plain(batch)
+        except (pa.ArrowException, OSError, EOFError):
+            raise DataError(f"{self.name} is not an Arrow or Feather file, or it is damaged") from None
+
+
+def _batches(file: pa.NativeFile, columns: Sequence[str] | None) -> Iterator[pa.RecordBatch]:
+    try:
+        reader = pa.ipc.open_file(file)
+    except pa.ArrowInvalid:  # not the format for files
+        file.seek(0)
+        yield from pa.ipc.open_stream(file)
+        return
+    if columns is not None and len(set(reader.schema.names)) == len(reader.schema):
+        fields = sorted(reader.schema.get_field_index(name) for name in columns)
+        reader = pa.ipc.open_file(file, options=pa.ipc.IpcReadOptions(included_fields=fields))
+    for number in range(reader.num_record_batches):
+        yield reader.get_batch(number)
+
+
+def _plain(batch: pa.RecordBatch) -> pa.RecordBatch:
+    """The batch with text and bytes in their usual layout: views would take the text of other rows along."""
+    columns = []
+    for column in batch.columns:
+        if pa.types.is_run_end_encoded(column.type):
+            column = pc.run_end_decode(column)
+        columns.append(column.cast(_plain_type(column.type)))
+    fields = [
+        pa.field(field.name, column.type, field.nullable) for field, column in zip(batch.schema, columns, strict=True)
+    ]
+    return pa.RecordBatch.from_arrays(columns, schema=pa.schema(fields, batch.schema.metadata))
+
+
+def _plain_type(kind: pa.DataType) -> pa.DataType:
+    if isinstance(kind, pa.ListType):
+        return pa.list_(_plain_type(kind.value_type))
+    if isinstance(kind, pa.LargeListType):
+        return pa.large_list(_plain_type(kind.value_type))
+    if isinstance(kind, pa.StructType):
+        return pa.struct([pa.field(field.name, _plain_type(field.type), field.nullable) for field in kind])
+    return _PLAIN.get(str(kind), kind)
+
+
+class ArrowRows:
+    """Writes record batches as an Arrow file, without metadata.
+
+    Args:
+        file: An open binary file.
+        path: Where it is.
+        schema: The columns to write. Recoded columns become plain text; categories stay what they are.
+        source: Where the rows came from.
+    """
+
+    def __init__(self, file: Any, path: Path, schema: pa.Schema, source: Source) -> None:
+        fields = [pa.field(field.name, _written(field, source.schema), field.nullable) for field in schema]
+        self._schema = bare(pa.schema(fields))
+        self._schema = self._schema.with_metadata(pandas_notes(source.schema, self._schema))
+        self._file = file
+        self._held: list[pa.RecordBatch] | None = None
+        if any(pa.types.is_dictionary(field.type) for field in self._schema):
+            self._held = []
+        options = pa.ipc.IpcWriteOptions(compression="lz4")
+        self._writer = pa.ipc.new_file(pa.PythonFile(file, mode="w"), self._schema, options=options)
+
+    def write(self, batch: pa.RecordBatch) -> None:
+        """Write the rows of a batch that has the columns of the schema, in any order."""
+        batch = conform(batch, self._schema)
+        if self._held is not None:
+            self._held.append(batch)
+        elif batch.num_rows:
+            self._writer.write_batch(batch)
+
+    def close(self) -> None:
+        """Write what is left and the footer."""
+        if self._held and not self._file.abandoned:
+            table = pa.Table.from_batches(self._held, self._schema)
+            columns = [without_unused(column) for column in table.columns]
+            self._writer.write_table(pa.Table.from_arrays(columns, schema=self._schema), BATCH_ROWS)
+        self._writer.close()
+
+
+def _written(field: pa.Field, original: pa.Schema) -> pa.DataType:
+    """The type of a column in the file: a category only where it was one before."""
+    kind = field.type
+    was = original.field(field.name).type if field.name in original.names else kind
+    if pa.types.is_dictionary(kind) and is_text(kind.value_type) and not pa.types.is_dictionary(was):
+        return pa.string()
+    return kind

@@ -1,0 +1,400 @@
+"""Tables of databases: what addresses mean, reading a table or a query as a source, writing a table as an output.
+
+An address is a file or a URL, and after "#" a table: `hospital.duckdb#patients`, `postgresql://host/hospital#patients`.
+What is particular to a database is in its driver (`duckdb_files`, `sqlite_files`, `postgres`); a driver is one entry in
+`DRIVERS`. Reading never changes a database. Writing happens in one transaction, which ends when the rows are verified.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import itertools
+import re
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from importlib import import_module
+from importlib.util import find_spec
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Protocol, Self
+
+import pyarrow as pa
+
+from incrowd.errors import DataError, OutputError, PolicyError, UnknownNameError, shown
+from incrowd.formats.containers import bare
+from incrowd.formats.frames import VIEWS
+from incrowd.formats.sources import BATCH_ROWS, Check, Source, as_array, as_dictionary, check_names, choose_columns
+
+DEFAULT_TABLE = "release"
+MEMORY = ":memory:"
+_URL = re.compile(r"(?:postgres|postgresql):(/+)(.*)", re.DOTALL)
+_MAGIC = {"sqlite": (0, b"SQLite format 3\0"), "duckdb": (8, b"DUCK")}  # where a file says what it is
+
+
+@dataclass(frozen=True)
+class Driver:
+    """A kind of database.
+
+    Args:
+        about: What people call it.
+        home: The class that knows it, as "module:class"; made from a location.
+        suffixes: What names of its files end in.
+        extra: The extra of the package that brings what it needs; None if it needs nothing more.
+        library: The module that must be there.
+    """
+
+    about: str
+    home: str
+    suffixes: tuple[str, ...] = ()
+    extra: str | None = None
+    library: str | None = None
+
+
+DRIVERS: Mapping[str, Driver] = {
+    "duckdb": Driver("DuckDB", "incrowd.formats.duckdb_files:DuckDbDatabase", (".duckdb", ".ddb"), "duckdb", "duckdb"),
+    "sqlite": Driver("SQLite", "incrowd.formats.sqlite_files:SqliteDatabase", (".sqlite", ".sqlite3")),
+    "postgresql": Driver(
+        "PostgreSQL", "incrowd.formats.postgres:PostgresDatabase", (), "postgres", "adbc_driver_postgresql"
+    ),
+}
+
+
+class Session(Protocol):
+    """A transaction that has made a new table; nobody else sees the table before it is committed."""
+
+    def insert(self, batch: pa.RecordBatch) -> None:
+        """Add rows, after those that are there."""
+
+    def read(self) -> Iterator[pa.RecordBatch]:
+        """The rows as anyone will read them."""
+
+    def commit(self) -> None:
+        """Make the table visible."""
+
+    def roll_back(self) -> None:
+        """Leave nothing behind. It must not raise."""
+
+
+class Database(Protocol):
+    """What a driver can do. Errors are DataError for reading and OutputError for writing, of one line.
+
+    Attributes:
+        name: What messages call it, without anything secret.
+        engine: The engine that suits its tables.
+        beside: The file whose neighbours are the other files of a release.
+    """
+
+    name: str
+    engine: str
+    beside: Path
+
+    @property
+    def is_new(self) -> bool:
+        """Whether nothing is there yet."""
+
+    def tables(self) -> tuple[str, ...]:
+        """The tables and views that there are."""
+
+    def quoted(self, name: str) -> str:
+        """The name of a table or a column in SQL."""
+
+    def check_query(self, query: str) -> None:
+        """Raise PolicyError unless it is a single query that only reads."""
+
+    def schema(self, query: str) -> pa.Schema:
+        """The columns of a query."""
+
+    def stream(self, query: str, columns: Sequence[str], schema: pa.Schema) -> Iterator[pa.RecordBatch]:
+        """The rows of a query in order, of some columns, with the types of its schema."""
+
+    def check_unchanged(self) -> None:
+        """Raise DataError if the data is not what it was."""
+
+    def check_writable(self, source: Source | None = None) -> None:
+        """Raise OutputError unless a table can be written, and no source is read from the same file."""
+
+    def begin(self, table: str, schema: pa.Schema, *, overwrite: bool) -> Session:
+        """Begin a transaction with an empty table of plain types."""
+
+
+@dataclass(frozen=True)
+class Address:
+    """Where a table is.
+
+    Args:
+        kind: The kind of database, a name in `DRIVERS`.
+        location: The file or the URL.
+        table: The table, None if the address does not say.
+    """
+
+    kind: str
+    location: str
+    table: str | None
+
+    @classmethod
+    def of(cls, text: str | Path) -> Address | None:
+        """The address that a text is; None if it is none, but perhaps a file."""
+        location, _, table = str(text).partition("#")
+        if (url := _URL.fullmatch(location)) is not None:
+            return cls("postgresql", _url(*url.groups()), table or None)
+        if location == MEMORY:
+            return cls("duckdb", location, table or None)
+        for kind, driver in DRIVERS.items():
+            if driver.suffixes and location.lower().endswith(driver.suffixes):
+                return cls(kind, location, table or None)
+        if location.lower().endswith(".db") and (found := _kind_of(Path(location))) is not None:
+            return cls(found, location, table or None)
+        return None
+
+    def database(self) -> Database:
+        """What can be done with the database.
+
+        Raises:
+            PolicyError: What it needs is not installed.
+        """
+        driver = DRIVERS[self.kind]
+        if driver.library is not None and find_spec(driver.library) is None:
+            raise PolicyError(
+                f"{driver.about} databases need a package that is not installed; run: pip install "
+                f"'incrowd[{driver.extra}]'"
+            )
+        module, _, name = driver.home.partition(":")
+        made: Database = getattr(import_module(module), name)(self.location)
+        return made
+
+
+def _url(slashes: str, rest: str) -> str:
+    """A URL as it was typed, also if it went through a path, which has lost slashes: then the host is what is left."""
+    if slashes == "/":
+        slashes = "//" if "/" in rest.partition("?")[0] else "///"
+    return f"postgresql:{slashes}{rest}"
+
+
+def _kind_of(path: Path) -> str | None:
+    """What a file with a name that does not tell says that it is."""
+    try:
+        with path.open("rb") as file:
+            begin = file.read(32)
+    except OSError:
+        return None
+    return next((kind for kind, (place, magic) in _MAGIC.items() if begin[place:].startswith(magic)), None)
+
+
+class DatabaseSource:
+    """A table of a database, or a query.
+
+    Args:
+        address: Where it is.
+        query: What to read instead of a table.
+    """
+
+    missing_values: tuple[str, ...] = ()
+
+    def __init__(self, address: Address, query: str | None = None) -> None:
+        self.database = address.database()
+        self.engine = self.database.engine
+        if query is None:
+            table = _only_table(address.table, self.database)
+            self.name, self.query = f"{self.database.name}#{table}", f"SELECT * FROM {self.database.quoted(table)}"
+        else:
+            if address.table is not None:
+                raise PolicyError(f"a table ({shown(address.table)}) and a query were given; leave one out")
+            self.database.check_query(query)
+            self.name, self.query = f"the query of {self.database.name}", query
+        self._schema = bare(self.database.schema(self.query))
+        self.schema = pa.schema([field.with_type(plain_text(field.type)) for field in self._schema])
+        self.columns = tuple(self.schema.names)
+        if not self.columns:
+            raise DataError(f"{self.name} has no columns")
+        check_names(self.columns, self.name)
+        self._digest: str | None = None
+        if (
+            next(
+                self.database.stream(
+                    f"{self.query}\nLIMIT 1" if query is None else query, self.columns[:1], self._schema
+                ),
+                None,
+            )
+            is None
+        ):
+            raise DataError(f"{self.name} has no rows")
+
+    def batches(self, columns: Sequence[str] | None = None, encoded: Collection[str] = ()) -> Iterator[pa.RecordBatch]:
+        """Stream the rows in order; see `Source.batches`."""
+        chosen = choose_columns(self, columns)
+        self.database.check_unchanged()
+        for batch in self.database.stream(self.query, chosen or self.columns[:1], self._schema):
+            yield as_read(batch, self.schema, chosen, encoded)
+
+    def fingerprint(self, check: Check | None = None) -> str:
+        """The SHA-256 of the rows, as a stream of Arrow batches of one size."""
+        if self._digest is None:
+            self._digest = digest_of(self.schema, self.batches(), check)
+        return self._digest
+
+    def check_unchanged(self) -> None:
+        """Raise DataError if the data is not what it was when the source was opened."""
+        self.database.check_unchanged()
+
+
+def as_read(
+    batch: pa.RecordBatch, schema: pa.Schema, chosen: Sequence[str], encoded: Collection[str]
+) -> pa.RecordBatch:
+    """Rows of a database as `Source.batches` gives them."""
+    if not chosen:
+        return pa.RecordBatch.from_arrays([pa.nulls(len(batch))], names=["none"]).select([])
+    arrays = []
+    for name in chosen:
+        column, kind = batch.column(name), schema.field(name).type
+        if name in encoded or pa.types.is_dictionary(column.type):
+            column = as_dictionary(column)
+        arrays.append(column if column.type == kind or name in encoded else column.cast(kind))
+    return pa.RecordBatch.from_arrays(arrays, names=list(chosen))
+
+
+def plain_text(kind: pa.DataType) -> pa.DataType:
+    """A type as `batches` gives it: text in Arrow's usual layout, dictionaries with int32 indices."""
+    if pa.types.is_dictionary(kind):
+        return pa.dictionary(pa.int32(), plain_text(kind.value_type), kind.ordered)
+    return pa.string() if pa.types.is_large_string(kind) or str(kind) == "string_view" else kind
+
+
+def _only_table(table: str | None, database: Database) -> str:
+    found = database.tables()
+    if table is None:
+        if len(found) != 1:
+            listed = ", ".join(found[:10]) or "none"
+            raise PolicyError(f"name a table of {database.name} after '#', or give a query; it has: {listed}")
+        return found[0]
+    if table not in found:
+        raise UnknownNameError("table", table, found, database.name)
+    return table
+
+
+def plain(schema: pa.Schema) -> pa.Schema:
+    """The columns of a table to write: no dictionaries, no views, no metadata."""
+    fields = []
+    for field in bare(schema):
+        kind = field.type.value_type if pa.types.is_dictionary(field.type) else field.type
+        fields.append(pa.field(field.name, VIEWS.get(str(kind), kind)))
+    return pa.schema(fields)
+
+
+def digest_of(schema: pa.Schema, batches: Iterable[pa.RecordBatch], check: Check | None = None) -> str:
+    """The SHA-256 of rows, whatever batches and dictionaries they come in."""
+    digest, kinds = hashlib.sha256(), plain(schema)
+    digest.update(kinds.serialize())
+    for batch in _of_one_size(batches, kinds):
+        digest.update(batch.serialize())
+        if check is not None:
+            check()
+    return "sha256:" + digest.hexdigest()
+
+
+def _of_one_size(batches: Iterable[pa.RecordBatch], schema: pa.Schema) -> Iterator[pa.RecordBatch]:
+    waiting: list[pa.RecordBatch] = []
+    rows = 0
+    for batch in batches:
+        columns = [batch.column(field.name).cast(field.type) for field in schema]
+        waiting.append(pa.RecordBatch.from_arrays(columns, schema=schema))
+        rows += len(batch)
+        while rows >= BATCH_ROWS:
+            table = pa.Table.from_batches(waiting, schema)
+            yield _whole(table.slice(0, BATCH_ROWS))
+            waiting, rows = table.slice(BATCH_ROWS).to_batches(), rows - BATCH_ROWS
+    if rows:
+        yield _whole(pa.Table.from_batches(waiting, schema))
+
+
+def _whole(table: pa.Table) -> pa.RecordBatch:
+    """A table as one batch of its own: a slice would be written with what is around it."""
+    rows = pa.array(range(len(table)), pa.int64())
+    return pa.RecordBatch.from_arrays([as_array(column).take(rows) for column in table.columns], schema=table.schema)
+
+
+class TableOutput:
+    """A table of a database that a release is written to; see `outputs.Output`.
+
+    Args:
+        address: Where it goes.
+        overwrite: Whether a table that is there may be replaced.
+    """
+
+    def __init__(self, address: Address, *, overwrite: bool) -> None:
+        self._table = address.table or DEFAULT_TABLE
+        self._overwrite = overwrite
+        self._database = address.database()
+        self.name = f"{self._database.name}#{self._table}"
+        beside = self._database.beside
+        self.beside = beside if self._table == DEFAULT_TABLE else beside.with_name(f"{beside.stem}.{self._table}.table")
+        if "/" in self._table or "\0" in self._table:
+            raise OutputError(f"{shown(self._table)} cannot be the name of a table; choose another name")
+        self._database.check_writable()
+        self._session: Session | None = None
+        if not overwrite:
+            self._check_free()
+
+    def _check_free(self) -> None:
+        if not self._database.is_new and self._table in self._database.tables():
+            raise OutputError(
+                f"{self.name} already exists; choose another table, or use --overwrite (in Python overwrite=True)"
+            )
+
+    def writer(self, schema: pa.Schema, source: Source) -> TableRows:
+        """Begin to write; see `Output.writer`."""
+        self._database.check_writable(source)
+        kinds = plain(schema)
+        self._session = self._database.begin(self._table, kinds, overwrite=self._overwrite)
+        return TableRows(self._session, kinds)
+
+    def commit(self) -> None:
+        """Make the table visible."""
+        assert self._session is not None
+        self._session.commit()
+        self._session = None
+
+    def roll_back(self) -> None:
+        """Leave nothing behind."""
+        if self._session is not None:
+            self._session.roll_back()
+            self._session = None
+
+
+class TableRows:
+    """Rows on their way into a table; see `outputs.BatchWriter`."""
+
+    def __init__(self, session: Session, schema: pa.Schema) -> None:
+        self._session = session
+        self._schema = schema
+        self._digest = ""
+
+    def write(self, batch: pa.RecordBatch) -> None:
+        """Write the rows of a batch that has the columns of the schema, in any order."""
+        columns = [_decoded(batch.column(field.name), field.type) for field in self._schema]
+        self._session.insert(pa.RecordBatch.from_arrays(columns, schema=self._schema))
+
+    @property
+    def fingerprint(self) -> str:
+        """The digest of the rows as they are read back, after "sha256:"."""
+        return self._digest
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if kind is None:
+            rows = self._session.read()
+            first = next(rows, pa.RecordBatch.from_pylist([], schema=self._schema))
+            self._digest = digest_of(first.schema, itertools.chain([first], rows))
+
+
+def _decoded(column: pa.Array, kind: pa.DataType) -> pa.Array:
+    return column if column.type == kind else column.cast(kind)
+
+
+def one_line(error: Any) -> str:
+    """The first line of what a database says, short enough to show."""
+    text = str(error).strip().partition("\n")[0]
+    return text if len(text) <= 160 else f"{text[:160]}..."

@@ -1,0 +1,57 @@
+"""Where released rows go if not to a single file: staged first, visible when they are verified.
+
+An output is a part of what `AtomicFiles` writes: it is committed with the files, or rolled back with them.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from types import TracebackType
+from typing import TYPE_CHECKING, Protocol, Self
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from incrowd.formats.sources import Source
+
+
+class BatchWriter(Protocol):
+    """Takes released rows; a context manager, closed at its end unless there was an error."""
+
+    def write(self, batch: pa.RecordBatch) -> None:
+        """Write the rows of a batch that has the columns of the schema, in any order."""
+
+    @property
+    def fingerprint(self) -> str:
+        """The digest of what was written, after "sha256:"; to be read at the end."""
+
+    def __enter__(self) -> Self: ...
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None: ...
+
+
+class Output(Protocol):
+    """A table of a database, a folder, a place on a cluster; made by `Engine.output`, which checks that it can be.
+
+    Attributes:
+        name: What messages call it.
+        beside: The path whose neighbours are the other files of the release.
+    """
+
+    name: str
+    beside: Path
+
+    def writer(self, schema: pa.Schema, source: Source) -> BatchWriter:
+        """Begin to write; nobody sees the rows before `commit`."""
+
+    def commit(self) -> None:
+        """Make what was written visible, all at once; called when it was verified.
+
+        Raises:
+            OutputError: It could not be done, and nothing was changed.
+        """
+
+    def roll_back(self) -> None:
+        """Leave nothing behind; called on any error, also before anything was written. It must not raise."""

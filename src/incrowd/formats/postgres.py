@@ -1,0 +1,236 @@
+"""PostgreSQL through ADBC: reading tables and queries as Arrow batches, and writing tables.
+
+A source keeps one transaction open and lets every other connection see what that one sees, so that all reads are of the
+same moment. It can only read. Credentials are left to the usual places (a password file, the environment, the URL), and
+never shown.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import weakref
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+from urllib.parse import unquote, urlsplit
+
+import adbc_driver_manager
+import adbc_driver_postgresql.dbapi as adbc
+import pyarrow as pa
+
+from incrowd.errors import DataError, OutputError, PolicyError
+from incrowd.formats.databases import one_line
+from incrowd.formats.sources import Source
+
+_TYPMOD = b"POSTGRESQL:typmod"
+_FIRST_WORDS = ("SELECT", "WITH", "VALUES", "TABLE")
+_IN_ORDER = ("SET synchronize_seqscans = off", "SET max_parallel_workers_per_gather = 0", "SET TimeZone = 'UTC'")
+_LOST = ("08", "57")  # kinds of errors: the connection, the operator
+
+
+class PostgresDatabase:
+    """A database of a PostgreSQL server.
+
+    Args:
+        location: Its URL.
+    """
+
+    engine = "arrow"
+
+    def __init__(self, location: str) -> None:
+        self._location = location
+        parts = urlsplit(location)
+        self.name = unquote(parts.path.strip("/")) or "PostgreSQL"
+        self.beside = Path(f"{self.name}.postgresql")
+        self._keeper: Any = None
+        self._snapshot = ""
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "_keeper": None, "_snapshot": ""}
+
+    def _connect(self) -> Any:
+        try:
+            return adbc.connect(self._location)
+        except adbc_driver_manager.Error as error:
+            raise DataError(f"cannot connect to {self.name}: {_said(error)}") from None
+
+    @contextlib.contextmanager
+    def _reading(self) -> Iterator[Any]:
+        """A cursor that can only read, and reads what was there when the source was opened."""
+        with self._errors():
+            if self._keeper is None:
+                self._keeper = self._connect()
+                weakref.finalize(self, _close, self._keeper)
+                with self._keeper.cursor() as cursor:
+                    cursor.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")
+                    cursor.execute("SELECT pg_export_snapshot()")
+                    self._snapshot = cursor.fetchone()[0]
+            with self._connect() as connection, connection.cursor() as cursor:
+                cursor.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")
+                cursor.execute(f"SET TRANSACTION SNAPSHOT '{self._snapshot}'")
+                for setting in _IN_ORDER:
+                    cursor.execute(setting)
+                yield cursor
+
+    @contextlib.contextmanager
+    def _errors(self) -> Iterator[None]:
+        try:
+            yield
+        except adbc_driver_manager.Error as error:
+            if isinstance(error, adbc_driver_manager.OperationalError) or (error.sqlstate or "").startswith(_LOST):
+                raise DataError(f"lost the connection to {self.name}: {_said(error)}") from None
+            raise PolicyError(f"the query of {self.name} fails: {_said(error)}") from None
+
+    @property
+    def is_new(self) -> bool:
+        """Whether nothing is there yet."""
+        return False
+
+    def tables(self) -> tuple[str, ...]:
+        """The tables and views; those outside the schema "public" with their schema."""
+        with self._reading() as cursor:
+            cursor.execute(
+                "SELECT table_schema::text, table_name::text FROM information_schema.tables WHERE table_schema NOT IN"
+                " ('information_schema', 'pg_catalog') ORDER BY 1, 2"
+            )
+            rows = cursor.fetchall()
+        return tuple(name if schema == "public" else f"{schema}.{name}" for schema, name in rows)
+
+    def quoted(self, name: str) -> str:
+        """A name in SQL; of a table in another schema, its parts."""
+        return ".".join(map(_quoted, name.split(".")))
+
+    def check_query(self, query: str) -> None:
+        """Raise PolicyError unless it may be a query; that it only reads is up to the transaction."""
+        words = query.split(None, 1)
+        if not words or words[0].upper() not in _FIRST_WORDS:
+            raise PolicyError("The 'query' parameter must be a single SELECT, which reads and does not write.")
+
+    def schema(self, query: str) -> pa.Schema:
+        """The columns of a query."""
+        with self._reading() as cursor:
+            return pa.schema([(field.name, _kind(field)) for field in _fields(cursor, query)])
+
+    def stream(self, query: str, columns: Sequence[str], schema: pa.Schema) -> Iterator[pa.RecordBatch]:
+        """The rows of a query in order."""
+        with self._reading() as cursor:
+            fields = [field for field in _fields(cursor, query) if field.name in columns]
+            yield from _rows(cursor, query, sorted(fields, key=lambda field: columns.index(field.name)))
+
+    def check_unchanged(self) -> None:
+        """Nothing to look at: all reads are of the same moment."""
+
+    def check_writable(self, source: Source | None = None) -> None:
+        """Raise OutputError if there is no such database."""
+        try:
+            self._connect().close()
+        except DataError as error:
+            raise OutputError(str(error)) from None
+
+    def begin(self, table: str, schema: pa.Schema, *, overwrite: bool) -> PostgresSession:
+        """Begin a transaction with an empty table."""
+        return PostgresSession(self._connect(), self.name, table, schema, overwrite=overwrite)
+
+
+class PostgresSession:
+    """A table that is being written; see `databases.Session`."""
+
+    def __init__(self, connection: Any, name: str, table: str, schema: pa.Schema, *, overwrite: bool) -> None:
+        self._connection, self._name = connection, name
+        home, dot, last = table.rpartition(".")
+        self._table, self._home = last, home if dot else None
+        self._full = ".".join(map(_quoted, table.split(".")))
+        try:
+            with self._errors(), connection.cursor() as cursor:
+                for setting in _IN_ORDER:
+                    cursor.execute(setting)
+                if overwrite:
+                    cursor.execute(f"DROP TABLE IF EXISTS {self._full}")
+                cursor.adbc_ingest(self._table, schema.empty_table(), mode="create", db_schema_name=self._home)
+        except BaseException:
+            self.roll_back()
+            raise
+
+    @contextlib.contextmanager
+    def _errors(self) -> Iterator[None]:
+        try:
+            yield
+        except adbc_driver_manager.Error as error:
+            raise OutputError(f"cannot write to {self._name}: {_said(error)}; nothing was written") from None
+
+    def insert(self, batch: pa.RecordBatch) -> None:
+        """Add rows, after those that are there."""
+        rows = pa.Table.from_batches([batch])
+        with self._errors(), self._connection.cursor() as cursor:
+            cursor.adbc_ingest(self._table, rows, mode="append", db_schema_name=self._home)
+
+    def read(self) -> Iterator[pa.RecordBatch]:
+        """The rows as anyone will read them."""
+        query = f"SELECT * FROM {self._full}"
+        with self._errors(), self._connection.cursor() as cursor:
+            yield from _rows(cursor, query, _fields(cursor, query))
+
+    def commit(self) -> None:
+        """Make the table visible."""
+        with self._errors():
+            self._connection.commit()
+            self._connection.close()
+
+    def roll_back(self) -> None:
+        """Leave nothing behind."""
+        with contextlib.suppress(adbc_driver_manager.Error):
+            self._connection.rollback()
+        with contextlib.suppress(adbc_driver_manager.Error):
+            self._connection.close()
+
+
+def _close(connection: Any) -> None:
+    with contextlib.suppress(adbc_driver_manager.Error):
+        connection.close()
+
+
+def _quoted(name: str) -> str:
+    return '"' + name.replace('"', '""') + '"'
+
+
+def _fields(cursor: Any, query: str) -> list[pa.Field]:
+    cursor.execute(f"SELECT * FROM ({query}\n) AS rows LIMIT 0")
+    return list(cursor.fetch_record_batch().schema)
+
+
+def _kind(field: pa.Field) -> pa.DataType:
+    """The type of a column: exact numbers as such where they have a scale, other types of PostgreSQL as text."""
+    if _is_plain(field.type):
+        return field.type
+    if (typmod := (field.metadata or {}).get(_TYPMOD)) is not None and "numeric" in str(field.type):
+        precision, scale = divmod(int(typmod) - 4, 1 << 16)
+        if 0 < precision <= 38 and 0 <= scale <= precision:
+            return pa.decimal128(precision, scale)
+    return pa.string()
+
+
+def _is_plain(kind: pa.DataType) -> bool:
+    return not isinstance(kind, pa.BaseExtensionType)
+
+
+def _rows(cursor: Any, query: str, fields: Sequence[pa.Field]) -> Iterator[pa.RecordBatch]:
+    """Rows of some columns; types that Arrow has not come as text."""
+    listed = ", ".join(
+        _quoted(field.name) if _is_plain(field.type) else f"{_quoted(field.name)}::text AS {_quoted(field.name)}"
+        for field in fields
+    )
+    cursor.execute(f"SELECT {listed} FROM ({query}\n) AS rows")
+    schema = pa.schema([(field.name, _kind(field)) for field in fields])
+    for batch in cursor.fetch_record_batch():
+        try:
+            columns = [column.cast(field.type) for column, field in zip(batch.columns, schema, strict=True)]
+        except pa.ArrowInvalid:
+            raise DataError("a column of exact numbers holds NaN or infinity; read it as text, by a query") from None
+        yield pa.RecordBatch.from_arrays(columns, schema=schema)
+
+
+def _said(error: Exception) -> str:
+    """What the server says, without the query, whose values nobody needs to see."""
+    text = str(error)
+    _, found, rest = text.partition("ERROR:")
+    return one_line(rest if found else text.partition("failed: ")[2] or text)

@@ -1,0 +1,94 @@
+"""What a release knows of itself, without a row being read again: the part of the summary that the terminal shows.
+
+It has the sections of a steward's summary (`steward`), which says the same in the same places, and much more.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from incrowd.measures.registry import MEASURES, OF_CLASSES
+from incrowd.report.labels import MOST_COLUMNS, shown
+
+if TYPE_CHECKING:
+    from incrowd.release import Release
+
+MOST_VALUES = 6  # that are named of a column
+_TOLD = ("method", "options", "why")  # facts that have a place of their own
+
+
+def brief(release: Release) -> dict[str, Any]:
+    """The part of the summary that needs no rows; confidential."""
+    return {"title": title_of(release), "safe": safe(release), "cost": cost(release), "done": done(release)}
+
+
+def title_of(release: Release) -> str:
+    """What a release is called."""
+    return f"Release of {shown(release.source.name)}"
+
+
+def safe(release: Release) -> dict[str, Any]:
+    """The smallest crowds, and what to be careful about."""
+    return {
+        "crowds": [
+            {"quasi_identifier": _names(qid.attributes), "asked": qid.k, "smallest": qid.anonymity}
+            for qid in release.measures.quasi_identifiers
+        ],
+        "untouched": _names(release.untouched),
+        "warnings": [shown(warning, 400) for warning in release.warnings],
+    }
+
+
+def cost(release: Release) -> dict[str, Any]:
+    """What was lost, in all, by quasi-identifier and by column."""
+    measures = release.measures
+    left_out = measures.total.suppressed
+    rows = release.to_rows()
+    return {
+        "records": {"original": measures.records, "released": measures.records - left_out, "left_out": left_out},
+        "measures": [
+            {"name": name, "title": MEASURES[name].title, "about": MEASURES[name].about, "value": value}
+            for name in OF_CLASSES
+            if (value := measures.total.values[name]) is not None
+        ],
+        "by_quasi_identifier": [
+            {"quasi_identifier": _names(part.attributes), "values": {name: part.values[name] for name in OF_CLASSES}}
+            for part in measures.quasi_identifiers
+        ],
+        "columns": [
+            {
+                "name": shown(row["column"]),
+                "original_values": row["values_before"],
+                "released_values": row["values_after"],
+                "first_values": [shown(label) for label in row["released_values"][:MOST_VALUES]],
+                "loss": round(float(row["ncp"]), 6),
+            }
+            for row in rows[:MOST_COLUMNS]
+        ],
+        "more_columns": max(0, len(rows) - MOST_COLUMNS),
+    }
+
+
+def done(release: Release) -> dict[str, Any]:
+    """The method, what it says of its result, and why columns say next to nothing."""
+    facts = {key: value for key, value in release.found.facts.items() if key not in _TOLD}
+    single = {key: value for key, value in facts.items() if not isinstance(value, list | dict)}
+    return {
+        "method": release.policy.method,
+        "about_method": release.method_about,
+        "facts": {shown(key.replace("_", " ")): _fact(value) for key, value in single.items()},
+        "notes": [shown(note, 600) for note in release.notes],
+        "hints": [shown(hint, 600) for hint in release.hints],
+    }
+
+
+def _names(names: tuple[str, ...]) -> list[str]:
+    return [shown(name) for name in names]
+
+
+def _fact(value: Any) -> str:
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, int | float):
+        return f"{value:,}" if isinstance(value, int) else f"{value:.6g}"
+    return shown(value, 200)

@@ -1,0 +1,172 @@
+"""Compare: several methods and several k, as a picture of privacy against detail; a click takes a setting."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from typing import Any
+
+from incrowd.errors import PolicyError
+from incrowd.policy.methods import all_options, options_of, takes_several
+from incrowd.report.charts import comparison_chart
+from incrowd.studio import policy_words
+from incrowd.studio.screens.protect import number
+from incrowd.studio.screens.screen import OUT_OF_DATE, Form, Screen
+from incrowd.studio.studio import Studio
+
+USUAL_METHODS, USUAL_KS, USUAL_SECONDS = ("tdr", "mondrian", "cover"), (3, 5, 10, 20, 50), 60
+MOST_KS, MOST_RUNS, LARGEST_K, LONGEST = 8, 60, 1_000_000, 3600
+COMMON = frozenset(("suppress", "priorities"))  # options that most methods take
+LOSS = "ncp"  # that the picture shows first
+SHORT = {
+    "ncp": "detail lost",
+    "dm": "size of crowds, squared",
+    "cm": "labels in the minority",
+    "distortion": "distance",
+}
+
+
+def fitting(studio: Studio) -> dict[str, str]:
+    """The methods that can be tried: those that take as many quasi-identifiers as the policy has."""
+    from incrowd import methods
+
+    several = len(policy_words.quasi_sets(studio.project.words())) > 1
+    return {name: about for name, about in methods().items() if name != "auto" and (takes_several(name) or not several)}
+
+
+def show(studio: Studio) -> dict[str, Any]:
+    """What the screen shows."""
+    words, job, found = studio.project.words(), studio.jobs.latest("compare"), studio.result("compare")
+    known = studio.project.result("compare")
+    methods = fitting(studio)
+    asked = found if found is not None else {}
+    sets = policy_words.quasi_sets(words)
+    if found is not None:
+        found["stale"] = found["key"] != key_of(studio, words)
+    shown = {
+        "policy_problem": studio.policy_problem(words),
+        "methods": methods,
+        "chosen": [name for name in asked.get("methods", USUAL_METHODS) if name in methods],
+        "ks": ", ".join(map(str, asked.get("ks", _usual_ks(words)))),
+        "seconds": asked.get("time_limit", USUAL_SECONDS),
+        "job": job if job is not None and job.state != "done" else None,
+        "found": found,
+        "now": (words.get("method", "auto"), sets[0]["k"]),
+        "digest": "" if known is None else known["digest"],
+    }
+    return shown if found is None else {**shown, **pictures(found)}
+
+
+def key_of(studio: Studio, words: dict[str, Any]) -> str:
+    """What a comparison was made from; the method with its own options and the k of the policy are no part of it."""
+    own = all_options() - COMMON
+    kept = {word: value for word, value in words.items() if word != "method" and word not in own}
+    plain = policy_words.with_k(kept, 2)
+    known = json.dumps([studio.project.table_state(), plain], sort_keys=True, default=str)
+    return hashlib.sha256(known.encode()).hexdigest()
+
+
+def _usual_ks(words: dict[str, Any]) -> list[int]:
+    own = [each["k"] for each in policy_words.quasi_sets(words) if isinstance(each["k"], int)]
+    return sorted({*USUAL_KS, *own[:1]})
+
+
+def pictures(found: dict[str, Any]) -> dict[str, Any]:
+    """The charts, one for each measure of loss, and the rows of the table."""
+    rows = [
+        {**run, "row": place, "setting": f"{run['method']}, k = {run['k']}"} for place, run in enumerate(found["runs"])
+    ]
+    charts = []
+    for name in sorted(found["about"], key=lambda each: each != LOSS):
+        points = [
+            {
+                "setting": f"{row['setting']}: {_amount(row['losses'][name], name)}",
+                "k": row["k"],
+                "loss": row["losses"][name],
+                "dominated": row["dominated"][name] is not None,
+                "row": row["row"],
+                "method": row["method"],
+            }
+            for row in rows
+            if row["losses"][name] is not None
+        ]
+        if points:
+            title = SHORT.get(name, name)
+            spec = comparison_chart(points, title, title.capitalize())
+            if name in (LOSS, "cm"):
+                spec["layer"][0]["encoding"]["y"]["axis"] = {"format": "%"}
+            charts.append({"name": name, "title": title, "about": found["about"][name], "spec": spec})
+    return {
+        "rows": rows,
+        "charts": charts,
+        "first": charts[0]["name"] if charts else None,
+        "some_left_out": any(row["left_out"] for row in rows),
+    }
+
+
+def _amount(value: float, name: str) -> str:
+    return f"{value:.1%}" if name in (LOSS, "cm") else f"{value:,.4g}"
+
+
+def run(studio: Studio, form: Form) -> str:
+    """Try all chosen methods with all k."""
+    known = fitting(studio)
+    methods = [name for name in dict.fromkeys(form.all("method")) if name in known]
+    if not methods:
+        raise PolicyError("no method is chosen; choose at least one")
+    ks = _ks(form.one("ks"))
+    if len(methods) * len(ks) > MOST_RUNS:
+        raise PolicyError(f"{len(methods) * len(ks)} settings are too many, at most {MOST_RUNS}; choose fewer")
+    seconds = number(form.one("seconds") or str(USUAL_SECONDS), "the time for each setting")
+    if not 0 < seconds <= LONGEST:
+        raise PolicyError(f"the time for each setting must be above 0 and at most {LONGEST} seconds; got {seconds:g}")
+    key = key_of(studio, studio.project.words())
+    words = {**studio.policy_task(), "methods": methods, "ks": ks, "time_limit": seconds, "key": key}
+    studio.run("compare", words, "compare", f"Trying {len(methods) * len(ks)} settings")
+    return "The comparison has begun."
+
+
+def _ks(text: str) -> list[int]:
+    found = []
+    for part in text.replace(";", ",").split(","):
+        if part.strip():
+            value = number(part, "each k")
+            if not isinstance(value, int) or not 2 <= value <= LARGEST_K:
+                raise PolicyError(f"each k must be a whole number from 2 to {LARGEST_K:,}; got {part.strip()[:20]}")
+            found.append(value)
+    if not found:
+        raise PolicyError("no k is given; write some, such as 5, 10, 20")
+    if len(set(found)) > MOST_KS:
+        raise PolicyError(f"at most {MOST_KS} different k at a time; write fewer")
+    return sorted(set(found))
+
+
+def take(studio: Studio, form: Form) -> str:
+    """Take the setting of a run into the policy."""
+    known, words = studio.project.result("compare"), studio.project.words()
+    if known is None or form.one("digest") != known["digest"]:
+        raise PolicyError(OUT_OF_DATE)
+    chosen = known["data"]["runs"][form.place("row", len(known["data"]["runs"]))]
+    changed, left = with_method(words, chosen["method"])
+    studio.change(policy_words.with_k(changed, chosen["k"]))
+    told = f"Taken: {chosen['method']}, k = {chosen['k']}."
+    return told + (f" Left out, since {chosen['method']} has no such option: {', '.join(left)}." if left else "")
+
+
+def with_method(words: dict[str, Any], name: str) -> tuple[dict[str, Any], list[str]]:
+    """The words with another method, and which options it does not take."""
+    refused = all_options() - options_of(name)
+    left = [word for word in words if word in refused and word != "max_steps"]
+    gone = {*left, "max_steps", "method"}  # steps were those of another search
+    return {**{word: value for word, value in words.items() if word not in gone}, "method": name}, left
+
+
+SCREEN = Screen(
+    "compare",
+    "Compare",
+    "Try several methods and several k, and take the setting that you like best.",
+    show,
+    actions={"run": run, "take": take},
+    needs="table",
+    done=lambda studio: studio.project.result("compare") is not None,
+)

@@ -1,0 +1,100 @@
+"""Data: choose a table, see what is in it, and correct how it is read."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from incrowd.errors import PolicyError
+from incrowd.studio import policy_words
+from incrowd.studio.jobs import Job
+from incrowd.studio.paths import tables
+from incrowd.studio.screens.screen import Form, Screen
+from incrowd.studio.studio import CSV_WORDS, Studio
+
+_SEPARATORS = {"": "found out", ",": "comma", ";": "semicolon", "\t": "tab", "|": "bar"}
+_QUOTES = {"": "found out", '"': "double quote", "'": "single quote"}
+
+
+def look(studio: Studio) -> Job:
+    """Start looking at the table; a policy is proposed where there is none yet."""
+    project = studio.project
+    dialect = {word: value for word, value in project.words().get("csv", {}).items() if word in CSV_WORDS}
+
+    def finish(job: Job, data: dict[str, Any]) -> None:
+        project.keep("inspection", data, made_from)
+        words, names = project.words(), [column["name"] for column in data["columns"]]
+        if not policy_words.named_columns(words) or not policy_words.named_columns(words) <= set(names):
+            project.change({**data["proposal"], **({"csv": dialect} if dialect else {})}, {})
+        studio.changed()
+
+    made_from = project.made_from()
+    told = {"table": str(project.table_path), "folder": str(project.folder_of("inspection")), "dialect": dialect}
+    return studio.jobs.start("inspect", told, finish, "Looking at the table")
+
+
+def show(studio: Studio) -> dict[str, Any]:
+    """What the screen shows."""
+    project, job = studio.project, studio.jobs.latest("inspect")
+    found = studio.inspection()
+    if found is None and project.table is not None and (job is None or job.state == "done"):
+        job = look(studio)  # the file has changed, or the studio was ended while it looked
+    csv = project.words().get("csv", {}) if project.table else {}
+    return {
+        "found": found,
+        "job": job if job is not None and (not job.is_over or found is None) else None,
+        "tables": tables(project.root, project.folder),
+        "csv": csv,
+        "separators": _SEPARATORS,
+        "quotes": _QUOTES,
+        "is_csv": found is not None and bool(found["dialect"]),
+    }
+
+
+def choose(studio: Studio, form: Form) -> str:
+    """Take another table."""
+    studio.take(form.one("path").strip())
+    look(studio)
+    return "The table is being looked at."
+
+
+def dialect(studio: Studio, form: Form) -> str:
+    """Read the file in another way."""
+    given: dict[str, Any] = {}
+    for word in ("separator", "quote"):
+        if mark := form.one(word):
+            given[word] = mark
+    if encoding := form.one("encoding").strip():
+        given["encoding"] = encoding
+    if (header := form.one("header")) in ("yes", "no"):
+        given["header"] = header == "yes"
+    if form.has("strip"):
+        given["strip"] = True
+    from incrowd.formats.csv_dialect import Given
+
+    Given(**given).check()
+    project = studio.project
+    words = project.words()
+    if (words.get("csv") or {}) == given and studio.inspection() is not None:
+        return "Nothing has changed."
+    project.forget("inspection")
+    project.change({**words, "csv": given})
+    look(studio)
+    return "The table is being read again."
+
+
+def again(studio: Studio, form: Form) -> str:
+    """Look at the table once more."""
+    if studio.project.table is None:
+        raise PolicyError("no table yet; choose one")
+    look(studio)
+    return "The table is being looked at."
+
+
+SCREEN = Screen(
+    "data",
+    "Data",
+    "Choose a table, and see what is in it.",
+    show,
+    actions={"choose": choose, "dialect": dialect, "again": again},
+    done=lambda studio: studio.inspection() is not None,
+)

@@ -1,0 +1,245 @@
+"""Protect: what is promised, and at what cost; the policy file is shown as it grows."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from incrowd.errors import PolicyError
+from incrowd.studio import policy_words
+from incrowd.studio.screens.screen import Form, Screen
+from incrowd.studio.studio import Studio
+
+PROMISES = {  # of a sensitive column: the word, what it is called, and an example
+    "l": ("different values in every crowd", "3"),
+    "t": ("distance from the whole table", "0.3"),
+    "alpha": ("largest share of one value", "0.6"),
+    "entropy_l": ("as mixed as so many values", "2"),
+    "recursive_l": ("c, l of recursive diversity", "3, 2"),
+    "beta_likeness": ("relative gain of a value", "2"),
+    "enhanced_beta_likeness": ("the same, frequent values closer", "2"),
+    "delta_disclosure": ("logarithm of the largest factor", "1"),
+}
+FIRST = ("l", "t")  # that are shown at once
+MISSING = {"category": "count as a value of their own", "drop": "leave their records out", "error": "are a mistake"}
+DISTANCES = {"": "found out", "equal": "all values equally far", "ordered": "along their order"}
+
+
+def show(studio: Studio) -> dict[str, Any]:
+    """What the screen shows."""
+    from incrowd import methods
+
+    words = studio.project.words()
+    known = {column["name"]: column for column in studio.known_columns()}
+    given = studio.roles()
+    priorities = words.get("priorities", {})
+    return {
+        "words": words,
+        "sets": policy_words.quasi_sets(words),
+        "quasi": policy_words.quasi_columns(words),
+        "names": list(known),
+        "sensitive": {name: _own(words, name, own) for name, own in policy_words.sensitive_columns(words).items()},
+        "untouched": [name for name, role in given.items() if role == policy_words.KEEP],
+        "promises": PROMISES,
+        "first": FIRST,
+        "methods": methods(),
+        "priorities": priorities if isinstance(priorities, dict) else {},
+        "missing_words": MISSING,
+        "distances": DISTANCES,
+        "records": (studio.inspection() or {})["records"],
+        "policy_problem": studio.policy_problem(words),
+        "policy_text": studio.project.policy_path.read_text(encoding="utf-8"),
+    }
+
+
+def _own(words: dict[str, Any], name: str, own: dict[str, Any]) -> dict[str, Any]:
+    """What is promised of a column, alone or with all others."""
+    common = {word: words[word] for word in (*PROMISES, "t_distance") if word in words}
+    by_column = {word: given.get(name) if isinstance(given, dict) else given for word, given in common.items()}
+    return {**{word: value for word, value in by_column.items() if value is not None}, **own}
+
+
+def number(text: str, what: str) -> int | float:
+    """A number as people type it.
+
+    Raises:
+        PolicyError: It is none.
+    """
+    text = text.strip().replace(",", ".") if text.count(",") == 1 and "." not in text else text.strip()
+    for kind in (int, float):
+        try:
+            if text.isascii() and "_" not in text and len(text) < 40:
+                return kind(text)
+        except ValueError:
+            continue
+    raise PolicyError(f"{what} must be a number; got {text[:40] or 'nothing'}")
+
+
+def crowd(studio: Studio, form: Form) -> str:
+    """Change the k of a quasi-identifier."""
+    words = studio.project.words()
+    sets = policy_words.quasi_sets(words)
+    place = form.place("set", len(sets))
+    value = number(form.one("k"), "k")
+    sets[place]["k"] = value
+    studio.change(policy_words.with_sets(words, sets))
+    return f"k is {value:,}."
+
+
+def add_set(studio: Studio, form: Form) -> str:
+    """Another quasi-identifier, with all columns of the first to begin with but the last one."""
+    words = studio.project.words()
+    sets = policy_words.quasi_sets(words)
+    columns = sets[0]["attributes"]
+    if len(columns) < 2:
+        raise PolicyError("a second quasi-identifier needs at least two columns that others may know")
+    studio.change(policy_words.with_sets(words, [*sets, {"attributes": columns[:-1], "k": sets[0]["k"]}]))
+    return "There is another quasi-identifier."
+
+
+def remove_set(studio: Studio, form: Form) -> str:
+    """One quasi-identifier less; its columns stay in the first one."""
+    words = studio.project.words()
+    sets = policy_words.quasi_sets(words)
+    gone = sets.pop(form.place("set", len(sets)))
+    if not sets:
+        raise PolicyError("a release needs at least one quasi-identifier")
+    everything = {name for each in sets for name in each["attributes"]}
+    sets[0]["attributes"] += [name for name in gone["attributes"] if name not in everything]
+    studio.change(policy_words.with_sets(words, sets))
+    return "The quasi-identifier is gone; its columns are in the first one."
+
+
+def member(studio: Studio, form: Form) -> str:
+    """Put a column into a quasi-identifier, or take it out."""
+    words = studio.project.words()
+    sets, quasi = policy_words.quasi_sets(words), policy_words.quasi_columns(words)
+    own = sets[form.place("set", len(sets))]["attributes"]
+    column = quasi[form.place("column", len(quasi))]
+    own.remove(column) if column in own else own.append(column)
+    if column not in {name for each in sets for name in each["attributes"]}:
+        raise PolicyError(f"'{column}' would be in no quasi-identifier; change its role on the screen Roles instead")
+    if not own:
+        raise PolicyError("a quasi-identifier needs a column; remove it instead")
+    studio.change(policy_words.with_sets(words, sets))
+    return f"{column} is {'in' if column in own else 'out'}."
+
+
+def promise(studio: Studio, form: Form) -> str:
+    """Promise something of a sensitive column, or no longer."""
+    words = studio.project.words()
+    own = policy_words.sensitive_columns(words)
+    names = list(own)
+    column = names[form.place("column", len(names))]
+    word, text = form.one("word"), form.one("value").strip()
+    if word not in (*PROMISES, "t_distance"):
+        raise PolicyError("this page is out of date; reload it")
+    for each in PROMISES:  # what was said for all is said by column from now on
+        if each in words:
+            common = words.pop(each)
+            for name in names:
+                single = common.get(name) if isinstance(common, dict) else common
+                if single is not None:
+                    own[name].setdefault(each, single)
+    if not text:
+        own[column].pop(word, None)
+    elif word == "recursive_l":
+        own[column][word] = [number(part, "each of the two") for part in text.split(",")]
+    elif word == "t_distance":
+        own[column][word] = text
+    else:
+        own[column][word] = number(text, word)
+    studio.change(policy_words.with_sensitive(words, own))
+    return f"{column}: {'promised' if text else 'no longer promised'}."
+
+
+def unit(studio: Studio, form: Form) -> str:
+    """Say whose records they are."""
+    project = studio.project
+    words, text = project.words(), form.one("value")
+    if not text:
+        if "unit" in words:
+            words, parked = policy_words.with_role(words, project.parked, words["unit"], policy_words.DROP)
+            studio.change(words, parked)
+        return "k counts records."
+    names = studio.names()
+    column = names[form.place("value", len(names))]
+    studio.change(*policy_words.with_role(words, project.parked, column, policy_words.UNIT))
+    return f"k counts people, by {column}."
+
+
+def word(studio: Studio, form: Form) -> str:
+    """Change a word that stands for itself."""
+    words, name, text = studio.project.words(), form.one("word"), form.one("value").strip()
+    if name not in _READ:
+        raise PolicyError("this page is out of date; reload it")
+    value = _READ[name](text) if text else None
+    words.pop(name, None)
+    if name == "method":
+        words.pop("max_steps", None)  # it was about the steps of another search
+    if value is not None and value != _USUAL.get(name):
+        words[name] = value
+    studio.change(words)
+    return "Changed."
+
+
+def _share(text: str) -> float:
+    value = number(text.removesuffix("%"), "the share of records") / 100
+    if not 0 <= value < 1:
+        raise PolicyError("the share of records that may be left out must be at least 0 and below 100 %")
+    return round(value, 6)
+
+
+def _whole(text: str) -> int:
+    value = number(text, "it")
+    if not isinstance(value, int):
+        raise PolicyError("it must be a whole number")
+    return value
+
+
+_READ: dict[str, Any] = {
+    "suppress": _share,
+    "method": str,
+    "missing": str,
+    "missing_values": lambda text: [part.strip() for part in text.split(",") if part.strip()],
+    "seed": _whole,
+    "time_limit": lambda text: number(text, "the time limit"),
+    "strict": lambda text: text == "yes",
+    "keep_order": lambda text: text == "yes",
+}
+_USUAL = {"suppress": 0.0, "method": "auto", "missing": "category", "seed": 0, "strict": False, "keep_order": False}
+
+
+def priority(studio: Studio, form: Form) -> str:
+    """Say how much the detail of a column is worth."""
+    words = studio.project.words()
+    quasi = policy_words.quasi_columns(words)
+    column = quasi[form.place("column", len(quasi))]
+    given = words.get("priorities", {})
+    given = dict(given) if isinstance(given, dict) else {}
+    given.pop(column, None)
+    text = form.one("value").strip()
+    if text and (value := number(text, "a priority")) != 1:
+        given[column] = value
+    words.pop("priorities", None)
+    studio.change({**words, "priorities": given} if given else words)
+    return f"{column}: changed."
+
+
+SCREEN = Screen(
+    "protect",
+    "Protect",
+    "Say what is promised: how large a crowd everyone stands in, and what it must not give away.",
+    show,
+    actions={
+        "crowd": crowd,
+        "add-set": add_set,
+        "remove-set": remove_set,
+        "member": member,
+        "promise": promise,
+        "unit": unit,
+        "word": word,
+        "priority": priority,
+    },
+    needs="table",
+    done=lambda studio: not studio.policy_problem(),
+)

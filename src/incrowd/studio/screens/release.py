@@ -1,0 +1,82 @@
+"""Release: run the search with live progress, and see what came of it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from incrowd.formats.registry import format_of
+from incrowd.studio import policy_words
+from incrowd.studio.screens import steps, why
+from incrowd.studio.screens.screen import Form, Screen
+from incrowd.studio.studio import Studio
+
+
+def file_name(table: str) -> str:
+    """What the rows of a release are called: in the format of their table."""
+    known = format_of(Path(table))
+    if known is None or known.writer is None or ".csv" in known.suffixes:
+        return "release.csv"
+    return f"release{known.suffixes[0]}"
+
+
+def run(studio: Studio, form: Form) -> str:
+    """Make a release."""
+    table = studio.project.table or ""
+    words = {**studio.policy_task(), "name": file_name(table)}
+    studio.run("release", words, "release", "Making the release", fresh=True)
+    return "The search has begun."
+
+
+def show(studio: Studio) -> dict[str, Any]:
+    """What the screen shows."""
+    words, job, found = studio.project.words(), studio.jobs.latest("release"), studio.result("release")
+    shown = {
+        "policy_problem": studio.policy_problem(words),
+        "sets": policy_words.quasi_sets(words),
+        "method_word": words.get("method", "auto"),
+        "job": job if job is not None and job.state != "done" else None,
+        "result": found,
+    }
+    return (
+        shown if found is None else {**shown, **figures(found), **steps.show(studio, found), **why.show(studio, found)}
+    )
+
+
+def figures(found: dict[str, Any]) -> dict[str, Any]:
+    """What is shown of a release."""
+    summary = found["summary"]
+    losses = [each["value"] for each in summary["cost"]["measures"] if each["name"] == "ncp"]
+    return {
+        "safe": summary["safe"],
+        "cost": summary["cost"],
+        "notes": [
+            *summary["done"]["notes"],
+            *(hint.partition("; 'incrowd why'")[0] for hint in summary["done"]["hints"]),
+        ],
+        "loss": losses[0] if losses else None,
+        "rows": rows(found),
+        "dropped": [name for name in found["before"] if name not in found["after"]],
+    }
+
+
+def rows(found: dict[str, Any]) -> dict[str, Any]:
+    """A few records before and after: by column, whether it is one that others may know, and by row both values."""
+    before, after = found["before"], found["after"]
+    quasi = set(policy_words.quasi_columns(found["policy"]))
+    names = sorted(after, key=lambda name: name not in quasi)
+    number = len(next(iter(after.values()), []))
+    cells = [[(before[name][row], after[name][row]) for name in names] for row in range(number)]
+    return {"names": names, "quasi": quasi, "cells": cells}
+
+
+SCREEN = Screen(
+    "release",
+    "Release",
+    "Run the search, and see what became of the table.",
+    show,
+    actions={"run": run, **steps.ACTIONS, **why.ACTIONS},
+    parts={**steps.PARTS, **why.PARTS},
+    needs="table",
+    done=lambda studio: (found := studio.result("release")) is not None and not found["stale"],
+)

@@ -1,0 +1,122 @@
+"""Roles: what each column is to others, proposed with a reason and changed by one click, with live figures."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from incrowd.errors import PolicyError
+from incrowd.studio import policy_words
+from incrowd.studio.screens.screen import Form, Part, Screen
+from incrowd.studio.studio import Studio
+
+MANY = 15  # columns of a quasi-identifier that cost much of what the table is for
+
+
+def count(studio: Studio) -> None:
+    """Start counting who stands alone on the columns that others may know, unless that is known already."""
+    found = studio.inspection()
+    if found is None:
+        return
+    names = studio.names()
+    chosen = [name for name in policy_words.quasi_columns(studio.project.words()) if name in names]
+    known, running = studio.project.result("uniques"), studio.jobs.running("uniques")
+    if running is not None and running.words["columns"] == chosen:
+        return
+    if known is not None and known["data"]["columns"] == chosen and known["table"] == studio.project.table_state():
+        return
+    places = [names.index(name) for name in chosen]
+    sizes = [found["sizes"][place] for place in places]
+    folder = str(studio.project.folder_of("inspection"))
+    words = {"folder": folder, "columns": chosen, "places": places, "sizes": sizes}
+    studio.run("uniques", words, "uniques", "Counting who stands alone")
+
+
+def show(studio: Studio) -> dict[str, Any]:
+    """What the screen shows."""
+    columns = studio.known_columns()
+    given = studio.roles()
+    proposed = policy_words.roles((studio.inspection() or {})["proposal"], studio.names())
+    return {
+        "columns": [
+            {**column, "now": given[column["name"]], "proposed": proposed[column["name"]]} for column in columns
+        ],
+        "roles": policy_words.ROLES,
+        "differs": given != proposed,
+        "chosen": sum(role == policy_words.QUASI for role in given.values()),
+        "many": MANY,
+        **figures(studio),
+    }
+
+
+def figures(studio: Studio) -> dict[str, Any]:
+    """What is known of who stands alone."""
+    count(studio)
+    found = studio.project.result("uniques")
+    job = studio.jobs.latest("uniques")
+    chosen = policy_words.quasi_columns(studio.project.words())
+    fresh = found is not None and found["data"]["columns"] == chosen
+    return {
+        "uniques": found["data"] if found is not None else None,
+        "fresh": fresh,
+        "counting": job if job is not None and not job.is_over else None,
+        "count_problem": job.problem if job is not None and job.state == "failed" and not fresh else "",
+    }
+
+
+def give(studio: Studio, form: Form) -> str:
+    """Give a column a role."""
+    names, project = studio.names(), studio.project
+    column = names[form.place("column", len(names))]
+    words, parked = policy_words.with_role(project.words(), project.parked, column, form.one("role"))
+    if form.one("role") == policy_words.QUASI and column not in parked:
+        words = _with_proposed(studio, words)
+    project.change(words, parked)
+    count(studio)
+    return f"{column}: {policy_words.ROLES[form.one('role')][0]}."
+
+
+def several(studio: Studio, form: Form) -> str:
+    """Give all columns whose names contain something a role."""
+    text, role, project = form.one("contains").strip().casefold(), form.one("role"), studio.project
+    meant = [name for name in studio.names() if text and text in name.casefold()]
+    if not meant:
+        raise PolicyError("no column is called so; type a part of the names of the columns that are meant")
+    if role in (policy_words.TARGET, policy_words.UNIT) and len(meant) > 1:
+        raise PolicyError(f"only one column can have this role, and {len(meant)} are called so")
+    words, parked = project.words(), project.parked
+    for name in meant:
+        words, parked = policy_words.with_role(words, parked, name, role)
+    project.change(_with_proposed(studio, words), parked)
+    count(studio)
+    return f"{len(meant)} columns: {policy_words.ROLES[role][0]}."
+
+
+def _with_proposed(studio: Studio, words: dict[str, Any]) -> dict[str, Any]:
+    """The words with the proposed hierarchies of columns that others may know and that have none."""
+    proposed = (studio.inspection() or {}).get("proposal", {}).get("taxonomies", {})
+    if isinstance(words.get("taxonomies", {}), dict):
+        for name in policy_words.quasi_columns(words):
+            if name in proposed:
+                words.setdefault("taxonomies", {}).setdefault(name, proposed[name])
+    return words
+
+
+def propose(studio: Studio, form: Form) -> str:
+    """Take all proposals."""
+    words, proposal = studio.project.words(), (studio.inspection() or {})["proposal"]
+    kept = {word: value for word, value in words.items() if word in ("k", "csv", "method", "seed", "suppress")}
+    studio.project.change({**proposal, **kept})
+    count(studio)
+    return "All columns have the proposed roles."
+
+
+SCREEN = Screen(
+    "roles",
+    "Roles",
+    "Say what others may know of a person, what must go, and what is worth protecting.",
+    show,
+    actions={"give": give, "several": several, "propose": propose},
+    parts={"figures": Part("parts/figures.html", figures)},
+    needs="table",
+    done=lambda studio: bool(policy_words.quasi_columns(studio.project.words())),
+)

@@ -1,0 +1,104 @@
+"""Why a column says so little, on the screen Release (`parts/why.html`), and what helps, taken by a click."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from incrowd.errors import DataError, PolicyError
+from incrowd.studio import policy_words
+from incrowd.studio.screens.compare import with_method
+from incrowd.studio.screens.hierarchy_files import with_item
+from incrowd.studio.screens.screen import OUT_OF_DATE, Act, Form, Part
+from incrowd.studio.studio import Studio
+
+MUCH = 0.9  # of a column is lost: it says next to nothing
+MOST_TRIALS = 12
+
+
+def show(studio: Studio, result: Mapping[str, Any]) -> dict[str, Any]:
+    """What the panel is told.
+
+    Args:
+        studio: The studio.
+        result: What the task "release" gave.
+    """
+    made, found, job = studio.project.result("release"), studio.project.result("why"), studio.jobs.latest("why")
+    of = None if made is None else made["digest"]
+    answer = found["data"] if found is not None and found["data"]["of"] == of else None
+    running = job is not None and job.words.get("of") == of and job.state != "done"
+    columns = [
+        {"name": column["name"], "loss": column["loss"], "star": column["loss"] >= MUCH}
+        for column in result["summary"]["cost"]["columns"]
+    ]
+    return {
+        "why": {
+            "columns": columns,
+            "answer": answer,
+            "digest": "" if found is None else found["digest"],
+            "trials": [] if answer is None else answer["trials"][:MOST_TRIALS],
+            "helpful": 0 if answer is None else sum(trial["helps"] for trial in answer["trials"][:MOST_TRIALS]),
+            "job": job if running else None,
+            "asked": job.words.get("column") if running and job is not None else answer and answer["column"],
+        }
+    }
+
+
+def ask(studio: Studio, form: Form) -> str:
+    """Find out why a column says so little."""
+    made = studio.project.result("release")
+    if made is None:
+        raise DataError("there is no release yet; make one first")
+    names = [column["name"] for column in made["data"]["summary"]["cost"]["columns"]]
+    column = names[form.place("column", len(names))]
+    words = {**studio.release_task(), "column": column, "of": made["digest"]}
+    studio.run("why", words, "why", f"Trying what would help {column}")
+    return "What would help is being tried."
+
+
+def take(studio: Studio, form: Form) -> str:
+    """Take a change that was tried into the policy, and make the release with it."""
+    from incrowd.studio.screens.release import run
+
+    found, made = studio.project.result("why"), studio.result("release")
+    if found is None or made is None or form.one("digest") != found["digest"]:
+        raise PolicyError(OUT_OF_DATE)
+    trials = found["data"]["trials"][:MOST_TRIALS]
+    trial = trials[form.place("trial", len(trials))]
+    words, parked = changed(studio, trial["words"], made["method"])
+    studio.change(words, parked)
+    run(studio, form)
+    return f"Taken: {trial['change']}. The release is being made."
+
+
+def changed(studio: Studio, tried: Mapping[str, Any], method: str) -> tuple[dict[str, Any], dict[str, Any] | None]:
+    """The policy with a change that was tried, and what is parked then.
+
+    Args:
+        studio: The studio.
+        tried: The words of the change.
+        method: The method that it was tried with; it is named, so that what comes out is what was tried.
+    """
+    words, parked = studio.project.words(), None
+    words.pop("max_steps", None)
+    if words.get("method", "auto") == "auto" and "method" not in tried:
+        words["method"] = method
+    for word, value in tried.items():
+        if word == "method":
+            words, _ = with_method(words, value)
+        elif word == "k":
+            words = policy_words.with_k(words, value)
+        elif word == "quasi_identifiers":
+            words = policy_words.with_sets(words, value)
+        elif word == "identifiers":
+            words, parked = policy_words.with_role(words, studio.project.parked, value[-1], policy_words.DROP)
+        elif word == "taxonomies":
+            for column, item in value.items():
+                words["taxonomies"] = with_item(studio, column, item)["taxonomies"]
+        else:
+            words[word] = value
+    return words, parked
+
+
+ACTIONS: Mapping[str, Act] = {"why": ask, "take": take}
+PARTS: Mapping[str, Part] = {}

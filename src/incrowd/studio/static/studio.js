@@ -1,0 +1,113 @@
+// What pages do by themselves: follow jobs, notice changes of other tabs, upload, copy. No framework besides htmx.
+"use strict";
+(() => {
+  const $ = (selector, inside = document) => inside.querySelector(selector);
+  let stream = null, busy = 0, lostSince = 0;
+
+  // A screen, or a piece of it, fetched again and put in place.
+  const refresh = (path, target = "#studio") => {
+    if ($(target)) htmx.ajax("GET", path, { target, swap: "outerMorph" });
+  };
+  const here = () => "/" + ($("#studio")?.dataset.screen ?? "data");
+  const say = (text) => { const place = $("#said"); if (place && text) { place.textContent = text; place.classList.add("on"); clearTimeout(say.later); say.later = setTimeout(() => place.classList.remove("on"), 3500); } };
+
+  // Jobs: every element with data-job shows how far its job is, and asks for data-again when it is over.
+  const follow = (job) => {
+    for (const place of document.querySelectorAll(`[data-job="${job.job}"]`)) {
+      if (["done", "failed", "cancelled"].includes(job.state)) {
+        place.removeAttribute("data-job");
+        if (place.matches(".job")) say(`${job.title}: ${job.state}.`);
+        refresh(place.dataset.again, place.dataset.target);
+        continue;
+      }
+      const bar = $(".job-bar", place), line = $(".job-line", place), time = $(".job-time", place);
+      if (line && job.line) line.textContent = job.line;
+      if (time) time.textContent = `${Math.round(job.seconds)} s`;
+      if (bar) {
+        if (job.total) { bar.max = job.total; bar.value = job.done; } else bar.removeAttribute("value");
+      }
+      const stage = job.stage && $(`[data-stage="${job.stage}"]`, place);
+      if (stage) for (const each of stage.parentElement.children) each.classList.toggle("on", each === stage);
+      place.dispatchEvent(new CustomEvent("studio:progress", { detail: job, bubbles: true }));
+    }
+  };
+  setInterval(() => {
+    for (const time of document.querySelectorAll("[data-job] .job-time")) time.textContent = `${parseInt(time.textContent) + 1} s`;
+  }, 1000);
+
+  // Another tab, or a job, has changed something: show it, unless this page is about to show it anyway.
+  const changed = (revision) => setTimeout(() => {
+    const page = $("#studio");
+    if (!page || revision <= Number(page.dataset.revision) || busy) return;
+    const field = document.activeElement?.closest("input[type=text], input:not([type])");
+    if (field) field.addEventListener("blur", () => changed(revision), { once: true }); // not while somebody types
+    else refresh(here());
+  }, 350);
+
+  const listen = () => {
+    if (stream || document.hidden) return;
+    stream = new EventSource("/events");
+    stream.onopen = () => { lostSince = 0; $("#lost").hidden = true; };
+    stream.onmessage = (event) => {
+      const message = JSON.parse(event.data);
+      if (message.kind === "job") follow(message);
+      if (message.kind === "changed") changed(message.revision);
+      if (message.kind === "end") lost();
+    };
+    stream.onerror = lost;
+  };
+  const lost = () => {
+    lostSince ||= Date.now();
+    if (Date.now() - lostSince > 1500) $("#lost").hidden = false;
+    silence();
+    setTimeout(listen, 1000);
+  };
+  const silence = () => { stream?.close(); stream = null; };
+  document.addEventListener("visibilitychange", () => document.hidden ? silence() : listen());
+  window.addEventListener("pagehide", silence);
+  window.addEventListener("pageshow", listen);
+
+  document.addEventListener("htmx:before:request", () => { busy += 1; document.body.classList.add("busy"); });
+  document.addEventListener("htmx:finally:request", () => { busy = Math.max(0, busy - 1); if (!busy) document.body.classList.remove("busy"); });
+  document.addEventListener("htmx:after:swap", () => { const page = $("#studio"); if (page?.dataset.said) { say(page.dataset.said); page.dataset.said = ""; } });
+
+  // Uploads go as they are, with a bar; the answer is the screen.
+  const upload = (file) => {
+    const bar = $("#upload-bar"), request = new XMLHttpRequest();
+    bar.hidden = false;
+    request.open("POST", "/data/upload");
+    request.setRequestHeader("content-type", "application/octet-stream");
+    request.setRequestHeader("x-studio-key", document.body.dataset.key);
+    request.setRequestHeader("x-file-name", encodeURIComponent(file.name));
+    request.upload.onprogress = (event) => { if (event.lengthComputable) { bar.max = event.total; bar.value = event.loaded; } };
+    request.onload = () => refresh("/data");
+    request.onloadend = () => { bar.hidden = true; if (request.status !== 200) { say("The file was not taken: " + (request.getResponseHeader("content-type")?.startsWith("text/plain") ? request.responseText : "see above")); if (request.status === 422) showProblem(request.responseText); } };
+    request.send(file);
+  };
+  const showProblem = (html) => {
+    const told = new DOMParser().parseFromString(html, "text/html").querySelector(".problem"), main = $("#screen .head");
+    if (told && main) { $("#screen > .problem")?.remove(); main.after(document.importNode(told, true)); }
+  };
+  document.addEventListener("change", (event) => { if (event.target.id === "upload" && event.target.files[0]) upload(event.target.files[0]); });
+  document.addEventListener("dragover", (event) => { if (event.target.closest?.("#drop")) event.preventDefault(); });
+  document.addEventListener("drop", (event) => { if (event.target.closest?.("#drop")) { event.preventDefault(); if (event.dataTransfer.files[0]) upload(event.dataTransfer.files[0]); } });
+
+  // Show only the columns that are called so.
+  document.addEventListener("input", (event) => {
+    const list = event.target.dataset?.filter && $(event.target.dataset.filter), text = event.target.value.trim().toLowerCase();
+    if (list) for (const item of list.children) item.hidden = !!text && !$("legend bdi", item).textContent.toLowerCase().includes(text);
+  });
+
+  // Copy what is shown.
+  document.addEventListener("click", (event) => {
+    const button = event.target.closest?.("[data-copy]");
+    if (!button) return;
+    navigator.clipboard.writeText($(button.dataset.copy).textContent).then(() => say("Copied."), () => say("The browser does not let pages copy; select the text."));
+  });
+
+  // On a narrow screen the way is wider than the page: show where we are.
+  const place = $(".way a[aria-current]"), way = $(".way");
+  if (place && way.scrollWidth > way.clientWidth) way.scrollLeft = place.offsetLeft - way.clientWidth / 2 + place.offsetWidth / 2;
+
+  listen();
+})();

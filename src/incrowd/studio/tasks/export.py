@@ -1,0 +1,131 @@
+"""Puts together what leaves: the release with its certificate, reports, codebook and policy, in one folder.
+
+The rows are those that were written and verified when the release was made; nothing is searched again.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import os
+import shutil
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from incrowd.certificate import Certificate
+from incrowd.errors import DataError
+from incrowd.policy.toml_text import policy_text
+from incrowd.release_files import ReleaseFiles
+from incrowd.report.files import WRITERS
+from incrowd.report.labels import EMPTY, meaning
+from incrowd.report.summary import public_summary
+from incrowd.run import Run
+
+ABOUT = {  # what each file is, and whether anyone may have it
+    "release": ("the released rows", True),
+    "certificate": ("what is promised, and how to check it", True),
+    "recoding": ("what became of every value", True),
+    "public-report": ("a report for anyone, from the released rows alone", True),
+    "codebook": ("what every released value stands for", True),
+    "report": ("the whole report, which shows the original table", False),
+    "policy": ("the policy, to make the release again", False),
+    "hierarchy": ("a hierarchy that the policy names", False),
+    "confidential": ("kept for you", False),
+}
+_CONFIDENTIAL = {
+    "commitment.json": "the secret half of the certificate",
+    "steps.json": "how the search went",
+    "taxonomies.toml": "the hierarchies that the search grew for numbers",
+}
+
+
+def work(words: Mapping[str, Any], run: Run) -> dict[str, Any]:
+    """Put the files together.
+
+    Args:
+        words: "made", the folder of the release; its "name"; "summary", the steward's; "codebook"; "policy" and its
+            "home"; "export", the folder to fill; "of", the digest of the release.
+        run: Told what happens, and asked whether to go on.
+    """
+    target, hidden = Path(words["export"]), Path(words["export"] + ".new")
+    shutil.rmtree(hidden, ignore_errors=True)
+    hidden.mkdir(0o700)
+    try:
+        files = _fill(hidden, words, run)
+        run.check()
+        shutil.rmtree(target, ignore_errors=True)
+        hidden.rename(target)
+    finally:
+        shutil.rmtree(hidden, ignore_errors=True)
+    return {"files": files, "name": words["name"], "policy": _moved(words["policy"])[0], "of": words["of"]}
+
+
+def _fill(folder: Path, words: Mapping[str, Any], run: Run) -> list[dict[str, Any]]:
+    run.stage("copying")
+    made = ReleaseFiles.of(Path(words["made"]) / words["name"])
+    if not made.release.exists() or not made.certificate.exists():
+        raise DataError("the files of the release are gone; make it again on the screen Release")
+    certificate = Certificate.read(made.certificate)
+    if certificate.output != words["summary"]["check"]["release"]:
+        raise DataError("the files are not those of the release that is shown; make it again on the screen Release")
+    kinds: dict[str, str] = {}
+    for path, kind in ((made.release, "release"), (made.certificate, "certificate"), (made.recoding, "recoding")):
+        if path.exists():
+            shutil.copyfile(path, folder / path.name)
+            kinds[path.name] = kind
+    if made.confidential.is_dir():
+        shutil.copytree(made.confidential, folder / made.confidential.name)
+        for path in sorted((folder / made.confidential.name).iterdir()):
+            kinds[path.relative_to(folder).as_posix()] = "confidential"
+    run.stage("reporting")
+    _write(folder / "public-report.html", WRITERS[".html"](public_summary(made.release, certificate)))
+    run.check()
+    _write(folder / "report.html", WRITERS[".html"](words["summary"]))
+    _write(folder / "codebook.csv", codebook_text(words["codebook"]))
+    policy, copied = _moved(words["policy"])
+    _write(folder / "release.toml", policy_text(policy))
+    for source, name in copied.items():
+        (folder / name).parent.mkdir(0o700, exist_ok=True)
+        shutil.copyfile(Path(words["home"]) / source, folder / name)
+        kinds[name] = "hierarchy"
+    own = {"public-report.html": "public-report", "report.html": "report", "codebook.csv": "codebook"}
+    kinds |= {**own, "release.toml": "policy"}
+    return [_told(folder, name, kind) for kind in ABOUT for name, its in kinds.items() if its == kind]
+
+
+def _told(folder: Path, name: str, kind: str) -> dict[str, Any]:
+    path = folder / name
+    os.chmod(path, 0o600)
+    about, public = ABOUT[kind]
+    about = _CONFIDENTIAL.get(path.name, about) if kind == "confidential" else about
+    return {"name": name, "kind": kind, "about": about, "public": public, "size": path.stat().st_size}
+
+
+def _write(path: Path, text: str) -> None:
+    path.write_text(text, encoding="utf-8")
+
+
+def _moved(policy: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, str]]:
+    """The policy with its hierarchies beside it, and which file goes where."""
+    given, copied = policy.get("taxonomies", {}), {}
+    if not isinstance(given, Mapping):
+        return dict(policy), {}
+    moved = {}
+    for column, item in given.items():
+        moved[column] = item
+        if isinstance(item, str):
+            moved[column] = f"hierarchies/{Path(item).name}"
+            copied[item] = moved[column]
+    return {**policy, **({"taxonomies": moved} if moved else {})}, copied
+
+
+def codebook_text(codebook: Mapping[str, list[str | None]]) -> str:
+    """The released values of every column, and what each stands for, as CSV."""
+    text = io.StringIO()
+    rows = csv.writer(text, lineterminator="\n")
+    rows.writerow(["column", "released value", "stands for"])
+    for column, values in codebook.items():
+        for value in values:
+            rows.writerow([column, value or "", meaning(value or EMPTY) or "itself"])
+    return text.getvalue()

@@ -1,0 +1,54 @@
+"""Makes a release: searches, writes and verifies the rows, and says what they are like.
+
+The rows are written at once, since only what was recounted from the written file may be called protected.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from incrowd.release import Release
+from incrowd.report.labels import shown
+from incrowd.report.summary import steward_summary
+from incrowd.run import Run
+from incrowd.studio.tasks.releases import kept, made
+
+ROWS = 12  # before and after
+
+
+def work(words: Mapping[str, Any], run: Run) -> dict[str, Any]:
+    """Make a release.
+
+    Args:
+        words: As for `releases.made`; also "folder", where its files go, and "name" of the file of its rows.
+        run: Told what happens, and asked whether to go on.
+    """
+    release = made(words, run)
+    folder = Path(words["folder"])
+    certificate = release.write(folder / words["name"], overwrite=True, run=run)
+    run.stage("measuring")
+    before, after = release.preview(ROWS)
+    digest = kept(release, folder)
+    return {
+        "digest": digest,
+        "summary": steward_summary(release, certificate),
+        "certificate": certificate.to_json(),
+        "before": _rows(before),
+        "after": _rows(after),
+        "steps": len(release.steps),
+        "begins": release.found.begins,
+        "method": release.found.facts.get("method", release.policy.method),
+        "policy": words["policy"],
+        "codebook": codebook(release),
+    }
+
+
+def _rows(columns: Mapping[str, list[Any]]) -> dict[str, list[str]]:
+    return {name: [shown(value, 40) for value in values] for name, values in columns.items()}
+
+
+def codebook(release: Release) -> dict[str, list[str | None]]:
+    """The values of the released rows, by column of the quasi-identifiers."""
+    return {name: list(values) for name, values in release.released_values.items()}

@@ -1,0 +1,28 @@
+"""Finds out why a column says so little in a release, and tries what would help."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from incrowd.run import Run
+from incrowd.studio.tasks.releases import again
+
+TIME = 30.0  # seconds for all trials
+
+
+def work(words: Mapping[str, Any], run: Run) -> dict[str, Any]:
+    """Ask why, in earnest.
+
+    Args:
+        words: As for `releases.again`; also "column", and "of", the digest of the result that shows the release.
+        run: Told what happens, and asked whether to go on.
+    """
+    release = again(words, run)
+    run.stage("trying what would help")
+    with run.at_most(TIME):
+        found = release.why(words["column"], run)
+    helpful = {id(trial) for trial in found.helpful}
+    told = [{**trial.to_json(), "helps": id(trial) in helpful} for trial in found.trials]
+    refusals = [{**refusal.to_json(), "text": refusal.text} for refusal in found.refusals]
+    return {**found.to_json(), "trials": told, "refusals": refusals, "of": words["of"]}

@@ -1,0 +1,49 @@
+"""The terminal shows a part of the summary that all reports are written from."""
+
+import pyarrow as pa
+import pytest
+
+import incrowd
+from incrowd.report.brief import brief
+from incrowd.report.markdown import markdown_of
+from incrowd.report.page import html_of
+from incrowd.report.summary import summary_of
+from incrowd.report.terminal import print_summary
+from incrowd.report.text import as_text
+
+TABLE = pa.table(
+    {
+        "age": [20, 21, 30, 31, 40, 41] * 8,
+        "sex": ["f", "m", "f"] * 16,
+        "job": ["clerk", "nurse", None, "cook"] * 12,
+        "ill": ["flu", "cold"] * 24,
+    }
+)
+
+
+def contained(part, whole):
+    """Whether some data are there in other data, in the same places."""
+    if isinstance(part, dict):
+        return all(key in whole and contained(value, whole[key]) for key, value in part.items())
+    if isinstance(part, list):
+        return len(part) == len(whole) and all(map(contained, part, whole))
+    return part == whole
+
+
+ONE, TWO = ["age", "sex", "job"], [["age", "sex"], ["sex", "job"]]
+
+
+@pytest.mark.parametrize(("method", "qid"), [("tdr", ONE), ("tdr", TWO), ("mondrian", ONE), ("datafly", TWO)])
+def test_what_the_terminal_shows_is_part_of_the_summary(method, qid):
+    words = {"quasi_identifiers": qid, "k": 4, "method": method, "target": "ill"}
+    release = incrowd.anonymize(TABLE, **words)
+    whole = summary_of(release, for_public=False)
+    assert contained(brief(release), whole)
+    assert as_text(print_summary, whole) == release.summary()
+    assert ("By quasi-identifier" in html_of(whole)) == ("By quasi-identifier" in markdown_of(whole)) == (qid is TWO)
+
+
+def test_many_columns_stay_readable():
+    rows = pa.table({f"column {number}": [(number + row) % 2 for row in range(30)] for number in range(50)})
+    release = incrowd.anonymize(rows, quasi_identifiers=rows.column_names, k=2, method="mondrian")
+    assert "and 10 more attributes" in release.summary()

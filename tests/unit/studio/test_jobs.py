@@ -1,0 +1,204 @@
+"""Jobs run beside the server: progress, results, cancelling, kills and limits, each told in one line."""
+
+import asyncio
+import os
+import signal
+
+import pytest
+from tests.command_line import GOOD
+
+from incrowd.studio import jobs as module
+from incrowd.studio.jobs import CANCELLED, DONE, FAILED, RUNNING, Jobs
+
+PATIENCE = 60  # seconds; a busy machine is slow
+
+
+@pytest.fixture
+def folder(tmp_path):
+    (tmp_path / "people.csv").write_text(GOOD)
+    (tmp_path / "found").mkdir()
+    return tmp_path
+
+
+def inspecting(folder):
+    return {"table": str(folder / "people.csv"), "dialect": {}, "folder": str(folder / "found")}
+
+
+def releasing(folder, **policy):
+    words = {"quasi_identifiers": ["age", "sex", "job"], "k": 5, "method": "tdr", **policy}
+    return {
+        "table": str(folder / "people.csv"),
+        "policy": words,
+        "home": str(folder),
+        "folder": str(folder / "found"),
+        "name": "release.csv",
+    }
+
+
+def living(scenario):
+    """Run a scenario with jobs that are ended afterwards."""
+
+    async def run():
+        jobs = Jobs()
+        try:
+            return await asyncio.wait_for(scenario(jobs), PATIENCE)
+        finally:
+            await jobs.end()
+
+    return asyncio.run(run())
+
+
+async def over(jobs, job):
+    """Wait until a job is over; what was told of it in between."""
+    queue, told = jobs.watch(), []
+    while not job.is_over:
+        told.append(await queue.get())
+    jobs.unwatch(queue)
+    return told
+
+
+def test_a_job_tells_how_far_it_is_and_gives_its_result(folder):
+    async def scenario(jobs):
+        found = {}
+        job = jobs.start("inspect", inspecting(folder), lambda job, data: found.update(data), "Looking")
+        told = await over(jobs, job)
+        assert job.state == DONE
+        assert found["records"] == 60
+        assert [column["name"] for column in found["columns"]] == ["name", "age", "sex", "job", "income"]
+        stages = [message.get("stage") for message in told]
+        assert "reading" in stages
+        assert told[-1]["state"] == DONE
+        assert (folder / "found" / "codes.npy").stat().st_mode & 0o777 == 0o600
+
+    living(scenario)
+
+
+def test_what_is_wrong_is_one_line(folder):
+    async def scenario(jobs):
+        job = jobs.start("release", releasing(folder, k=500), lambda *_: pytest.fail("no result"), "Releasing")
+        await over(jobs, job)
+        assert job.state == FAILED
+        assert "no release can satisfy" in job.problem
+        assert "\n" not in job.problem
+        assert not (folder / "found" / "release.csv").exists()
+
+    living(scenario)
+
+
+def test_a_task_that_breaks_says_where_and_no_value(folder):
+    async def scenario(jobs):
+        job = jobs.start("inspect", {"table": {"secret": "Smith"}}, lambda *_: None, "Looking")
+        await over(jobs, job)
+        assert job.state == FAILED
+        assert "please report it" in job.problem
+        assert "Smith" not in job.problem
+
+    living(scenario)
+
+
+async def _running(jobs, folder, monkeypatch):
+    """A job that runs for ever: its process is stopped before it reads its request."""
+    monkeypatch.setattr(module, "GRACE", 0.05)
+    job = jobs.start("inspect", inspecting(folder), lambda *_: pytest.fail("no result"), "Looking")
+    while job.state != RUNNING:
+        await asyncio.sleep(0.01)
+    process = jobs._processes[job.number]
+    os.kill(process.pid, signal.SIGSTOP)
+    return job, process
+
+
+def test_a_cancelled_job_is_gone_even_if_it_does_not_listen(folder, monkeypatch):
+    async def scenario(jobs):
+        job, process = await _running(jobs, folder, monkeypatch)
+        jobs.cancel(job.number)
+        await over(jobs, job)
+        assert job.state == CANCELLED
+        assert process.returncode == -signal.SIGKILL
+
+    living(scenario)
+
+
+def test_a_killed_job_is_said_in_one_line(folder, monkeypatch):
+    async def scenario(jobs):
+        job, process = await _running(jobs, folder, monkeypatch)
+        process.kill()
+        await over(jobs, job)
+        assert job.state == FAILED
+        assert job.problem.startswith("the job was killed, by you or because memory ran out")
+
+    living(scenario)
+
+
+def test_a_new_job_takes_the_place_of_one_of_its_kind(folder, monkeypatch):
+    async def scenario(jobs):
+        first, process = await _running(jobs, folder, monkeypatch)
+        second = jobs.start("inspect", inspecting(folder), lambda *_: None, "Looking again")
+        await over(jobs, second)
+        await over(jobs, first)
+        assert (first.state, second.state) == (CANCELLED, DONE)
+        assert process.returncode is not None
+
+    living(scenario)
+
+
+def test_at_most_so_many_run_at_once(folder, monkeypatch):
+    async def scenario(jobs):
+        monkeypatch.setattr(jobs, "_room", asyncio.Semaphore(1))
+        first, process = await _running(jobs, folder, monkeypatch)
+        second = jobs.start("release", releasing(folder), lambda *_: None, "Releasing")
+        await asyncio.sleep(0.05)
+        assert second.state == "waiting"
+        os.kill(process.pid, signal.SIGCONT)
+        jobs.cancel(first.number)
+        await over(jobs, second)
+        assert second.state == DONE
+
+    living(scenario)
+
+
+def test_a_job_that_waits_can_be_cancelled(folder, monkeypatch):
+    async def scenario(jobs):
+        monkeypatch.setattr(jobs, "_room", asyncio.Semaphore(0))
+        job = jobs.start("release", releasing(folder), lambda *_: None, "Releasing")
+        await asyncio.sleep(0)
+        jobs.cancel(job.number)
+        await over(jobs, job)
+        assert job.state == CANCELLED
+
+    living(scenario)
+
+
+def test_the_end_of_the_studio_ends_its_jobs(folder, monkeypatch):
+    async def scenario(jobs):
+        jobs.warm()
+        job, process = await _running(jobs, folder, monkeypatch)
+        await jobs.end()
+        assert process.returncode is not None
+        assert job.is_over
+
+    living(scenario)
+
+
+def test_jobs_that_are_over_are_forgotten_in_the_end(folder, monkeypatch):
+    async def scenario(jobs):
+        monkeypatch.setattr(jobs, "_room", asyncio.Semaphore(0))
+        for _ in range(100):
+            job = jobs.start("release", {}, lambda *_: None, "Releasing")
+            await asyncio.sleep(0)
+            jobs.cancel(job.number)
+            await over(jobs, job)
+        assert len(jobs.all) <= module.MOST_KEPT + 2
+
+    living(scenario)
+
+
+def test_whoever_does_not_keep_up_still_learns_how_it_ends():
+    async def scenario(jobs):
+        queue = jobs.watch()
+        for number in range(1_000):
+            jobs.tell({"kind": "job", "number": number})
+        assert queue.qsize() <= 200
+        last = [queue.get_nowait() for _ in range(queue.qsize())][-1]
+        assert last["number"] == 999
+
+    living(scenario)
