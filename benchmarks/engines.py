@@ -52,6 +52,7 @@ def generate(path: Path, rows: int, *, distinct: bool = False) -> None:
           ({skewed} // 10 * 8)::SMALLINT AS hours, {draw(12, 100_000)} AS wage,
           CASE WHEN {draw(13, 100)} < 20 + {skewed} THEN 'high' ELSE 'low' END AS income"""
     with duckdb.connect() as connection:
+        connection.execute("SET enable_progress_bar = false")
         connection.execute(f"COPY (SELECT {columns} FROM range({rows}) AS r(i)) TO '{path}' (FORMAT parquet)")
 
 
@@ -68,6 +69,7 @@ def floor(engine: str, path: Path, output: Path) -> dict[str, int]:
     import duckdb
 
     with duckdb.connect() as connection:
+        connection.execute("SET enable_progress_bar = false")
         connection.execute(f"CREATE TABLE grouped AS SELECT {names}, count(*) FROM '{path}' GROUP BY ALL")
         connection.execute(f"COPY (SELECT * FROM '{path}') TO '{output}'")
         found = connection.execute("SELECT count(*) FROM grouped").fetchone()

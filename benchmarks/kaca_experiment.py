@@ -25,7 +25,7 @@ def table_of(title: str, axis: str, places: list[int], found: dict[str, list[lis
     """One Markdown table."""
     head = [f"{method} {measure}" for measure in MEASURES for method in found]
     lines = [f"## {title}", "", "| " + " | ".join([axis, *head]) + " |", "| --- |" + " ---: |" * len(head)]
-    shapes = ("{:,.0f}", "{:,.0f}", "{:.3f}", "{:.1%}")
+    shapes = ("{:,.0f}", "{:,.0f}", "{:.3f}", "{:.1f} %")
     for row, place in enumerate(places):
         cells = [shapes[m].format(values[row][m]) for m in range(len(MEASURES)) for values in found.values()]
         lines.append("| " + " | ".join([str(place), *cells]) + " |")
@@ -56,7 +56,7 @@ def plot(panels: list[tuple[str, list[int], dict[str, list[list[float]]]]]) -> N
 def main(hierarchies: str) -> None:
     rows, sizes = all_rows(), list(SIZES)
 
-    def run(size: int, k: int, method: str) -> list[float]:
+    def run(size: int, k: int, method: str) -> list[Any]:
         return measured(rows, EIGHT[:size], k, method, METHOD_OPTIONS[method], hierarchies, SEEDS)
 
     by_k = {m: [run(6, k, m) for k in CROWDS] for m in METHOD_OPTIONS}

@@ -1,12 +1,14 @@
 """The cost of a top-down release beside the floor; writes `results/top_down.md`.
 
     python -m benchmarks.top_down                 # everything: Adult, 1 M records, growth to 3 M; both formats
+    python -m benchmarks.top_down --no-growth     # without the growth
     python -m benchmarks.top_down --quick         # a tenth of it
     python -m benchmarks.top_down --profile       # where the time goes, stage by stage
 
-Floor and incrowd take turns, each in a process of its own, and the fastest run of each counts: on a machine that others
-use too, that is the run they disturbed least. CPU seconds are disturbed less than those on the clock: where the two
-ratios differ, the one of the CPU says what the work costs, the other also how well it is spread over the cores.
+Rows leave in the order in which they came, as in the floor, or shuffled, which is the default. Floor and incrowd take
+turns, each in a process of its own, and the fastest run of each counts: on a machine that others use too, that is the
+run they disturbed least. CPU seconds are disturbed less than those on the clock: where the two ratios differ, the one
+of the CPU says what the work costs, the other also how well it is spread over the cores.
 """
 
 from __future__ import annotations
@@ -27,6 +29,7 @@ from benchmarks.floor import ENGINES
 from benchmarks.fresh import run
 
 RESULTS = Path(__file__).parent / "results" / "top_down.md"
+ORDERS = {"kept": ("--keep-order",), "shuffled": ()}
 WORDS = {"one": "one of 14", "three": "three of 5"}
 STAGES = {
     "compress": ("read", "collapse"),
@@ -51,6 +54,7 @@ class Result:
 
     case: Case
     format: str
+    order: str
     ours: dict[str, Any]
     floors: dict[str, dict[str, Any]]
 
@@ -69,19 +73,21 @@ def cases(rows: int, growth: bool) -> list[Case]:
     return found
 
 
-def measure(case: Case, kind: str, folder: Path, repeat: int) -> Result:
-    """Floor, ours, floor, ours: the fastest of each."""
+def measure(case: Case, kind: str, folder: Path, repeat: int) -> list[Result]:
+    """Floor, ours, floor, ours: the fastest of each, in each order of rows."""
     path = folder / f"adult-{case.copies}.{kind}"
     if not path.exists():
         make(path, case.copies)
     output = folder / f"out.{kind}"
-    ours: list[dict[str, Any]] = []
+    ours: dict[str, list[dict[str, Any]]] = {order: [] for order in ORDERS}
     floors: dict[str, list[dict[str, Any]]] = {engine: [] for engine in ENGINES}
     for _ in range(repeat):
         for engine in ENGINES:
             floors[engine].append(run("benchmarks.floor", engine, str(path), str(output)))
-        ours.append(run("benchmarks.ours", case.requirement, str(path), str(output)))
-    return Result(case, kind, fastest(ours), {engine: fastest(runs) for engine, runs in floors.items()})
+        for order, options in ORDERS.items():
+            ours[order].append(run("benchmarks.ours", case.requirement, str(path), str(output), *options))
+    least = {engine: fastest(runs) for engine, runs in floors.items()}
+    return [Result(case, kind, order, fastest(runs), least) for order, runs in ours.items()]
 
 
 def fastest(runs: Iterable[dict[str, Any]]) -> dict[str, Any]:
@@ -96,6 +102,7 @@ def row(result: Result) -> str:
     cells = (
         f"{result.case.name}, {WORDS[result.case.requirement]}",
         result.format,
+        result.order,
         f"{ours['rows']:,}",
         f"{ours['distinct']:,}",
         ours["steps"],
@@ -113,9 +120,9 @@ def row(result: Result) -> str:
 
 
 HEAD = (
-    "| case | format | rows | distinct tuples | steps | search s | end-to-end s | CPU s | peak MB "
+    "| case | format | order | rows | distinct tuples | steps | search s | end-to-end s | CPU s | peak MB "
     "| floor s | floor CPU s | floor peak MB | ratio to the floor | ratio of CPU s |\n"
-    + "| --- " * 2
+    + "| --- " * 3
     + "| ---: " * 12
     + "|"
 )
@@ -125,7 +132,8 @@ def profile(result: Result) -> str:
     """Where the time of the fastest run went."""
     stages, wall = result.ours["stages"], result.ours["wall"]
     lines = [
-        f"{result.case.name}, {WORDS[result.case.requirement]}, {result.format}, {result.ours['rows']:,} rows",
+        f"{result.case.name}, {WORDS[result.case.requirement]}, {result.format}, {result.order}, "
+        f"{result.ours['rows']:,} rows",
         "",
         "| stage | s | share |",
         "| --- | ---: | ---: |",
@@ -155,33 +163,34 @@ def main() -> None:
     parser.add_argument("--rows", type=int, default=1_000_000, help="records of the blow-up, about; growth ends at 3x")
     parser.add_argument("--repeat", type=int, default=5, help="runs of each; the fastest counts")
     parser.add_argument("--format", choices=("csv", "parquet"), action="append", help="default: both")
+    parser.add_argument("--no-growth", action="store_true", help="one size only")
     parser.add_argument("--quick", action="store_true", help="100,000 rows, 2 runs, no growth, nothing written")
     parser.add_argument("--profile", action="store_true", help="print where the time goes; no growth, nothing written")
     parser.add_argument("--data", type=Path, help="folder that keeps the generated files")
     arguments = parser.parse_args()
     if arguments.quick:
         arguments.rows, arguments.repeat = 100_000, 2
-    growth = not (arguments.quick or arguments.profile)  # the whole thing
+    kept = not (arguments.quick or arguments.profile)  # the whole thing
     lines, profiles = [HEAD], []
     print(HEAD, flush=True)
     with tempfile.TemporaryDirectory(prefix="incrowd-benchmark-") as scratch:
         folder = arguments.data or Path(scratch)
         folder.mkdir(parents=True, exist_ok=True)
-        for case in cases(arguments.rows, growth):
+        for case in cases(arguments.rows, kept and not arguments.no_growth):
             for kind in arguments.format or ("csv", "parquet"):
-                result = measure(case, kind, folder, arguments.repeat)
-                lines.append(row(result))
-                profiles.append(profile(result))
-                print(lines[-1], flush=True)
+                for result in measure(case, kind, folder, arguments.repeat):
+                    lines.append(row(result))
+                    profiles.append(profile(result))
+                    print(lines[-1], flush=True)
     if arguments.profile:
         print("", *profiles, sep="\n")
-    if growth:
+    if kept:
         write(lines)
 
 
 def write(lines: list[str]) -> None:
     """Keep the table, with what made it."""
-    arguments = " ".join(["python -m benchmarks.top_down", *sys.argv[1:]])
+    arguments = " ".join(["python -m benchmarks.top_down", *sys.argv[1:]]).partition(" --data")[0]
     text = ["# Top-down releases and the floor", "", f"`{arguments}`", "", machine(), "", *lines]
     RESULTS.parent.mkdir(exist_ok=True)
     RESULTS.write_text("\n".join(text) + "\n", encoding="utf-8")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import cache
 from itertools import pairwise
@@ -43,6 +43,10 @@ LABELS = {"seconds": "CPU seconds", "attributes": "number of attributes"}
 FLEXIBLE = (("bhs", "ghs"), ("ghs", "gops"), ("gops", "ops"), ("gops", "gsps"), ("ops", "sps"), ("gsps", "sps"))
 REPEATS, SHORT = 3, 1.0  # a search that takes less than so many seconds is run again, and its shortest time counts
 PRUNED_SECONDS = 10.0  # where a search stops of which prunings are left out
+PRINTED_SECONDS = 5.0  # where one stops in which no attribute is solved
+AS_PRINTED = tuple(word for word in PRUNINGS if word != "innermost")
+PRINTED_CROWDS, PRINTED_SIZES = (2, 5, 20), (1, 2, 3, 4)  # where no attribute is solved
+SOLVED = {True: "", False: ", no attribute solved"}
 PRUNED = (("ops", 5), ("ops", 20), ("gsps", 5), ("gsps", 20))
 
 
@@ -93,42 +97,68 @@ def run(table: CompressedTable, k: int = 5, time_limit: float | None = None, **o
     return {**facts, "seconds": min(seconds)}
 
 
-def _row(effort: Effort, size: int, k: int, **options: Any) -> Row:
-    """One point of a figure; options are those of the search."""
-    effort.say(f"{size} attributes, k={k}, " + ", ".join(str(value) for value in options.values()))
+def _row(effort: Effort, size: int, k: int, *, solved: bool = True, **options: Any) -> Row:
+    """One point of a figure.
+
+    Args:
+        effort: Where the search stops.
+        size: The number of attributes.
+        k: The size of the smallest crowd.
+        solved: Whether one attribute may be solved instead of enumerated, as we do, or none, as the paper does.
+        **options: Those of the search.
+    """
+    effort.say(f"{size} attributes, k={k}{SOLVED[solved]}, " + ", ".join(str(value) for value in options.values()))
     table = compressed(GROWING[:size], records=effort.records)
-    facts = run(table, k, effort.seconds, **{"suppress": 1.0, **options})
+    words = {"suppress": 1.0, **({} if solved else {"prunings": AS_PRINTED}), **options}
+    facts = run(table, k, effort.seconds if solved else min(effort.seconds, PRINTED_SECONDS), **words)
     told = {
         "lowest_cost": facts["cost"],
         "proven": facts["optimal"],
         "gap": round(facts["gap"], 5),
         "nodes": facts["nodes"],
     }
-    return {"attributes": size, "k": k, **options, **told, "seconds": round(facts["seconds"], 3)}
+    return {"attributes": size, "k": k, "solved": solved, **options, **told, "seconds": round(facts["seconds"], 3)}
 
 
-def _places(effort: Effort) -> list[tuple[str, int, int]]:
-    """The points along k with four attributes and along the number of attributes with k = 5."""
-    crowds, sizes = effort.some(*CROWDS), effort.some(*SIZES)
-    return [*(("k", 4, k) for k in crowds), *(("attributes", size, 5) for size in sizes)]
+def _places(effort: Effort) -> list[tuple[bool, str, int, int]]:
+    """The points along k with four attributes and along their number with k = 5; fewer where none is solved."""
+    found: list[tuple[bool, str, int, int]] = []
+    for solved, crowds, sizes in (True, CROWDS, SIZES), (False, PRINTED_CROWDS, PRINTED_SIZES):
+        found += [(solved, "k", 4, k) for k in effort.some(*crowds)]
+        found += [(solved, "attributes", size, 5) for size in effort.some(*sizes)]
+    return found
 
 
 def _both_ways(by: str, y: str = "seconds") -> tuple[Panel, ...]:
     titles = {"k": "four attributes", "attributes": "k = 5"}
     return tuple(
-        Panel(along, y, by, {"along": along}, title, log="y", labels=LABELS, proven="proven")
+        Panel(along, y, by, {"along": along, "solved": solved}, title + words, log="y", labels=LABELS, proven="proven")
+        for solved, words in SOLVED.items()
         for along, title in titles.items()
     )
+
+
+def _told_of_both(told: Callable[[list[Row]], tuple[list[bool], str]], rows: list[Row]) -> tuple[str, str]:
+    """The verdict on a claim, and the figures with and without our solved attribute."""
+    held, words = told([row for row in rows if row["solved"]])
+    printed, printed_words = told([row for row in rows if not row["solved"]])
+    return verdict_of([*held, *printed] or [False]), f"{words}. Without the attribute that we solve {printed_words}"
 
 
 def directions(effort: Effort) -> Outcome:
     """Figure 10: bottom-up against top-down."""
     rows = [
-        {"along": along, "search": f"{s} {d}", **_row(effort, size, k, scheme=s, direction=d)}
+        {"along": along, "search": f"{s} {d}", **_row(effort, size, k, solved=solved, scheme=s, direction=d)}
         for s in ("ops", "sps")
         for d in DIRECTIONS
-        for along, size, k in _places(effort)
+        for solved, along, size, k in _places(effort)
     ]
+    verdict, found = _told_of_both(lambda some: _directions_told(some, effort.seconds), rows)
+    return Outcome(rows, _both_ways("search"), verdict, found)
+
+
+def _directions_told(rows: list[Row], seconds: float) -> tuple[list[bool], str]:
+    """Which direction is faster where."""
     point_of = {(row["scheme"], row["direction"], row["along"], row[row["along"]]): row for row in rows}
     faster = {}  # whether bottom-up is, where both searches came to an end
     for (scheme, direction, *place), row in point_of.items():
@@ -136,14 +166,18 @@ def directions(effort: Effort) -> Outcome:
         if direction == "bottom-up" and row["proven"] and other["proven"]:
             faster[scheme, *place] = row["seconds"] <= other["seconds"]
     small = [won for (_, _, value), won in faster.items() if value <= 3]
-    large = [not won for (_, along, value), won in faster.items() if value >= (10 if along == "k" else 5)]
+    large = [not won for (_, along, value), won in faster.items() if value >= (10 if along == "k" else 4)]
     longest = max((row["seconds"] for row in rows if row["proven"]), default=0.0)
-    found = (
+    return [*small, *large], (
         f"bottom-up is faster at {sum(small)} of {len(small)} points of small k or few attributes, top-down at "
         f"{sum(large)} of {len(large)} points of large k or many, counting those where both ended with a proof; the "
-        f"longest proof took {longest:.1f} s; {_stopped(rows, effort.seconds)}"
+        f"longest proof took {longest:.1f} s; {_stopped(rows, _limit(rows, seconds))}"
     )
-    return Outcome(rows, _both_ways("search"), verdict_of([*small, *large] or [False]), found)
+
+
+def _limit(rows: list[Row], seconds: float) -> float:
+    """Where these searches stop."""
+    return seconds if rows[0]["solved"] else min(seconds, PRINTED_SECONDS)
 
 
 def _stopped(rows: list[Row], seconds: float) -> str:
@@ -158,33 +192,54 @@ def _stopped(rows: list[Row], seconds: float) -> str:
 def scheme_times(effort: Effort) -> Outcome:
     """Figure 11: time of the six schemes."""
     rows = [
-        {"along": along, **_row(effort, size, k, scheme=scheme, direction="bottom-up")}
+        {"along": along, **_row(effort, size, k, solved=solved, scheme=scheme, direction="bottom-up")}
         for scheme in SCHEMES
-        for along, size, k in _places(effort)
+        for solved, along, size, k in _places(effort)
     ]
+    verdict, found = _told_of_both(lambda some: _times_told(some, effort.seconds), rows)
+    return Outcome(rows, _both_ways("scheme"), verdict, found)
+
+
+def _times_told(rows: list[Row], seconds: float) -> tuple[list[bool], str]:
+    """Whether time grows with the attributes and with k; a search that was stopped takes longer than one that ended."""
     grown = {}
     for along in ("attributes", "k"):
         lines = Panel(along, "seconds", "scheme", {"along": along}).curves(rows)
-        ends = {scheme: (line[0]["seconds"], line[-1]["seconds"]) for scheme, line in lines.items()}
-        grown[along] = {scheme: last > first for scheme, (first, last) in ends.items()}
+        grown[along] = [
+            (line[-1]["proven"], -line[-1]["seconds"]) < (line[0]["proven"], -line[0]["seconds"])
+            for line in lines.values()
+        ]
     longest = max((row for row in rows if row["proven"]), key=lambda row: row["seconds"], default=rows[0])
-    found = (
-        f"from the first to the last point time grows with the attributes in {sum(grown['attributes'].values())} of "
-        f"{len(SCHEMES)} schemes and with k in {sum(grown['k'].values())}; the longest proof took "
-        f"{longest['seconds']:.1f} s ({longest['scheme']}); {_stopped(rows, effort.seconds)}"
+    return [won for each in grown.values() for won in each], (
+        f"from the first to the last point time grows with the attributes in {sum(grown['attributes'])} of "
+        f"{len(SCHEMES)} schemes and with k in {sum(grown['k'])}; the longest proof took "
+        f"{longest['seconds']:.1f} s ({longest['scheme']}); {_stopped(rows, _limit(rows, seconds))}"
     )
-    held = [won for each in grown.values() for won in each.values()]
-    return Outcome(rows, _both_ways("scheme"), verdict_of(held), found)
 
 
 def scheme_costs(effort: Effort) -> Outcome:
     """Figure 12: cost of the six schemes."""
     rows = [
-        _row(effort, 4, k, scheme=scheme, direction="bottom-up", cost=cost)
+        _row(effort, 4, k, solved=solved, scheme=scheme, direction="bottom-up", cost=cost)
+        for solved, crowds in ((True, CROWDS), (False, PRINTED_CROWDS))
         for cost in ("dm", "hdm")
         for scheme in SCHEMES
-        for k in effort.some(*CROWDS)
+        for k in effort.some(*crowds)
     ]
+    verdict, found = _told_of_both(lambda some: _costs_told(some, effort.seconds), rows)
+    panels = tuple(
+        Panel(
+            "k", "lowest_cost", "scheme", {"cost": cost, "solved": solved}, cost.upper() + words,
+            labels={"lowest_cost": "cost"}, proven="proven",
+        )
+        for solved, words in SOLVED.items()
+        for cost in ("dm", "hdm")
+    )  # fmt: skip
+    return Outcome(rows, panels, verdict, found)
+
+
+def _costs_told(rows: list[Row], seconds: float) -> tuple[list[bool], str]:
+    """Whether costs grow with k and fall with flexibility."""
     cost_of = {(row["cost"], row["scheme"], row["k"]): row["lowest_cost"] for row in rows}
     flexible = [
         cost_of[cost, free, k] <= cost_of[cost, rigid, k]
@@ -198,19 +253,12 @@ def scheme_costs(effort: Effort) -> Outcome:
         if (one["cost"], one["scheme"]) == (two["cost"], two["scheme"])
     ]
     k = rows[-1]["k"]
-    found = (
+    return [*flexible, *grows], (
         f"the cost never falls as k grows in {sum(grows)} of {len(grows)} steps, and the more flexible of two schemes "
         f"costs no more in {sum(flexible)} of {len(flexible)} comparisons (DM at k={k}: bhs "
         f"{cost_of['dm', 'bhs', k]:,}, ghs {cost_of['dm', 'ghs', k]:,}, ops {cost_of['dm', 'ops', k]:,}, sps "
-        f"{cost_of['dm', 'sps', k]:,}); {_stopped(rows, effort.seconds)}"
+        f"{cost_of['dm', 'sps', k]:,}); {_stopped(rows, _limit(rows, seconds))}"
     )
-    panels = tuple(
-        Panel(
-            "k", "lowest_cost", "scheme", {"cost": cost}, cost.upper(), labels={"lowest_cost": "cost"}, proven="proven"
-        )
-        for cost in ("dm", "hdm")
-    )
-    return Outcome(rows, panels, verdict_of([*flexible, *grows]), found)
 
 
 def pruning_times(effort: Effort) -> Outcome:

@@ -66,6 +66,9 @@ def _lines(axis: Any, panel: Panel, curves: dict[str, list[Row]]) -> None:
     """Curves with their own colours and markers, so that those that coincide can be told apart; levels are dashed."""
     drawn = iter(range(len(curves)))
     for name, curve in curves.items():
+        if all(row[panel.y] is None for row in curve):  # not measured; it keeps its colour for the other panels
+            next(drawn)
+            continue
         x, y = ([row[column] for row in curve] for column in (panel.x, panel.y))
         if name.startswith(("baseline", "upper", "all generalized")):
             style = ":" if name.startswith("baseline") else "--"

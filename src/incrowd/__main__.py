@@ -23,12 +23,16 @@ def main() -> None:
         print("error: interrupted", file=sys.stderr)
         code = 130
     except (MemoryError, ImportError, OSError, RuntimeError) as error:
-        from incrowd.errors import NO_MEMORY, lacks_memory
+        from incrowd.errors import NO_MEMORY, ending_behind, lacks_memory
 
-        if not lacks_memory(error):
+        if ending_behind(error) is not None:
+            print("error: interrupted", file=sys.stderr)
+            code = 130
+        elif lacks_memory(error):
+            print(f"error: {NO_MEMORY}", file=sys.stderr)
+            code = 1
+        else:
             raise
-        print(f"error: {NO_MEMORY}", file=sys.stderr)
-        code = 1
     except SystemExit as ended:
         code = ended.code
     _end(code if isinstance(code, int) else int(bool(code)))

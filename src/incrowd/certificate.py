@@ -131,7 +131,10 @@ class Certificate:
             untouched: Columns without a role.
             salt: The salt of the commitment to the original; drawn if None.
         """
-        versions = {name: version(name) for name in ("incrowd", "numpy", "pyarrow")}
+        import numpy as np  # to read a certificate takes neither
+        import pyarrow as pa
+
+        versions = {"incrowd": version("incrowd"), "numpy": np.__version__, "pyarrow": pa.__version__}
         versions["python"] = platform.python_version()
         secret = Commitment.to(original, salt)
         found = policy.to_json(), verification.to_json()

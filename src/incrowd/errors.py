@@ -106,6 +106,13 @@ def lacks_memory(error: BaseException) -> bool:
     return before is not None and lacks_memory(before)
 
 
+def ending_behind(error: BaseException | None) -> KeyboardInterrupt | SystemExit | None:
+    """The interrupt, or the end of the process, that became another error: a class that is being made wraps them."""
+    while error is not None and not isinstance(error, KeyboardInterrupt | SystemExit):
+        error = error.__cause__ or error.__context__
+    return error
+
+
 def closest(name: str, known: Iterable[str]) -> str | None:
     """The known name that is most similar to a name, or None if none is similar."""
     return next(iter(difflib.get_close_matches(name, list(known), n=1, cutoff=0.6)), None)

@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from incrowd.certificate import Certificate
-from incrowd.engines.engine import Engine
+from incrowd.engines.engine import Engine, See
+from incrowd.engines.kept_types import as_text
 from incrowd.engines.registry import engine_of
 from incrowd.errors import PolicyError
 from incrowd.formats.atomic_files import AtomicFiles
@@ -189,13 +190,19 @@ class Release(Tabular):
             self.source,
             self.recoding,
             Run(),
-            see=witness.see,
+            see=self._see(witness),
             sees=witness.columns,
             witnessed=self._witnessed(witness),
             keep_order=self.policy.keep_order,
         )
         self._show_population(witness)
         return rows, witness.verdict().require()
+
+    def _see(self, witness: Witness) -> See:
+        """What shows rows to a witness: as they are, or as text where people of a population are compared with them."""
+        if self.policy.population_table is None:
+            return witness.see
+        return lambda batch, counts=None: witness.see(as_text(batch), counts)
 
     def _show_population(self, witness: Witness) -> None:
         """Show the witness what everyone would be released as, where something is promised against a population."""
@@ -292,7 +299,7 @@ class Release(Tabular):
                     self.source,
                     self.recoding,
                     files.open(path) if place is None else files.join(place),
-                    witness.see,
+                    self._see(witness),
                     run,
                     sees=witness.columns,
                     seen=True,

@@ -20,6 +20,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from incrowd.engines.arrow.recode import Recoder
+from incrowd.engines.kept_types import KeptTypes
 from incrowd.errors import DataError, IncrowdError, PolicyError
 from incrowd.formats.frames import rebuild
 from incrowd.formats.registry import open_source
@@ -160,14 +161,15 @@ class Anonymizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type
         table = self._columns(rows).select(self.recoding_.names).combine_chunks()
         recoded, keep = Recoder(self.recoding_, lambda: ()).recode(table.to_batches()[0])
         assert keep is None  # `fit` refused what would leave rows out
-        labels = {name: as_array(column).dictionary_decode() for name, column in recoded.items()}
+        kept = KeptTypes.of(self.recoding_, table.schema)
+        labels = {name: _decoded(kept.typed(name, as_array(column))) for name, column in recoded.items()}
         frame = rebuild(rows, labels, index=True) if _is_frame(rows) else None
         if self.values == "codes":
             codes = {name: _codes(self.recoding_, name, column) for name, column in recoded.items()}
             return _with(rows if frame is None else frame, codes, self._names(rows))
         if frame is not None:
             return frame
-        arrays = {name: np.array(label.to_pylist(), object) for name, label in labels.items()}
+        arrays = {name: _numpy(label) for name, label in labels.items()}
         return _with(rows, arrays, self._names(rows))
 
     def _checked(self, X: Any, *, fitting: bool) -> Any:
@@ -232,6 +234,17 @@ def _arrow(name: str, column: npt.NDArray[Any]) -> pa.Array:
         return pa.array(column, from_pandas=True)
     except (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError):
         raise DataError(f"column '{name}' mixes types or holds objects that a table cannot store; convert it") from None
+
+
+def _decoded(column: pa.Array) -> pa.Array:
+    return column.dictionary_decode() if pa.types.is_dictionary(column.type) else column
+
+
+def _numpy(column: pa.Array) -> npt.NDArray[Any]:
+    """Labels as objects, and values as what they are."""
+    if pa.types.is_string(column.type):
+        return np.array(column.to_pylist(), object)
+    return np.asarray(column.to_numpy(zero_copy_only=False))
 
 
 def _named(words: Any, columns: Sequence[str]) -> Any:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
-from math import isfinite
+from math import isfinite, prod
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 
 Ints = npt.NDArray[Any]
 _BUFFER = 1 << 20  # rows of counts that may wait before they are merged
+_SMALL = 1 << 16  # cells of a table that cost hardly more than none
 
 
 @dataclass(frozen=True)
@@ -185,7 +186,8 @@ class _Tally:
             self.merge()
 
     def merge(self) -> Ints:
-        codes, counts = _count_rows(np.concatenate(self.classes), np.concatenate(self.counts))
+        rows, counts = np.concatenate(self.classes), np.concatenate(self.counts)
+        codes, counts = _count_rows(list(rows.T), counts, len(rows))
         self.classes, self.counts = [codes], [counts]
         self.merged, self.waiting = len(counts), 0
         return counts
@@ -243,9 +245,9 @@ class Witness:
         codes = {name: self._codes(name, batch.column(name)) for name in self._numbers}
         for qid, tally, values in zip(self._quasi_identifiers, self._tallies, self._values, strict=True):
             columns = [codes[name] for name in qid.attributes]
-            tally.add(*_count_rows(np.stack(columns, axis=1), counts))
+            tally.add(*_count_rows(columns, counts, len(batch)))
             for name, value_tally in values.items():
-                value_tally.add(*_count_rows(np.stack([*columns, codes[name]], axis=1), counts))
+                value_tally.add(*_count_rows([*columns, codes[name]], counts, len(batch)))
 
     def see_population(self, batch: pa.RecordBatch, counts: Ints) -> None:
         """Count people of the population, by what they would be released as; each row stands for some."""
@@ -254,7 +256,7 @@ class Witness:
         if len(batch):
             for qid, tally in zip(self._quasi_identifiers, self._people, strict=True):
                 codes = [self._codes(name, batch.column(name)) for name in qid.attributes]
-                tally.add(*_count_rows(np.stack(codes, axis=1), counts))
+                tally.add(*_count_rows(codes, counts, len(batch)))
 
     def outside_population(self) -> int:
         """Records of classes that have more of them than the population has people; both must have been seen."""
@@ -265,7 +267,10 @@ class Witness:
         return max(found)
 
     def _codes(self, name: str, column: pa.Array) -> Ints:
-        """A number for each distinct value of the column, the same over all batches; null is a value too."""
+        """A number for each distinct value of the column, the same over all batches; null is a value too.
+
+        Of a column that is the same in all rows, a single number.
+        """
         import pyarrow as pa
 
         if pa.types.is_nested(column.type):
@@ -275,9 +280,14 @@ class Witness:
         values = [*_plain(column.dictionary), None]
         if name in self._sensitive:
             values = [self._counted(name, value) for value in values]
-        number_of = np.array([numbers.setdefault(_same(value), len(numbers)) for value in values])
-        indices = column.indices.fill_null(len(values) - 1).to_numpy(zero_copy_only=False)
-        return np.asarray(number_of[indices])
+        if not column.null_count:
+            values.pop()
+        number_of = np.array([numbers.setdefault(_same(value), len(numbers)) for value in values], np.int64)
+        if len(number_of) == 1:
+            return number_of
+        indices = column.indices.fill_null(len(values) - 1) if column.null_count else column.indices
+        narrow = number_of.astype(np.min_scalar_type(len(numbers)))
+        return np.asarray(pa.array(narrow).take(indices))
 
     def _counted(self, name: str, value: Any) -> str | None:
         text = None if value is None or value == "" else str(value)
@@ -339,19 +349,41 @@ def _same(value: Any) -> Any:
     return "NaN" if isinstance(value, float) and value != value else value
 
 
-def _count_rows(codes: Ints, counts: Ints | None) -> tuple[Ints, Ints]:
-    """The distinct rows of a matrix, and how often each occurs (or the sum of its counts)."""
-    narrow = [column.astype(np.min_scalar_type(int(column.max()))) for column in codes.T]
-    varying = [column for column in narrow if column.max() > column.min()]
-    if not varying:
-        return codes[:1], np.array([len(codes) if counts is None else counts.sum()])
-    order = np.lexsort(varying)
-    new = np.zeros(len(codes), bool)
+def _count_rows(columns: Sequence[Ints], counts: Ints | None, rows: int) -> tuple[Ints, Ints]:
+    """The distinct rows of some columns of numbers, as a matrix, and how often each occurs (or the sum of its counts).
+
+    Args:
+        columns: The numbers; a single one where it is that of all rows.
+        counts: How often each row counts; once if None.
+        rows: How many rows there are.
+    """
+    varying = [place for place, column in enumerate(columns) if len(column) > 1]
+    sizes = [int(columns[place].max()) + 1 for place in varying]
+    room = prod(sizes)
+    if counts is None and room <= 4 * rows + _SMALL:  # a table of all combinations is small: no need to sort
+        keys = np.zeros(rows, np.int64)
+        for place, size in zip(varying, sizes, strict=True):
+            keys *= size
+            keys += columns[place]
+        table = np.bincount(keys, minlength=room)
+        there = np.flatnonzero(table)
+        found = np.unravel_index(there, sizes) if varying else ()
+        return _matrix(columns, dict(zip(varying, found, strict=True)), len(there)), table[there]
+    order = np.lexsort([columns[place] for place in varying]) if varying else np.arange(rows)
+    new = np.zeros(rows, bool)
     new[0] = True
-    for column in varying:
-        ordered = column[order]
+    for place in varying:
+        ordered = columns[place][order]
         new[1:] |= ordered[1:] != ordered[:-1]
     starts = np.flatnonzero(new)
-    if counts is None:
-        return codes[order[starts]], np.diff(np.append(starts, len(codes)))
-    return codes[order[starts]], np.add.reduceat(counts[order], starts)
+    distinct = {place: columns[place][order[starts]] for place in varying}
+    each = np.diff(np.append(starts, rows)) if counts is None else np.add.reduceat(counts[order], starts)
+    return _matrix(columns, distinct, len(starts)), each
+
+
+def _matrix(columns: Sequence[Ints], varying: Mapping[int, Ints], rows: int) -> Ints:
+    """Rows x columns; those that do not vary have one number for all rows."""
+    matrix = np.empty((rows, len(columns)), np.int64)
+    for place, column in enumerate(columns):
+        matrix[:, place] = varying.get(place, column[:1])
+    return matrix

@@ -12,9 +12,6 @@ from incrowd import datasets
 KEPT = ("fnlwgt", "education-num", "relationship", "capital-gain", "capital-loss", "hours-per-week")
 
 
-pytestmark = pytest.mark.xdist_group("studio adult")  # one after the other
-
-
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
     made = tmp_path_factory.mktemp("adult")

@@ -8,8 +8,6 @@ from tests.browser.pages import WIDE, Page, going_on, halted
 from tests.browser.tables import messy_text
 from tests.studio import studio
 
-pytestmark = pytest.mark.xdist_group("studio messy")  # one after the other
-
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):

@@ -12,9 +12,6 @@ SCRIPTS = {path.stem: path.read_text(encoding="utf-8") for path in Path(__file__
 STICKING_OUT = "document.documentElement.scrollWidth > innerWidth"
 
 
-pytestmark = pytest.mark.xdist_group("studio people")  # one after the other
-
-
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
     made = tmp_path_factory.mktemp("people")

@@ -12,6 +12,8 @@ import pyarrow.csv
 import pyarrow.parquet
 import pytest
 from tests.conformance.test_engines import ODD, POLICIES, SEARCHES
+from tests.conformance.test_kept_types import KINDS, TABLE, WORDS
+from tests.labels import labels_of
 from tests.spark import NEEDS_SPARK, spark_session
 
 import incrowd
@@ -149,3 +151,25 @@ def test_what_does_not_hold_is_not_written(odd, tmp_path):
     with pytest.raises(NotAnonymousError):
         replace(strong, found=weak.found).write(tmp_path / "release.parquet")
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("method", ["incognito", "cover"])
+def test_columns_that_are_left_as_they_are_keep_their_type(method, tmp_path):
+    expected = incrowd.anonymize(TABLE, method=method, **WORDS)
+    release = incrowd.anonymize(_frame(TABLE), method=method, **WORDS)
+    rows = release.data.toArrow()
+    release.write(tmp_path / "out.parquet")
+    written = pa.parquet.read_table(tmp_path / "out.parquet")
+    for name, values in KINDS.items():
+        kind = values.type if name != "moment" else pa.timestamp("us", rows.schema.field(name).type.tz)
+        assert rows.schema.field(name).type == kind
+        assert pa.types.is_string(written.schema.field(name).type) is False
+        assert labels_of(rows, name) == labels_of(expected.data, name)
+        found = labels_of(written, name)  # Spark writes moments without their zone
+        assert found == [text.removesuffix("Z") for text in labels_of(expected.data, name)]
+    release.write(tmp_path / "text.csv")
+    (part,) = (tmp_path / "text.csv").glob("part-*")
+    assert {line.split(",")[4] for line in part.read_text().splitlines()[1:]} == {
+        "2020-01-01 12:00:00Z",
+        "2020-01-01 12:00:00.005Z",
+    }

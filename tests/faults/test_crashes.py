@@ -162,3 +162,23 @@ def test_the_next_command_that_reads_a_release_completes_it(tmp_path):
     assert run("verify", tmp_path / "r.csv", "--qi", "age,sex", "--k", 9).returncode == 0
     assert is_complete(tmp_path)
     assert not list(tmp_path.glob(".*"))
+
+
+LOST = """
+import signal, time
+import incrowd.formats.registry as registry
+signal.signal(signal.SIGINT, signal.default_int_handler)  # where tests run in the background it is ignored
+class Lost:
+    def __del__(self):
+        raise {ending}
+def open_source(*_, **__):
+    Lost()
+    time.sleep(60)
+registry.open_source = open_source
+"""
+
+
+@pytest.mark.parametrize(("ending", "code", "said"), [("KeyboardInterrupt", 130, 1), ("SystemExit(143)", 143, 0)])
+def test_an_ending_that_python_can_only_report_is_heeded(tmp_path, ending, code, said):
+    found = run(*anonymize(people(tmp_path)), before=LOST.format(ending=ending))
+    assert (found.returncode, found.stderr) == (code, "error: interrupted; no file was written\n" * said)

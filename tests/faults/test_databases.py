@@ -1,14 +1,18 @@
 """Databases and engines that fail in the middle: one line, and nothing half-written."""
 
 import contextlib
+import os
+import shutil
 import signal
 import sqlite3
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import pyarrow as pa
 import pytest
+from tests.command_line import command
 from tests.databases import (
     PEOPLE,
     WORDS,
@@ -21,7 +25,7 @@ from tests.databases import (
 from tests.faults.processes import names, one_line, run
 
 import incrowd
-from incrowd.errors import DataError, OutputError
+from incrowd.errors import DataError, IncrowdError, OutputError
 from incrowd.formats.registry import open_source
 
 OPTIONS = ("--qi", "age,job,wage", "--k", "4", "--identifiers", "id", "--method", "tdr")
@@ -116,26 +120,93 @@ def test_a_full_disk_while_a_table_is_written(tmp_path, suffix, new):
     assert rows.to_pydict() == PEOPLE.to_pydict()
 
 
+@pytest.mark.parametrize("suffix", ["duckdb", "sqlite"])
+def test_a_kill_while_a_table_is_written_leaves_the_database_as_it_was(tmp_path, suffix):
+    lines = "".join(f"{row % 9},{row * 7919}text\n" for row in range(200_000))
+    (tmp_path / "people.csv").write_text("age,text\n" + lines)
+    path = tmp_path / f"a.{suffix}"
+    before = {"duckdb": duckdb_file, "sqlite": sqlite_file}[suffix](path)
+    words = ("anonymize", tmp_path / "people.csv", "-o", before.replace("#people", "#out"), "--qi", "age", "--k", "4")
+    process = subprocess.Popen(command(*words, "--method", "tdr"), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    wait_until(process, lambda: can_write(process, path))
+    time.sleep(0.05)  # some rows
+    assert process.poll() is None  # or there was nothing to interrupt
+    process.kill()
+    process.wait()
+    assert pa.Table.from_batches(list(open_source(before).batches())).to_pydict() == PEOPLE.to_pydict()
+    with pytest.raises(IncrowdError, match="no table 'out'"):
+        open_source(before.replace("#people", "#out"))
+    assert not (tmp_path / "a.out.certificate.json").exists()
+
+
+def wait_until(process, met):
+    """Wait until a condition is met, or the process ends."""
+    until = time.monotonic() + 100
+    while time.monotonic() < until and process.poll() is None and not met():
+        time.sleep(0.005)
+
+
+def can_write(process, path):
+    """Whether a process has a file open for writing."""
+    with contextlib.suppress(OSError):
+        for link in Path(f"/proc/{process.pid}/fd").iterdir():
+            with contextlib.suppress(OSError):
+                if os.readlink(link) == str(path):
+                    flags = Path(f"/proc/{process.pid}/fdinfo/{link.name}").read_text().split("flags:")[1].split()[0]
+                    if int(flags, 8) & os.O_ACCMODE:
+                        return True
+    return False
+
+
+def spilled(folder):
+    """Bytes that DuckDB has put aside so far."""
+    found = 0
+    for path in folder.glob(".incrowd-*/*storage*"):
+        with contextlib.suppress(OSError):
+            found += path.stat().st_size
+    return found
+
+
+def spill_words(folder, output):
+    """The arguments of a run with more tuples than may be held."""
+    words = ("--qi", "a,b,c", "--k", "4", "--method", "tdr", "--memory-limit", "100MB", "--spill-folder", folder)
+    return ("anonymize", ":memory:", "-o", output, *words, "--query", MANY)
+
+
 def test_a_full_disk_while_tuples_spill(tmp_path):
+    """No file may grow beyond 5 MB; what is put aside needs a hundred."""
     limit = "import resource; resource.setrlimit(resource.RLIMIT_FSIZE, (5_000_000, 5_000_000))\n"
-    words = ("--qi", "a,b,c", "--k", "4", "--memory-limit", "100MB", "--spill-folder", tmp_path, "--query", MANY)
-    found = run("anonymize", ":memory:", "-o", tmp_path / "r.csv", *words, before=limit)
-    one_line(found, 1, "DuckDB")
+    found = run(*spill_words(tmp_path, tmp_path / "r.csv"), before=limit)
+    one_line(found, 1, "DuckDB cannot spill what does not fit in memory")
+    assert "File too large" in found.stderr
+    assert found.stdout == ""
+    assert names(tmp_path) == []
+
+
+def test_a_spill_folder_that_vanishes(tmp_path):
+    (tmp_path / "spill").mkdir()
+    words = spill_words(tmp_path / "spill", tmp_path / "r.csv")
+    process = subprocess.Popen(command(*words), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    wait_until(process, lambda: spilled(tmp_path / "spill") > 0)
+    assert process.poll() is None
+    shutil.rmtree(tmp_path / "spill")
+    _, said = process.communicate(timeout=120)
+    found = subprocess.CompletedProcess(words, process.returncode, "", said)
+    one_line(found, 1, "DuckDB cannot spill what does not fit in memory")
     assert names(tmp_path) == []
 
 
 def test_a_kill_while_tuples_spill_leaves_what_only_the_owner_can_open_and_the_next_run_removes(tmp_path):
-    words = ["--qi", "a,b,c", "--k", "4", "--memory-limit", "100MB", "--spill-folder", str(tmp_path), "--query", MANY]
-    code = "from incrowd.cli import main; main()"
-    command = [sys.executable, "-c", code, "anonymize", ":memory:", "-o", str(tmp_path / "r.csv"), *words]
-    process = subprocess.Popen(command, stderr=subprocess.DEVNULL)
-    until = time.monotonic() + 60
-    while time.monotonic() < until and process.poll() is None and not list(tmp_path.glob(".incrowd-*/*")):
-        time.sleep(0.01)
+    process = subprocess.Popen(
+        command(*spill_words(tmp_path, tmp_path / "r.csv")), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+    )
+    wait_until(process, lambda: spilled(tmp_path) > 0)
+    assert process.poll() is None
     process.send_signal(signal.SIGKILL)
     process.wait()
-    for folder in tmp_path.iterdir():
-        assert folder.stat().st_mode & 0o777 == 0o700
+    assert spilled(tmp_path) > 0  # so the fault struck when it had begun
+    (folder,) = tmp_path.iterdir()
+    assert folder.stat().st_mode & 0o777 == 0o700
     time.sleep(2.1)  # a folder may have been made just now
     incrowd.anonymize(PEOPLE, **WORDS, engine="duckdb", spill_folder=tmp_path)
     assert names(tmp_path) == []

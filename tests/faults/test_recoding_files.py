@@ -14,6 +14,7 @@ import pytest
 from tests.conformance.tables import REGIONS
 from tests.faults.mutations import mutations
 from tests.faults.processes import MORE
+from tests.labels import labels_of
 
 import incrowd
 from incrowd.errors import DataError, IncrowdError
@@ -98,7 +99,7 @@ def problem_of(document, path, original):
     if set(rows.column_names) != set(TABLE.column_names) - set(document["dropped"]):
         return f"columns: {rows.column_names}"
     for attribute in document["attributes"]:
-        if not set(rows.column(attribute["name"]).to_pylist()) <= set(recoding.all_labels(attribute["name"])):
+        if not set(labels_of(rows, attribute["name"])) <= set(recoding.all_labels(attribute["name"])):
             return f"column {attribute['name']} holds more than the recoding releases"
     return None
 

@@ -76,9 +76,28 @@ OUTFLOW = (
     ),
     of(
         "engines/arrow/recode.py",
-        "column.cast(pa.string()) if name in recoding.names else without_unused(column)",
-        "column.cast(pa.string()) if name in recoding.names else column",
+        "and name not in kept.values else without_unused(column)",
+        "and name not in kept.values else column",
         *CONTAINERS,
+    ),
+    # types
+    of(
+        "engines/kept_types.py",
+        "return values if text_of(values).equals(texts) else None",
+        "return values",
+        "unit/engines/test_kept_types.py",
+    ),
+    of(
+        "recodings/attributes/partition.py",
+        "return cell < len(self.blocks) and self.blocks[cell] == (self.names[cell],)",
+        "return cell < len(self.blocks)",
+        "unit/recodings/test_unchanged.py",
+    ),
+    of(
+        "recodings/by_tuple.py",
+        "if missing or not np.isin(released, hierarchy.leaves).all():",
+        "if missing:",
+        "conformance/test_kept_types.py",
     ),
     # files
     of("formats/atomic_files.py", "os.O_CREAT | os.O_EXCL | os.O_WRONLY", "os.O_CREAT | os.O_WRONLY", *FILES),

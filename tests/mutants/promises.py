@@ -157,10 +157,12 @@ PROMISES = (
         "new[1:] = ordered[1:] != ordered[:-1]",
         *WITNESS,
     ),
+    of("witness.py", "            keys *= size\n", "            keys *= 1\n", *WITNESS),
+    of("witness.py", "varying.get(place, column[:1])", "varying.get(place, 0)", *WITNESS),
     of(
         "witness.py",
-        "return codes[order[starts]], np.add.reduceat(counts[order], starts)",
-        "return codes[order[starts]], np.add.reduceat(counts, starts)",
+        "else np.add.reduceat(counts[order], starts)",
+        "else np.add.reduceat(counts, starts)",
         *WITNESS,
     ),
     of(

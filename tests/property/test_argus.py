@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from tests.examples import examples
+from tests.labels import label_rows
 from tests.reference.full_domain import FullDomain
 from tests.strategies import problems
 
@@ -40,7 +41,7 @@ def search(problem, length, share):
 
 
 def released(problem, recoding):
-    return recoding.apply(pa.table(problem.batch()), keep_order=True).to_pylist()
+    return label_rows(recoding.apply(pa.table(problem.batch()), keep_order=True))
 
 
 class Outcome:

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from tests.examples import examples
+from tests.labels import label_rows
 from tests.reference.full_domain import FullDomain, height, loss
 from tests.strategies import problems
 
@@ -34,7 +35,7 @@ def search(problem, name, run=None, **options):
 
 def released(problem, recoding):
     """The released records."""
-    return recoding.apply(pa.table(problem.batch())).to_pylist()
+    return label_rows(recoding.apply(pa.table(problem.batch())))
 
 
 def budget(problem, share):

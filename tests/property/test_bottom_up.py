@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from tests.examples import examples
+from tests.labels import labels_of
 from tests.property.promises import check_cells, check_json
 from tests.reference.bottom_up import BottomUp
 from tests.reference.masked import TIE
@@ -301,7 +302,7 @@ def covers(other, step, problem):
 def check_nothing_untold(release, problem):
     """What is written beside a release names values that the release has, or that a taxonomy has."""
     for column in problem.columns:
-        released = set(release.data[column.name].to_pylist())
+        released = set(labels_of(release.data, column.name))
         recoding = release.recoding[column.name]
         if isinstance(recoding, Disclosure):
             assert set(recoding.shown) <= released

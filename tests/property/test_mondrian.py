@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from tests.examples import examples
+from tests.labels import label_rows
 from tests.property.promises import contains
 from tests.strategies import problems
 
@@ -42,7 +43,7 @@ def united(problem):
 
 def released(problem, recoding):
     """The released records."""
-    return recoding.apply(pa.table(problem.batch()), keep_order=True).to_pylist()
+    return label_rows(recoding.apply(pa.table(problem.batch()), keep_order=True))
 
 
 def boxes(problem, recoding):

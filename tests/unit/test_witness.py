@@ -75,6 +75,13 @@ class TestCounts:
             assert (model.bad_classes, model.bad_records) == (len(small), sum(small))
             assert finding.holds == (not small)
 
+    @given(rows, st.lists(st.integers(0, 10), max_size=5))
+    def test_are_the_same_where_there_may_be_too_many_classes_for_a_table_of_all(self, rows, sizes):
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(module, "_SMALL", -(10**6))
+            found = see(rows, sizes=sizes)
+        assert found == see(rows, sizes=sizes)
+
     @given(rows, st.lists(st.integers(0, 5), max_size=10))
     def test_are_the_same_when_merged_on_the_way(self, rows, sizes):
         with pytest.MonkeyPatch.context() as patch:

@@ -14,7 +14,16 @@ from incrowd.cli.certificate import check_file
 from incrowd.cli.groups import told, told_path, with_options
 from incrowd.cli.help import FILES, SEARCH, TRIAL
 from incrowd.cli.inspect import inspect
-from incrowd.cli.messages import Command, Commands, console, interrupted, print_json, running, user_errors
+from incrowd.cli.messages import (
+    Command,
+    Commands,
+    console,
+    heed_lost_endings,
+    interrupted,
+    print_json,
+    running,
+    user_errors,
+)
 from incrowd.cli.methods import methods
 from incrowd.cli.numbers import numbers
 from incrowd.cli.options import (
@@ -292,6 +301,7 @@ command(demo)
 def main() -> None:
     """Entry point; an interrupt while modules are loading ends like one during a command."""
     try:
+        heed_lost_endings()
         app()
     except KeyboardInterrupt:
         sys.exit(interrupted().exit_code)

@@ -6,6 +6,7 @@ import json
 import os
 import signal
 import sys
+import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from functools import partial
@@ -15,7 +16,7 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 
 from incrowd.cli.help import write_commands, write_help
-from incrowd.errors import NO_MEMORY, IncrowdError, lacks_memory
+from incrowd.errors import NO_MEMORY, IncrowdError, ending_behind, lacks_memory
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from incrowd.run import Run
 
 INTERRUPTED = 130
+_SOON = 0.01  # seconds, after which what could only report an error is over
 _ENDING = [getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name)]
 STOPS = "(Ctrl-C: stop here and release)"
 _UsageError: Any = typer.BadParameter.__base__  # of click, which some versions of typer bring along, others depend on
@@ -130,6 +132,8 @@ def user_errors(kept: str | None = None) -> Iterator[None]:
     except KeyboardInterrupt:
         raise interrupted(kept) from None
     except Exception as error:
+        if (ending := ending_behind(error)) is not None:
+            raise _ended(ending, kept) from None
         if lacks_memory(error):
             say(f"error: {NO_MEMORY}; {_written()}")
         elif isinstance(error, OSError) and error.filename is not None:
@@ -165,6 +169,30 @@ def interrupted(kept: str | None = None) -> typer.Exit:
     """How an interrupted command ends, after it has said so."""
     say(f"error: interrupted; {kept or _written()}")
     return typer.Exit(INTERRUPTED)
+
+
+def heed_lost_endings() -> None:
+    """Heed an interrupt, too, that comes where Python can only report it, as while an object is given up: ask again."""
+
+    def heed(found: sys.UnraisableHookArgs) -> None:
+        ending = ending_behind(found.exc_value)
+        if ending is None:
+            sys.__unraisablehook__(found)
+            return
+        code = ending.code if isinstance(ending, SystemExit) else INTERRUPTED
+        number = code - 128 if isinstance(code, int) and code > 128 else signal.SIGTERM
+        again = threading.Timer(_SOON, os.kill, (os.getpid(), number))
+        again.daemon = True
+        again.start()
+
+    sys.unraisablehook = heed
+
+
+def _ended(ending: KeyboardInterrupt | SystemExit, kept: str | None) -> typer.Exit:
+    """How a command ends that was told to end while a library was loading."""
+    if isinstance(ending, KeyboardInterrupt):
+        return interrupted(kept)
+    return typer.Exit(ending.code if isinstance(ending.code, int) else 1)
 
 
 @contextmanager

@@ -157,7 +157,7 @@ def detect(head: bytes, whole: bool, name: str, given: Given) -> tuple[Dialect, 
     if not records:
         raise DataError(f"the first record of {name} does not end; is a quote ({quote}) left open?")
     header = given.header if given.header is not None else _has_header(records)
-    columns = tuple(records[0]) if header else tuple(f"column{place}" for place in range(1, len(records[0]) + 1))
+    columns = _named(records[0] if header else [""] * len(records[0]))
     dialect = Dialect(separator, quote, encoding, header, _newline(sample, separator, quote))
     _check_header(dialect, columns, sample, name)
     blank_rows = len(columns) == 1 and len(sample.lines) > 1
@@ -271,6 +271,11 @@ def _newline(sample: _Sample, separator: str, quote: str) -> str:
         pass
     last = sample.lines[reader.line_num - 1]
     return next((end for end in ("\r\n", "\n", "\r") if last.endswith(end)), "\n")
+
+
+def _named(header: Sequence[str]) -> tuple[str, ...]:
+    """The names of columns, numbered where there is none: R and pandas write row labels without a name."""
+    return tuple(column if column.strip() else f"column{place}" for place, column in enumerate(header, 1))
 
 
 def _check_header(dialect: Dialect, columns: Sequence[str], sample: _Sample, name: str) -> None:

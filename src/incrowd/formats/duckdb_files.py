@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -27,6 +28,7 @@ SETTINGS: dict[str, Any] = {
     "autoload_known_extensions": "false",
     "preserve_insertion_order": "true",
 }
+_SPILLED = re.compile(r"duckdb_temp_|could not write", re.IGNORECASE)
 _SYSTEM = ("information_schema", "pg_catalog")
 
 
@@ -36,8 +38,13 @@ def connected(settings: Mapping[str, Any] | None = None) -> duckdb.DuckDBPyConne
     Args:
         settings: More settings of DuckDB, such as a memory limit.
     """
-    connection = duckdb.connect(MEMORY, config={**SETTINGS, **(settings or {})})
-    connection.execute("SET TimeZone = 'UTC'")
+    return opened(MEMORY, settings)
+
+
+def opened(location: str, settings: Mapping[str, Any] | None = None) -> duckdb.DuckDBPyConnection:
+    """A connection to a database, with times in UTC, and without a progress bar, which would go to stdout."""
+    connection = duckdb.connect(location, config={**SETTINGS, **(settings or {})})
+    connection.execute("SET TimeZone = 'UTC'; SET enable_progress_bar = false")
     return connection
 
 
@@ -156,8 +163,7 @@ class DuckDbSession:
         self._new = None if path.exists() else NewFile(path)
         try:
             with self._errors():
-                self._connection = duckdb.connect(str(path if self._new is None else self._new.path), config=SETTINGS)
-                self._connection.execute("SET TimeZone = 'UTC'")
+                self._connection = opened(str(path if self._new is None else self._new.path))
                 self._connection.execute("BEGIN")
                 if overwrite:
                     self._connection.execute(f"DROP TABLE IF EXISTS {table}")
@@ -215,6 +221,11 @@ def query_errors(name: str) -> Iterator[None]:
     except duckdb.OutOfMemoryException as error:
         raise DataError(f"DuckDB has too little memory or disk for {name}: {_reason(error)}; allow more") from None
     except duckdb.IOException as error:
+        if _SPILLED.search(str(error)):
+            raise DataError(
+                f"DuckDB cannot spill what does not fit in memory for {name}: {_reason(error, 2)}; allow more memory, "
+                "or give a spill folder with more room"
+            ) from None
         raise DataError(f"{name} cannot be read: {_reason(error)}") from None
     except duckdb.Error as error:
         raise PolicyError(f"the query of {name} fails: {one_line(error)}") from None
@@ -226,10 +237,15 @@ def _unreadable(name: str, error: duckdb.Error) -> str:
     return f"{name} is not a DuckDB database that this version can read: {_reason(error)}"
 
 
-def _reason(error: duckdb.Error) -> str:
-    """What went wrong, in few words: the system's, if it was the system."""
+def _reason(error: duckdb.Error, *others: int) -> str:
+    """What went wrong, in few words: the system's, if it was the system.
+
+    Args:
+        error: What DuckDB says.
+        others: More numbers of errors that need no more words than the system's.
+    """
     text = str(error)
-    for number in (28, 122, 13, 30):  # no space, quota, permission, read-only
+    for number in (28, 122, 27, 13, 30, *others):  # no space, quota, too large, permission, read-only
         if os.strerror(number).lower() in text.lower():
             return os.strerror(number)
     if "could not set lock" in text.lower():

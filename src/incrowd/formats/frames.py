@@ -18,7 +18,7 @@ from incrowd.formats.sources import BATCH_ROWS, Check, as_array, as_dictionary, 
 
 Frame = TypeVar("Frame")
 Rows = npt.NDArray[np.int64]
-Texts = Mapping[str, pa.Array]
+Columns = Mapping[str, pa.Array]
 VIEWS = {"string_view": pa.large_string(), "binary_view": pa.large_binary()}
 
 
@@ -127,38 +127,38 @@ def rebuild(
     *,
     index: bool = False,
 ) -> Frame:
-    """A frame of the same kind with some columns replaced by text, some dropped, and some rows in some order.
+    """A frame of the same kind with some columns replaced, some dropped, and some rows in some order.
 
     All other columns, their types and their order stay as they are. What the frame holds besides its values does not
     go along: metadata, and categories that no row has.
 
     Args:
         frame: The frame that the release was made from; it is not changed.
-        replaced: The new text of columns, with a value for every row of the frame.
+        replaced: The new values of columns, for every row of the frame: text, or values of the type that they had.
         dropped: The columns to leave out.
         rows: The places of the rows to give back, in order; all as they are if None.
         index: Whether a pandas frame keeps its index; otherwise its rows are numbered from 0.
     """
     table = _wrap(frame, "the table")
     native = table.to_native()
-    texts = {name: _text(values, table.shape[0], rows) for name, values in replaced.items() if name not in dropped}
+    new = {name: _plain(values, table.shape[0], rows) for name, values in replaced.items() if name not in dropped}
     if isinstance(native, pa.Table):
-        result: Any = _rebuild_arrow(native, texts, dropped, rows)
+        result: Any = _rebuild_arrow(native, new, dropped, rows)
     elif nw.dependencies.is_pandas_like_dataframe(native):
-        result = _rebuild_pandas(native, texts, dropped, rows, index=index)
+        result = _rebuild_pandas(native, new, dropped, rows, index=index)
     else:
-        result = _rebuild_narwhals(table, texts, dropped, rows)
+        result = _rebuild_narwhals(table, new, dropped, rows)
     return cast("Frame", nw.from_native(result) if isinstance(frame, nw.DataFrame) else result)
 
 
-def _rebuild_arrow(table: pa.Table, texts: Texts, dropped: Collection[str], rows: Rows | None) -> pa.Table:
+def _rebuild_arrow(table: pa.Table, new: Columns, dropped: Collection[str], rows: Rows | None) -> pa.Table:
     columns, fields = [], []
     for field, column in zip(table.schema, table.columns, strict=True):
         if field.name in dropped:
             continue
-        if field.name in texts:
-            columns.append(texts[field.name])
-            fields.append(pa.field(field.name, texts[field.name].type))
+        if field.name in new:
+            columns.append(new[field.name])
+            fields.append(pa.field(field.name, new[field.name].type))
         else:
             columns.append(without_unused(_taken(column, rows)))
             fields.append(field)
@@ -176,7 +176,7 @@ def _taken(column: pa.ChunkedArray, rows: Rows | None) -> pa.ChunkedArray:
 
 
 def _rebuild_pandas(
-    frame: Any, texts: Texts, dropped: Collection[str], rows: Rows | None, *, index: bool = False
+    frame: Any, new: Columns, dropped: Collection[str], rows: Rows | None, *, index: bool = False
 ) -> Any:
     kept = frame.drop(columns=list(dropped))  # a new frame, also where nothing is dropped
     if rows is not None:
@@ -185,15 +185,36 @@ def _rebuild_pandas(
         kept = kept.reset_index(drop=True)
     kept.columns = kept.columns.rename(None)
     kept.attrs = {}
-    for name, text in texts.items():
-        kept[name] = text.to_pandas().array  # without an index of its own, which pandas would align
-    for name in kept.columns.difference(list(texts), sort=False):
+    for name, values in new.items():
+        kept[name] = _as_pandas(values, frame[name].dtype)  # without an index of its own, which pandas would align
+    for name in kept.columns.difference(list(new), sort=False):
         kind = str(kept[name].dtype)
         if kind == "category":
             kept[name] = _with_used_categories(kept[name])
         elif kind.startswith("dictionary"):
             kept[name] = type(kept[name].array)(without_unused(pa.chunked_array(pa.array(kept[name]))))
     return kept
+
+
+def _as_pandas(values: pa.Array, kind: Any) -> Any:
+    """Values as pandas has them, of the type that their column had if they are not text."""
+    if is_text(values.type):
+        return values.to_pandas().array
+    if hasattr(kind, "__from_arrow__"):
+        return kind.__from_arrow__(pa.chunked_array([values]))
+    if kind.kind == "O":
+        return np.array([*values.to_pylist(), None], object)[:-1]  # None, so that it is no matrix
+    if values.null_count and kind.kind in "iub":  # of rows that fit nothing: a type of the same width that has nulls
+        return values.to_pandas(types_mapper=_nullable).array
+    return values.to_pandas().astype(kind).array
+
+
+def _nullable(kind: pa.DataType) -> Any:
+    """The type of pandas for numbers or truths among which some are missing."""
+    import pandas as pd
+
+    name = "boolean" if pa.types.is_boolean(kind) else str(kind).replace("int", "Int").replace("uI", "UI")
+    return pd.api.types.pandas_dtype(name)
 
 
 def _with_used_categories(series: Any) -> Any:
@@ -207,14 +228,23 @@ def _with_used_categories(series: Any) -> Any:
         return series.cat.reorder_categories(list(series.dropna().unique()))
 
 
-def _rebuild_narwhals(table: nw.DataFrame[Any], texts: Texts, dropped: Collection[str], rows: Rows | None) -> Any:
+def _rebuild_narwhals(table: nw.DataFrame[Any], new: Columns, dropped: Collection[str], rows: Rows | None) -> Any:
     kept = table.select([name for name in table.columns if name not in dropped])
     kept = kept if rows is None else kept[rows]
-    series = [nw.new_series(name, text, nw.String, backend=table.implementation) for name, text in texts.items()]
+    series = [_series(name, values, table) for name, values in new.items()]
     if rows is not None or any(isinstance(kind, nw.Enum) for kind in kept.schema.values()):
-        others = [kept.get_column(name) for name in kept.columns if name not in texts]
+        others = [kept.get_column(name) for name in kept.columns if name not in new]
         series += [_copied(column) for column in others if not column.dtype.is_numeric()]
     return kept.with_columns(*series).to_native()
+
+
+def _series(name: str, values: pa.Array, table: nw.DataFrame[Any]) -> nw.Series[Any]:
+    """Values as a column for a frame, of the type that it has there if they are not text."""
+    if is_text(values.type):
+        return nw.new_series(name, values, nw.String, backend=table.implementation)
+    made = nw.new_series(name, values, backend=table.implementation)
+    kind = table.schema[name]
+    return made if made.dtype == kind else made.cast(kind)
 
 
 def _copied(column: nw.Series[Any]) -> nw.Series[Any]:
@@ -228,15 +258,14 @@ def _copied(column: nw.Series[Any]) -> nw.Series[Any]:
     return copied if copied.dtype == kind else copied.cast(kind)
 
 
-def _text(values: pa.Array | pa.ChunkedArray, size: int, rows: Rows | None) -> pa.Array:
-    """Values as plain text, for the rows that are given back."""
-    text = as_array(values)
-    if len(text) != size:
-        raise ValueError(f"{len(text)} values for {size} rows")
-    if pa.types.is_dictionary(text.type):
-        text = text.dictionary_decode()
-    text = text if is_text(text.type) else text.cast(pa.string())
-    return text if rows is None else text.take(pa.array(rows))
+def _plain(values: pa.Array | pa.ChunkedArray, size: int, rows: Rows | None) -> pa.Array:
+    """Values without a dictionary, for the rows that are given back."""
+    plain = as_array(values)
+    if len(plain) != size:
+        raise ValueError(f"{len(plain)} values for {size} rows")
+    if pa.types.is_dictionary(plain.type):
+        plain = plain.dictionary_decode()
+    return plain if rows is None else plain.take(pa.array(rows))
 
 
 def _held(frame: Any, name: str) -> Any:

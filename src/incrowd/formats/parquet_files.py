@@ -60,7 +60,8 @@ class ParquetSource(WatchedFile):
 
     def _open(self, texts: Sequence[str] = ()) -> pq.ParquetFile:
         try:
-            return pq.ParquetFile(self.path, read_dictionary=list(texts))
+            # Arrow would keep all that it reads ahead until the end: memory would grow with the file.
+            return pq.ParquetFile(self.path, read_dictionary=list(texts), pre_buffer=False)
         except (pa.ArrowException, OSError):
             raise DataError(f"{self.name} is not a Parquet file, or it is damaged") from None
 
@@ -86,7 +87,14 @@ class ParquetRows:
     def __init__(self, file: Any, path: Path, schema: pa.Schema, source: Source) -> None:
         self._schema = bare(schema).with_metadata(pandas_notes(source.schema, schema))
         sink = pa.PythonFile(file, mode="w")
-        self._writer = pq.ParquetWriter(sink, self._schema, use_compliant_nested_type=False)  # names stay as read
+        # Labels are few and in every row group: the least one costs much, and lets readers skip next to nothing.
+        counted = [field.name for field in schema if not pa.types.is_dictionary(field.type)]
+        self._writer = pq.ParquetWriter(
+            sink,
+            self._schema,
+            write_statistics=counted,
+            use_compliant_nested_type=False,  # names stay as read
+        )
         self._waiting: list[pa.RecordBatch] = []
         self._rows = 0
 

@@ -7,6 +7,7 @@ source (see `sources.Source`, made from a path and a `Given`) and a row writer (
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from importlib import import_module
@@ -36,6 +37,7 @@ class Format:
         reader: The source that reads it, as "module:class".
         writer: The row writer that writes it, as "module:class"; None where such files are only read.
         libraries: What the extra `formats` installs for it: modules that read it, modules that write it.
+        types: Whether columns of such files have types, or all is text.
     """
 
     about: str
@@ -44,6 +46,7 @@ class Format:
     reader: str
     writer: str | None
     libraries: tuple[tuple[str, ...], tuple[str, ...]] = ((), ())
+    types: bool = True
 
     def matches(self, name: str) -> bool:
         """Whether a file of that name is of this format."""
@@ -62,6 +65,7 @@ FORMATS: Mapping[str, Format] = {
         _COMPRESSED,
         "incrowd.formats.csv_reader:CsvSource",
         "incrowd.formats.csv_writer:CsvRows",
+        types=False,
     ),
     "parquet": Format(
         "Parquet",
@@ -83,6 +87,7 @@ FORMATS: Mapping[str, Format] = {
         _COMPRESSED,
         "incrowd.formats.json_lines:JsonLinesSource",
         "incrowd.formats.json_lines:JsonLinesRows",
+        types=False,
     ),
     "excel": Format(
         "Excel",
@@ -148,6 +153,16 @@ WRITTEN_SUFFIXES = _suffixes(known for known in FORMATS.values() if known.writer
 def format_of(path: Path) -> Format | None:
     """The format of a file by its name, None where the name does not say."""
     return next((known for known in FORMATS.values() if known.matches(path.name)), None)
+
+
+def has_types(target: Path | Output) -> bool:
+    """Whether columns have types in what is written there, as in all databases."""
+    known = format_of(target) if isinstance(target, Path) else None
+    return known is None or known.types
+
+
+_SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+:)//?")  # one slash is left where it was taken for a path
+_ELSEWHERE = "is {} by clusters alone; set the engine to 'spark' where it knows such addresses"
 
 
 def check_written(path: Path) -> Format:
@@ -251,12 +266,20 @@ def _open_elsewhere(data: str | os.PathLike[str], given: Given, query: str | Non
     if (address := Address.of(text)) is not None:
         refuse_words(given)
         return DatabaseSource(address, query)
+    if scheme := _scheme(text):
+        raise DataError(f"what begins with {scheme} {_ELSEWHERE.format('read')}, or copy it to a file here first")
     files = parquet_files(text)
     if not files:  # a folder without any is refused like all others
         return None
     refuse_words(given)
     refuse_query(query, text)
     return ParquetSet(files, Path(text) if os.path.isdir(text) else pattern_home(text))
+
+
+def _scheme(text: str) -> str:
+    """What an address such as s3://bucket/people.csv begins with; the rest is not shown: it may hold a password."""
+    found = _SCHEME.match(text)
+    return "" if found is None or os.path.exists(found[1]) else f"{found[1]}//"
 
 
 def refuse_query(query: str | None, what: str) -> None:
@@ -270,6 +293,8 @@ def output_of(address: str | Path, *, overwrite: bool) -> Output | None:
     from incrowd.formats.databases import Address, TableOutput
 
     found = Address.of(address)
+    if found is None and (scheme := _scheme(os.fspath(address))):
+        raise OutputError(f"what begins with {scheme} {_ELSEWHERE.format('written')}, or write to a file here first")
     return None if found is None else TableOutput(found, overwrite=overwrite)
 
 

@@ -123,6 +123,7 @@ def inspect(
     strip: bool | None = None,
     sheet: str | None = None,
     value_labels: str | None = None,
+    query: str | None = None,
     progress: Watch | bool | None = None,
 ) -> Inspection:
     """Look at a table: its columns, what is risky about them, and which roles and hierarchies to begin with.
@@ -136,6 +137,7 @@ def inspect(
         strip: Whether to leave out blanks around the values of a CSV file.
         sheet: Name of the sheet of an Excel file, where it has several.
         value_labels: Whether to "keep" the codes of a Stata or SPSS file (the default), or to "apply" their labels.
+        query: What to read of a database, in SQL.
         progress: Called with every event of the run; True for a line on stderr, False for nothing.
 
     Raises:
@@ -150,7 +152,7 @@ def inspect(
     from incrowd.report.progress import watching
 
     dialect = {"separator": separator, "quote": quote, "encoding": encoding, "header": header, "strip": strip}
-    dialect |= {"sheet": sheet, "value_labels": value_labels}
+    dialect |= {"sheet": sheet, "value_labels": value_labels, "query": query}
     given: dict[str, Any] = {word: value for word, value in dialect.items() if value is not None}
     source = open_source(data, **given)
     with watching(progress) as watch:

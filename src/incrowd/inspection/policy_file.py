@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import json
-import re
 import shlex
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from incrowd.inspection.roles import IDENTIFIER, INSENSITIVE, QUASI_IDENTIFIER, SENSITIVE
-from incrowd.policy.toml import FILES
+from incrowd.policy.toml import FILES, QUERY
+from incrowd.policy.toml_text import toml_comment, toml_key, toml_value
 
 if TYPE_CHECKING:
     from incrowd.inspection.columns import Column
@@ -31,6 +30,7 @@ def policy_file(inspection: Inspection, k: int) -> str:
         f"k = {k}  # everyone stands in a crowd of at least so many",
         *_roles(inspection),
         *_missing(inspection),
+        *_query(inspection),
         *_types(inspection),
         *_taxonomies(inspection),
         *_file(inspection),
@@ -39,7 +39,7 @@ def policy_file(inspection: Inspection, k: int) -> str:
 
 
 def _head(inspection: Inspection) -> Iterator[str]:
-    table = _comment(inspection.name)
+    table = toml_comment(inspection.name)
     size = f"{inspection.records:,} records, {len(inspection.columns)} columns"
     yield f"# Proposed by 'incrowd inspect' for {table}: {size}."
     yield "# Read it, change what you know better, then run:"
@@ -48,7 +48,7 @@ def _head(inspection: Inspection) -> Iterator[str]:
     yield "# Bounds are rounded, and values are named only where several records share them."
     if warnings := inspection.warnings:
         yield "#"
-        yield from (f"# warning: {_comment(text)}" for text in warnings)
+        yield from (f"# warning: {toml_comment(text)}" for text in warnings)
     yield ""
 
 
@@ -69,12 +69,12 @@ def _roles(inspection: Inspection) -> Iterator[str]:
         if column.role.may_be_target:
             yield ""
             yield "# If models will predict it, take it out of the list above and say so here:"
-            yield f"# target = {_text(column.name)}"
+            yield f"# target = {toml_value(column.name)}"
     units = [c for c in inspection.columns if any(finding.kind == "repeats" for finding in c.findings)]
     for place, column in enumerate(units):
         yield ""
         yield "# One person seems to have several rows: k counts people, by this column, which is dropped."
-        yield f"{'' if place == 0 else '# '}unit = {_text(column.name)}"
+        yield f"{'' if place == 0 else '# '}unit = {toml_value(column.name)}"
 
 
 def _list(word: str, columns: Sequence[Column]) -> Iterator[str]:
@@ -82,10 +82,10 @@ def _list(word: str, columns: Sequence[Column]) -> Iterator[str]:
         yield f"{word} = []"
         return
     yield f"{word} = ["
-    names = [f"{_text(column.name)}," for column in columns]
+    names = [f"{toml_value(column.name)}," for column in columns]
     width = min(32, max(map(len, names)))
     for name, column in zip(names, columns, strict=True):
-        yield f"    {name:<{width}}  # {_comment(column.role.reason)}"
+        yield f"    {name:<{width}}  # {toml_comment(column.role.reason)}"
     yield "]"
 
 
@@ -93,7 +93,14 @@ def _missing(inspection: Inspection) -> Iterator[str]:
     if inspection.missing_values:
         yield ""
         yield "# These texts seem to stand for a missing value."
-        yield f"missing_values = {_value(list(inspection.missing_values))}"
+        yield f"missing_values = {toml_value(list(inspection.missing_values))}"
+
+
+def _query(inspection: Inspection) -> Iterator[str]:
+    if QUERY in inspection.dialect:
+        yield ""
+        yield "# What was read of the database."
+        yield f"{QUERY} = {toml_value(inspection.dialect[QUERY])}"
 
 
 def _types(inspection: Inspection) -> Iterator[str]:
@@ -103,7 +110,7 @@ def _types(inspection: Inspection) -> Iterator[str]:
         yield "# Numbers with other values among them: as numbers they could be joined in intervals."
         yield "[types]"
         for column in declared:
-            yield f"{_key(column.name)} = {_text(str(column.declared))}"
+            yield f"{toml_key(column.name)} = {toml_value(str(column.declared))}"
 
 
 def _taxonomies(inspection: Inspection) -> Iterator[str]:
@@ -115,12 +122,12 @@ def _taxonomies(inspection: Inspection) -> Iterator[str]:
     yield "# Numbers without a rule are joined in intervals that the search finds: narrower, but less round."
     yield "[taxonomies]"
     for column in quasi:
-        words, reason = column.hierarchy.words, _comment(column.hierarchy.reason)
+        words, reason = column.hierarchy.words, toml_comment(column.hierarchy.reason)
         if words is None:
-            yield f"# {_comment(_key(column.name))}: {reason}"
+            yield f"# {toml_comment(toml_key(column.name))}: {reason}"
             continue
-        rule = ", ".join(f"{word} = {_value(value)}" for word, value in words.items())
-        yield f"{_key(column.name)} = {{ {rule} }}  # {reason}"
+        rule = ", ".join(f"{word} = {toml_value(value)}" for word, value in words.items())
+        yield f"{toml_key(column.name)} = {{ {rule} }}  # {reason}"
 
 
 def _file(inspection: Inspection) -> Iterator[str]:
@@ -129,28 +136,4 @@ def _file(inspection: Inspection) -> Iterator[str]:
             yield ""
             yield "# How the file was read."
             yield f"[{table}]"
-            yield from (f"{word} = {_value(inspection.dialect[word])}" for word in told)
-
-
-def _value(value: Any) -> str:
-    """A text, a number, a truth value or a list of them in TOML."""
-    if isinstance(value, list):
-        return "[" + ", ".join(map(_value, value)) + "]"
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    return _text(value) if isinstance(value, str) else repr(value)
-
-
-def _text(text: str) -> str:
-    """A text in TOML, which is what JSON makes of it, but for one sign."""
-    return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")
-
-
-def _key(name: str) -> str:
-    """The name of a column as a key in TOML."""
-    return name if re.fullmatch(r"[A-Za-z0-9_-]+", name) else _text(name)
-
-
-def _comment(text: str) -> str:
-    """A text that may stand in a comment: on one line, without control characters."""
-    return re.sub(r"[\x00-\x1f\x7f\u0085\u2028\u2029]", " ", text)
+            yield from (f"{word} = {toml_value(inspection.dialect[word])}" for word in told)

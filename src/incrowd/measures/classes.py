@@ -83,12 +83,19 @@ class FinestClasses:
 
     def over(self, attributes: tuple[str, ...], least_size: int) -> ReleasedClasses:
         """The classes over some attributes."""
+        found = self.within(attributes)
+        return ReleasedClasses(attributes, least_size, self.records, found.sizes, found.labels, found.losses)
+
+    def within(self, attributes: tuple[str, ...]) -> FinestClasses:
+        """The classes over some attributes, of which those over fewer of them can be made faster than of all."""
+        if set(attributes) == set(self.cells):
+            return self
         columns = [self.cells[name] for name in attributes]
         groups, firsts = group(columns, [int(column.max(initial=0)) + 1 for column in columns])
+        cells = {name: column.take(firsts) for name, column in zip(attributes, columns, strict=True)}
         sizes = count(groups, len(firsts), self.sizes)
         labels = None if self.labels is None else _summed(self.labels, groups, len(firsts))
-        losses = {name: self.losses[name] for name in attributes}
-        return ReleasedClasses(attributes, least_size, self.records, sizes, labels, losses)
+        return FinestClasses(self.records, cells, sizes, labels, {name: self.losses[name] for name in attributes})
 
 
 def _summed(labels: Counts, groups: Codes, size: int) -> Counts:

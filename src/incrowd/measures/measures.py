@@ -87,15 +87,20 @@ def measure(
         labels: Records per released class and label, of a recoding that deals tuples to several classes.
     """
     finest = FinestClasses.of(table, recoding.parts(table), labels)
+    unions = [finest.within(requirement.attributes) for requirement in requirements]
 
-    def over(attributes: tuple[str, ...], least_size: int) -> ClassMeasures:
-        return ClassMeasures.of(finest.over(attributes, least_size))
+    def alone(name: str) -> ClassMeasures:
+        least_size = max(requirement.least_size for requirement in requirements if name in requirement.attributes)
+        union = next(union for union in unions if name in union.cells)  # has fewer classes than the finest ones
+        return ClassMeasures.of(union.over((name,), least_size))
 
-    names = tuple(finest.cells)
-    needed = {name: max(r.least_size for r in requirements if name in r.attributes) for name in names}
+    names, needed = tuple(finest.cells), max(requirement.least_size for requirement in requirements)
     return Measures(
         table.records,
-        over(names, max(needed.values())),
-        tuple(over(requirement.attributes, requirement.least_size) for requirement in requirements),
-        tuple(over((name,), needed[name]) for name in names),
+        ClassMeasures.of(finest.over(names, needed)),
+        tuple(
+            ClassMeasures.of(union.over(requirement.attributes, requirement.least_size))
+            for union, requirement in zip(unions, requirements, strict=True)
+        ),
+        tuple(alone(name) for name in names),
     )

@@ -100,6 +100,11 @@ def toml_key(name: str) -> str:
     return name if re.fullmatch(r"[A-Za-z0-9_-]+", name) else _text(name)
 
 
+def toml_comment(text: str) -> str:
+    """A text that may stand in a comment: on one line, without control characters."""
+    return re.sub(r"[\x00-\x1f\x7f\u0085\u2028\u2029]", " ", text)
+
+
 def _text(text: str) -> str:
     """A text in TOML, which is what JSON makes of it, but for one sign."""
     return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")

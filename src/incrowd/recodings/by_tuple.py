@@ -180,6 +180,17 @@ class ByTuple(RecodingFace):
         hierarchy, used = self[name], self._used[self.names.index(name)]
         return tuple(self._label(hierarchy, node) for node in used.tolist())
 
+    def unchanged(self, name: str) -> tuple[str | None, ...] | None:
+        """The values that a row may be recoded to, if all that are released stand for themselves."""
+        hierarchy, place = self[name], self.names.index(name)
+        released = np.unique(self.mapping.classes[:, place])
+        missing = self.missing_label is not None and hierarchy.missing_cell in released
+        if missing or not np.isin(released, hierarchy.leaves).all():
+            return None
+        used = self._used[place]
+        there = np.isin(used, released).tolist()
+        return tuple(hierarchy.label(node) if kept else None for node, kept in zip(used.tolist(), there, strict=True))
+
     def _label(self, hierarchy: Hierarchy, node: int) -> str | None:
         label = hierarchy.label(node)
         return self.missing_label if label is None else label

@@ -91,6 +91,17 @@ class ByValue(RecodingFace):
         """The released values of a column, and those that no released record has where records are left out."""
         return tuple(self.missing_label if label is None else label for label in self[name].labels)
 
+    def unchanged(self, name: str) -> tuple[str | None, ...] | None:
+        """The values that a row may be recoded to, if all that are released stand for themselves."""
+        recoding, labels, own = self[name], self.all_labels(name), self[name].labels
+        released = set(self._released_cells(name))
+        if getattr(recoding, "rest", False):  # a cell for new rows
+            released.discard(len(labels) - 1)
+        for cell in released:
+            if not recoding.as_it_is(cell) or (own[cell] is None and self.missing_label is not None):
+                return None
+        return tuple(label if cell in released else None for cell, label in enumerate(labels))
+
     def _released_cells(self, name: str) -> Sequence[int]:
         """The cells of a column that the released classes have."""
         if self.classes is None:

@@ -137,7 +137,10 @@ class Ranges(Hierarchy):
             high = np.array([float(self.grid.bound(cell + 1)) for cell in cells[:, 1].tolist()]) - step
         low = np.where(ranges[:, 0] == 0, lowest, low)
         high = np.where(ranges[:, 1] == len(numbers), highest, high)
-        lost = (high - low) / (highest - lowest) if len(ranges) else low
+        if highest > lowest:
+            lost = (high - low) / (highest - lowest)
+        else:  # whole numbers that floats do not tell apart
+            lost = (ranges[:, 1] - ranges[:, 0] > 1).astype(np.float64)
         alone = np.zeros(len(self.taxonomy.labels))
         alone[0] = float(attribute.size > 1)
         return np.concatenate([alone, lost])

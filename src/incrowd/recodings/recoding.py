@@ -144,6 +144,13 @@ class Recoding(Protocol):
     def all_labels(self, name: str) -> tuple[str | None, ...]:
         """All values that a row may be recoded to, in the order in which `release` numbers them."""
 
+    def unchanged(self, name: str) -> tuple[str | None, ...] | None:
+        """All values that a row may be recoded to, if all that are released stand for themselves; None otherwise.
+
+        They are in the order of `all_labels`, with None for a missing value, and for what only new rows may be recoded
+        to that fit nothing released. Such a column can keep its type, whatever rows are recoded.
+        """
+
     def meanings(self, name: str) -> list[str]:
         """What each of the released values of a column stands for, in the order of `labels`."""
 

@@ -31,8 +31,13 @@ def safe(release: Release) -> dict[str, Any]:
     """The smallest crowds, and what to be careful about."""
     return {
         "crowds": [
-            {"quasi_identifier": _names(qid.attributes), "asked": qid.k, "smallest": qid.anonymity}
-            for qid in release.measures.quasi_identifiers
+            {
+                "quasi_identifier": _names(qid.attributes),
+                "asked": qid.k,
+                "smallest": qid.anonymity,
+                "promises": [shown(str(model)) for model in requirement.models],
+            }
+            for qid, requirement in zip(release.measures.quasi_identifiers, release.policy.requirements, strict=True)
         ],
         "untouched": _names(release.untouched),
         "warnings": [shown(warning, 400) for warning in release.warnings],

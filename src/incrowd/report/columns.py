@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from incrowd.table.grouping import Codes, Counts, count, group
+from incrowd.table.scales import text_of
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -63,7 +64,9 @@ def _codes(column: pa.Array, known: dict[str | None, int]) -> Codes:
     column = column if pa.types.is_dictionary(column.type) else column.dictionary_encode()
     indices = column.indices.fill_null(len(column.dictionary)).to_numpy(zero_copy_only=False)
     used = np.unique(indices)
-    values = [*column.dictionary.to_pylist(), None]
+    kind = column.dictionary.type
+    written = pa.types.is_floating(kind) or pa.types.is_decimal(kind) or pa.types.is_timestamp(kind)
+    values = [*(text_of(column.dictionary) if written else column.dictionary).to_pylist(), None]  # 3.0 as 3
     code_of = np.zeros(len(values), np.int64)
     for place in used.tolist():
         code_of[place] = known.setdefault(_text(values[place]), len(known))

@@ -82,7 +82,7 @@ def release_html(release: Release) -> str:
     records, columns = summary["cost"]["records"], summary["cost"]["columns"]
     told = [
         f"{records['released']:,} records released, each in a crowd of at least {crowd['smallest']:,} on "
-        f"{listed(crowd['quasi_identifier'])} (k={crowd['asked']:,})"
+        f"{listed(crowd['quasi_identifier'])} ({', '.join(crowd['promises'])})"
         for crowd in summary["safe"]["crowds"]
     ]
     left_out = [f"{records['left_out']:,} records were left out"] if records["left_out"] else []

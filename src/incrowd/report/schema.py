@@ -79,7 +79,7 @@ _SAFE: Mapping[str, Shape] = {
     "untouched": _NAMES,
     "not_promised": _NAMES,
 }
-_CROWD = Fields({"quasi_identifier": _NAMES, "asked": Whole(1), "smallest": Whole(1)})
+_CROWD = Fields({"quasi_identifier": _NAMES, "asked": Whole(1), "smallest": Whole(1), "promises": _NAMES})
 _SAFE_STEWARD: Mapping[str, Shape] = {
     "crowds": ListOf(_CROWD, 1),
     "risks_before": ListOf(_RISK, 1),

@@ -74,7 +74,7 @@ def _print_crowds(console: Console, summary: Mapping[str, Any]) -> None:
     for crowd in summary["safe"]["crowds"]:
         names = ", ".join(crowd["quasi_identifier"])
         told = f"{records['released']:,} records released, each in a crowd of at least {crowd['smallest']:,} on {names}"
-        console.print(Text(f"{told} (k={crowd['asked']})"))
+        console.print(Text(f"{told} ({', '.join(crowd['promises'])})"))
     if records["left_out"]:
         console.print(Text(f"{records['left_out']:,} records were left out"))
 

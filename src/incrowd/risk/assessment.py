@@ -198,6 +198,7 @@ def assess(
     strip: bool | None = None,
     sheet: str | None = None,
     value_labels: str | None = None,
+    query: str | None = None,
     progress: Watch | None = None,
 ) -> Risk:
     """Tell what an attacker could do with a table, before or after a release.
@@ -222,6 +223,7 @@ def assess(
         strip: Whether to leave out blanks around the values of a CSV file.
         sheet: Name of the sheet of an Excel file, where it has several.
         value_labels: Whether to "keep" the codes of a Stata or SPSS file (the default), or to "apply" their labels.
+        query: What to read of a database, in SQL.
         progress: Called with every event of the run.
 
     Raises:
@@ -255,6 +257,7 @@ def assess(
         strip=strip,
         sheet=sheet,
         value_labels=value_labels,
+        query=query,
     )
     return risk_of(source, question, Run(progress))
 

@@ -49,7 +49,9 @@ class Histogram:
             kept: The tuples that count; all if None.
         """
         one_each = self.one_each
-        keys = (groups if one_each else groups[self.tuples]) * np.int64(self.width) + self.codes
+        keys = (groups if one_each else groups.take(self.tuples)).astype(np.int64)
+        keys *= self.width
+        keys += self.codes
         weights = self.counts
         if kept is not None:
             weights = weights * (kept if one_each else kept[self.tuples])
@@ -62,7 +64,7 @@ class Histogram:
         """Whether entry e belongs to tuple e; as many entries as tuples are not enough, since a tuple may have none."""
         return len(self.tuples) == self.size and bool((np.diff(self.tuples, prepend=-1) == 1).all())
 
-    @property
+    @cached_property
     def records(self) -> int:
         """Records in all."""
         return int(self.counts.sum())

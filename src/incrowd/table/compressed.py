@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from incrowd.table.attributes import Attribute
 from incrowd.table.class_counts import ClassCounts, Histogram, Mask
-from incrowd.table.grouping import Codes, Counts, changes, count, sort_tuples
+from incrowd.table.grouping import Codes, Counts, changes, count, sort_tuples, summed
 
 
 @dataclass(frozen=True)
@@ -97,7 +97,7 @@ class CompressedTable:
         cls,
         attributes: Sequence[Attribute],
         codes: Sequence[Codes],
-        counts: Counts,
+        counts: Counts | None,
         target: tuple[Sequence[str | None], Codes] | None = None,
         protected: Mapping[str, tuple[Sequence[str | None], Codes]] | None = None,
     ) -> CompressedTable:
@@ -106,7 +106,7 @@ class CompressedTable:
         Args:
             attributes: The attributes.
             codes: The code of each row, per attribute.
-            counts: Records of each row.
+            counts: Records of each row, one if None.
             target: The labels of the target, and the label of each row.
             protected: Of protected columns by name, their values and the value of each row.
         """
@@ -117,20 +117,26 @@ class CompressedTable:
         order, starts = sort_tuples([*columns, *(c for _, c in first)], [*sizes, *(len(v) for v, _ in first)])
         if not first and not protected:
             tuples = order[starts]
-            return cls(tuple(attributes), tuple(c[tuples] for c in columns), np.add.reduceat(counts[order], starts))
+            return cls(tuple(attributes), tuple(c.take(tuples) for c in columns), summed(counts, order, starts))
         entries = order[starts]
-        entry_counts = np.add.reduceat(counts[order], starts)
+        entry_counts = summed(counts, order, starts)
         columns = [column.take(entries) for column in columns]
         new = changes(columns)
         firsts = np.flatnonzero(new)
         number = np.cumsum(new) - 1  # the tuple of each entry
         kept = tuple(columns if len(firsts) == len(entries) else (column.take(firsts) for column in columns))
-        labels = Histogram(tuple(target[0]), number, target[1][entries], entry_counts, len(firsts)) if target else None
+        labels = None
+        if target:
+            codes_of = target[1].take(entries).astype(np.int64, copy=False)
+            labels = Histogram(tuple(target[0]), number, codes_of, entry_counts, len(firsts))
         histograms = {}
         if protected:
             of_row = np.empty(len(order), np.int64)
             of_row[order] = np.repeat(number, np.diff(np.append(starts, len(order))))
+            each = np.ones(len(order), np.int64) if counts is None else counts
             for name, (values, column) in protected.items():
-                rows = Histogram(tuple(values), np.arange(len(of_row)), column, counts, len(of_row))
+                rows = Histogram(tuple(values), np.arange(len(of_row)), column, each, len(of_row))
                 histograms[name] = rows.grouped(of_row, len(firsts))
-        return cls(tuple(attributes), kept, np.add.reduceat(entry_counts, firsts), labels, histograms)
+        if len(firsts) < len(entries):
+            entry_counts = np.add.reduceat(entry_counts, firsts)
+        return cls(tuple(attributes), kept, entry_counts, labels, histograms)

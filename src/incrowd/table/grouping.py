@@ -20,6 +20,13 @@ def count(keys: Codes, size: int, weights: npt.NDArray[Any] | None) -> Counts:
     return counted if weights is None else counted.astype(np.int64)
 
 
+def summed(counts: Counts | None, order: Codes, starts: Codes) -> Counts:
+    """The records of each run of rows in some order, where each row stands for some records (one if None)."""
+    if counts is None:
+        return np.diff(np.append(starts, len(order)))
+    return np.add.reduceat(counts[order], starts)
+
+
 def sort_tuples(columns: Sequence[Codes], sizes: Sequence[int]) -> tuple[Codes, Codes]:
     """Sort rows of codes lexicographically.
 
@@ -77,12 +84,14 @@ def group(columns: Sequence[Codes], widths: Sequence[int]) -> tuple[Codes, Codes
     Returns:
         The number of each row, and for each number a row that has it.
     """
-    if math.prod(widths) <= 4 * len(columns[0]) + 65536:  # a table of all combinations is small: no need to sort
+    if (room := math.prod(widths)) <= 4 * len(columns[0]) + 65536:  # all combinations are few: no need to sort
         keys = np.zeros(len(columns[0]), np.int64)
         for column, width in zip(columns, widths, strict=True):
-            keys = keys * width + column
-        first = np.full(math.prod(widths), -1)
-        first[keys[::-1]] = np.arange(len(keys))[::-1]
+            if width > 1:
+                keys *= width
+                keys += column
+        first = np.full(room, -1)
+        first[keys[::-1]] = np.arange(len(keys) - 1, -1, -1)
         present = first >= 0
         return (present.cumsum() - 1).take(keys), first[present]
     order, starts = sort_tuples(columns, widths)

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -28,6 +30,33 @@ def encoded(column: pa.Array, name: str) -> pa.DictionaryArray:
     if pa.types.is_nested(column.type):
         raise DataError(f"column '{name}' has type {column.type}, which holds no single values; convert it to text")
     return column if pa.types.is_dictionary(column.type) else column.dictionary_encode()
+
+
+def encoded_in_any_order(column: pa.Array, name: str) -> pa.DictionaryArray:
+    """The same, with distinct values in any order, which is faster for whole numbers that are close to each other."""
+    if not pa.types.is_integer(column.type) or column.null_count or len(column) == 0:
+        return encoded(column, name)
+    values = column.to_numpy()
+    least, most = int(values.min()), int(values.max())
+    if most - least >= len(values) or most >= 1 << 62:
+        return encoded(column, name)
+    unsigned = np.dtype(f"u{values.itemsize}")  # a difference may be too large for the signed type
+    offsets = values.view(unsigned) - np.array([least], values.dtype).view(unsigned)
+    present = np.zeros(most - least + 1, bool)
+    present[offsets] = True
+    places = (np.cumsum(present) - 1).astype(np.int32)
+    distinct = pa.array(np.flatnonzero(present) + least, column.type)
+    return pa.DictionaryArray.from_arrays(pa.array(looked_up(places, pa.array(offsets))), distinct, safe=False)
+
+
+def looked_up(table: npt.NDArray[Any], places: pa.Array) -> npt.NDArray[Any]:
+    """The entry of a small table at each place, by Arrow: it needs a third of numpy's time, and checks no bounds."""
+    return np.asarray(pc.take(pa.array(table), places, boundscheck=False))
+
+
+def places_of(column: pa.DictionaryArray, of_null: int) -> pa.Array:
+    """The index of each value, and a number of its own for nulls."""
+    return pc.fill_null(column.indices, of_null) if column.null_count else column.indices
 
 
 def listed(values: pa.Array) -> list[Any]:

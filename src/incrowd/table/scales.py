@@ -232,7 +232,17 @@ def text_of(values: pa.Array) -> pa.Array:
         return texts_of_floats(values)
     if pa.types.is_decimal(values.type):
         return texts_of_decimals(values)
+    if pa.types.is_timestamp(values.type):
+        return _texts_of_moments(values)
     return values if values.type == pa.string() else values.cast(pa.string())
+
+
+def _texts_of_moments(values: pa.Array) -> pa.Array:
+    """Timestamps as a scale shows them: the same for every unit, those with a time zone in UTC."""
+    if values.type.tz is not None:
+        values = values.cast(pa.timestamp(values.type.unit, "UTC"))
+    texts = pc.replace_substring_regex(values.cast(pa.string()), r"(\.[0-9]*?)0+(Z?)$", r"\1\2")
+    return pc.replace_substring_regex(texts, r"\.(Z?)$", r"\1")
 
 
 def _share(values: pa.Array, pattern: str) -> float:

@@ -88,6 +88,21 @@ class TestInterrupt:
         assert result.exit_code == 130
         assert list(contents(folder)) == ["people.csv"]
 
+    @pytest.mark.parametrize(("ending", "code"), [(KeyboardInterrupt, 130), (SystemExit(143), 143)])
+    def test_while_a_library_makes_its_classes(self, folder, monkeypatch, ending, code):
+        """Python wraps what is raised there in another error."""
+
+        class Late:
+            def __set_name__(self, owner, name):
+                raise ending
+
+        monkeypatch.setattr(
+            "incrowd.formats.registry.open_source", lambda *_, **__: type("Frame", (), {"late": Late()})
+        )
+        result = run(*anonymize(*POLICY))
+        assert result.exit_code == code
+        assert result.stderr == ("error: interrupted; no file was written\n" if code == 130 else "")
+
     def test_every_command_is_tried(self):
         from incrowd.cli import app
 
@@ -102,7 +117,7 @@ class TestInterrupt:
 
     def test_the_first_one_stops_a_search_that_says_so_and_releases(self, folder, first_steps):
         hints = first_steps(1)
-        result = run(*anonymize(*POLICY))
+        result = run(*anonymize(*POLICY, "--method", "tdr"))
         assert result.exit_code == 0, result.stderr
         assert hints[0] == STOPS
         assert len(hints) == 1

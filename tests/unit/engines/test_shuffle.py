@@ -107,6 +107,7 @@ def test_text_of_more_than_two_gigabytes_in_all(monkeypatch):
 
 def test_the_file_has_no_name_and_is_for_its_owner_only(tmp_path, monkeypatch):
     monkeypatch.setattr(shuffle, "HELD_BYTES", 3000)
+    monkeypatch.setattr(shuffle, "BATCH_ROWS", 2)  # so that the first rows come before all of them were read back
     made, plain = [], tempfile.TemporaryFile
     monkeypatch.setattr(shuffle.tempfile, "TemporaryFile", lambda **words: made.append(plain(**words)) or made[-1])
     stream = shuffled(iter(batches()), folder=tmp_path, fixed=["age"])

@@ -19,6 +19,7 @@ import incrowd
 from incrowd.errors import DataError, IncrowdError, OutputError, PolicyError
 from incrowd.formats.databases import Address
 from incrowd.formats.registry import open_source
+from incrowd.policy.toml import read_policy
 
 KINDS = [
     "duckdb",
@@ -270,6 +271,11 @@ def test_queries_are_for_databases(tmp_path):
         incrowd.verify(tmp_path / "people.parquet", query="SELECT 1", quasi_identifiers=["age"], k=2)
     query = f"SELECT * FROM '{tmp_path}/people.parquet' WHERE age < 23"
     assert incrowd.verify(":memory:", query=query, quasi_identifiers=["age"], k=2).records == 30
+    assert incrowd.assess(":memory:", query=query, quasi_identifiers=["age"]).records == 30
+    found = incrowd.inspect(":memory:", query=query)
+    assert found.records == 30
+    (tmp_path / "release.toml").write_text(found.policy_toml())
+    assert read_policy(tmp_path / "release.toml")[1] == {"query": query}
 
 
 def test_from_the_shell(stored, tmp_path):

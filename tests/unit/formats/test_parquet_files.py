@@ -1,5 +1,6 @@
 import datetime
 
+import numpy as np
 import pandas as pd
 import polars as pl
 import pyarrow as pa
@@ -195,3 +196,14 @@ def test_text_that_is_none_is_refused(tmp_path):
     pq.write_table(table, tmp_path / "x.parquet")
     with pytest.raises(DataError, match="is damaged; its rows cannot be read"):
         incrowd.anonymize(tmp_path / "x.parquet", quasi_identifiers=["job"], k=2, method="tdr")
+
+
+def test_memory_does_not_grow_with_the_file(tmp_path):
+    """Random numbers, which nothing compresses: 16 MB in 40 row groups."""
+    numbers = np.random.default_rng(1).integers(0, 1 << 62, 2_000_000)
+    pq.write_table(pa.table({"n": numbers}), tmp_path / "t.parquet", row_group_size=50_000, use_dictionary=False)
+    before, held = pa.total_allocated_bytes(), []
+    for batch in ParquetSource(tmp_path / "t.parquet").batches():
+        held.append(pa.total_allocated_bytes() - before)
+        del batch
+    assert max(held) < 6_000_000

@@ -6,7 +6,15 @@ import pyarrow as pa
 import pytest
 
 from incrowd.errors import DataError, OutputError, PolicyError
-from incrowd.formats.registry import FORMATS, SUFFIXES, WRITTEN_SUFFIXES, format_of, open_source, open_writer
+from incrowd.formats.registry import (
+    FORMATS,
+    SUFFIXES,
+    WRITTEN_SUFFIXES,
+    format_of,
+    open_source,
+    open_writer,
+    output_of,
+)
 
 TABLE = pa.table({"age": ["30", "40"], "note": ["a,b", "line\nline"]})
 
@@ -70,3 +78,16 @@ def test_only_a_csv_file_has_a_dialect(tmp_path, words):
     for data in (TABLE, tmp_path / "x.parquet"):
         with pytest.raises(PolicyError, match="CSV"):
             open_source(data, **words)
+
+
+@pytest.mark.parametrize(
+    "address", ["s3://bucket/people.csv", "hdfs://host/people.parquet", "https://me:word@host/a.csv"]
+)
+@pytest.mark.parametrize("kind", [str, Path])
+def test_addresses_that_only_a_cluster_reads_are_one_clear_error_without_what_they_may_hide(address, kind):
+    begins = address.partition("://")[0]
+    with pytest.raises(DataError, match=f"what begins with {begins}:// is read by clusters alone") as read:
+        open_source(kind(address))
+    with pytest.raises(OutputError, match=f"what begins with {begins}:// is written by clusters alone") as written:
+        output_of(kind(address), overwrite=False)
+    assert "word" not in f"{read.value}{written.value}"

@@ -5,11 +5,14 @@ import importlib.util
 import xml.etree.ElementTree as ElementTree
 from dataclasses import replace
 
+import numpy as np
 import pytest
 from papers import EXPERIMENTS, Effort, reproduce
 from papers.__main__ import app
 from papers.adult import ATTRIBUTES, adult_rows, in_shape_of, policy_of
+from papers.blow_up import blow_up, encoded, novel_tuples
 from papers.experiment import FAILS, HOLDS, PARTLY, Outcome, Panel, verdict_of
+from papers.local_recoding import ordered
 from papers.optimal_search import _stopped
 from papers.pages import page_of, section_of, sections_of
 from papers.requirements import requirements, united
@@ -153,3 +156,29 @@ def test_our_taxonomies_have_the_leaves_and_levels_that_the_papers_print(paper):
     assert {name: (len(tree.leaves), tree.height + 1) for name, tree in trees.items()} == SHAPES[paper]
     values = {name: set(adult_rows()[name].unique().to_pylist()) for name in trees}
     assert all(values[name] <= {tree.labels[leaf] for leaf in tree.leaves} for name, tree in trees.items())
+
+
+def test_only_the_attributes_of_a_requirement_are_varied_and_fewer_copies_come_first():
+    rows, names = adult_rows().slice(0, 200), ("age", "sex")
+    large, small = (blow_up(rows, copies, np.random.default_rng(1), names) for copies in (4, 2))
+    assert large.slice(0, 400).equals(small)
+    varied = small.slice(200)
+    assert {name for name in rows.column_names if varied[name] != rows[name]} == set(names)
+
+
+def test_multi_gets_numbers_in_the_order_of_the_taxonomy():
+    rows = adult_rows().slice(0, 500)
+    found = ordered(rows, ("age", "sex", "race"))
+    assert found["age"] == rows["age"]
+    assert dict(zip(rows["sex"].to_pylist(), found["sex"].to_pylist(), strict=True)) in (
+        {"Male": 0, "Female": 1},
+        {"Female": 0, "Male": 1},
+    )
+    assert len(found["race"].unique()) == len(rows["race"].unique())
+
+
+def test_what_is_drawn_from_the_data_gives_fewer_tuples_than_what_is_drawn_evenly(monkeypatch):
+    attributes, codes, labels, classes = encoded()
+    monkeypatch.setattr("papers.blow_up.encoded", lambda: (attributes, codes[:, :2000], labels, classes[:2000]))
+    assert novel_tuples(1, 3) == novel_tuples(1, 1) < novel_tuples(3, 1) < novel_tuples(3, 3)
+    assert novel_tuples(3, 3, as_in_data=True) < novel_tuples(3, 3)

@@ -219,7 +219,7 @@ class TestWatching:
 class TestAnonymize:
     def test_tells_every_stage_the_rows_and_the_steps_in_order(self):
         events = []
-        words = {"quasi_identifiers": ["age"], "k": 2, "target": "income"}
+        words = {"quasi_identifiers": ["age"], "k": 2, "target": "income", "method": "tdr"}
         release = incrowd.anonymize(PEOPLE, **words, progress=events.append)
         assert release.steps
         assert events == [

@@ -12,8 +12,6 @@ import pytest
 from tests.command_line import GOOD
 from tests.studio import Client, studio
 
-pytestmark = pytest.mark.xdist_group("studio way")  # one after the other, with one studio
-
 
 def problem(page):
     """What a page says is wrong, in one line."""

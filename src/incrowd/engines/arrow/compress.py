@@ -22,8 +22,8 @@ from incrowd.policy.policy import Policy
 from incrowd.run import Run
 from incrowd.table.attributes import Attribute, encode
 from incrowd.table.compressed import CompressedTable
-from incrowd.table.grouping import Counts, sort_tuples
-from incrowd.table.missing import encoded, is_missing
+from incrowd.table.grouping import Counts, sort_tuples, summed
+from incrowd.table.missing import encoded_in_any_order, is_missing, looked_up, places_of
 from incrowd.table.scales import text_of
 from incrowd.table.target_bins import bins_of, places_in
 from incrowd.taxonomies.taxonomy import Taxonomy
@@ -124,7 +124,10 @@ class Numbered:
             check_missing(policy, keep, self._source)
             batch, codes = batch.filter(pa.array(keep)), [code[keep] for code in codes]
             counts = None if counts is None else counts[keep]
-        return [*codes, *(column.codes(batch.column(column.name)) for column in self._others)], counts
+        codes += [column.codes(batch.column(column.name)) for column in self._others]
+        for column, numbers in zip(self.columns, codes, strict=True):
+            column.look_at(numbers)
+        return codes, counts
 
     def meaning(self, used: Sequence[tuple[Codes, Counts]]) -> Meaning:
         """What the numbers mean, where the tuples themselves are elsewhere.
@@ -135,19 +138,25 @@ class Numbered:
         """
         attributes, code_of = [], []
         for column, (numbers, _) in zip(self._attributes, used, strict=False):
-            attribute, codes = _encode(self._policy, column.name, *_used(column, numbers))
+            attribute, codes = _encode(self._policy, column.name, *column.used(numbers))
             attributes.append(attribute)
             code_of.append(np.asarray(codes, np.int64))
         if not self._policy.target:
             return Meaning(tuple(attributes), code_of)
         numbers, counts = used[len(attributes)]
-        labels, label_of = _binned(*_values(self._others[0], numbers), counts)
+        values, code_of_number = _values(self._others[0], numbers)
+        labels, label_of = _binned(values, code_of_number[numbers], counts)
         found = np.zeros(int(numbers.max(initial=-1)) + 2, np.int64)
         found[numbers] = label_of
         return Meaning(tuple(attributes), code_of, labels, found)
 
-    def table(self, codes: list[Codes], counts: Counts) -> CompressedTable:
-        """The compressed table of rows of numbers, each of which stands for some records."""
+    def table(self, codes: list[list[Codes]], counts: Counts | None) -> CompressedTable:
+        """The compressed table of all rows that were numbered.
+
+        Args:
+            codes: The numbers of each column, batch by batch; columns are let go one after the other.
+            counts: How many records each row stands for, one if None.
+        """
         return _table(self._policy, self._attributes, self._others, codes, counts)
 
 
@@ -174,17 +183,42 @@ class ValueNumbers:
     def __init__(self, name: str, missing: Sequence[str]) -> None:
         self.name = name
         self._missing = missing
+        self._may_lack = False  # whether the last rows may have missing values
+        self._seen = np.zeros(1, bool)  # which numbers occur; the last one is that of missing values
         self.values: pa.Array | None = None
 
     def codes(self, column: pa.Array) -> Codes:
         """The number of each value of a column, in the next rows."""
-        column = encoded(column, self.name)
+        column = encoded_in_any_order(column, self.name)
         present = ~is_missing(column.dictionary, self._missing)
         numbers = self._number(column.dictionary.filter(pa.array(present)))
         assert self.values is not None
         code_of = np.full(len(present) + 1, -1, np.min_scalar_type(-len(self.values) - 1))  # the last one for null
         code_of[:-1][present] = numbers
-        return np.asarray(code_of.take(np.asarray(pc.fill_null(column.indices, len(present)))))
+        self._may_lack = column.null_count > 0 or not present.all()
+        return looked_up(code_of, places_of(column, len(present)))
+
+    def look_at(self, numbers: Codes) -> None:
+        """Note which numbers occur in rows that stay: a dictionary may have values that no row has."""
+        assert self.values is not None
+        new = len(self.values) + 1 - len(self._seen)
+        self._seen = np.concatenate([self._seen[:-1], np.zeros(new, bool), self._seen[-1:]])
+        if not self._seen[:-1].all() or (self._may_lack and not self._seen[-1]):
+            self._seen[numbers] = True  # missing is -1, the last one
+
+    def used(self, numbers: Codes | None = None) -> tuple[pa.Array, bool, Any]:
+        """The values that do occur, whether missing ones do, and the new number of each old one (missing is the last).
+
+        Args:
+            numbers: The numbers that occur; those of all rows that were looked at if None.
+        """
+        assert self.values is not None
+        seen = self._seen
+        if numbers is not None:
+            seen = np.zeros(len(self.values) + 1, bool)
+            seen[numbers] = True
+        number_of = np.append(seen[:-1].cumsum() - 1, -1)
+        return self.values.filter(pa.array(seen[:-1])), bool(seen[-1]), number_of
 
     def _number(self, values: pa.Array) -> Any:
         if self.values is None:
@@ -214,22 +248,28 @@ class _Tuples:
             self._waiting.append((codes, counts))
             self._rows += len(codes[0])
         if self._rows > max(_BUFFER_ROWS, 2 * self._distinct):
-            columns, counts = self._joined()
+            columns = [np.concatenate(parts) for parts in self._columns_waiting()]
+            counts = self._counts_waiting()
             order, starts = sort_tuples([column + 1 for column in columns], [self._size(c) for c in self._columns])
-            counts = np.add.reduceat(counts[order], starts)
+            counts = summed(counts, order, starts)
             self._waiting = [([column[order[starts]] for column in columns], counts)]
             self._rows, self._distinct = 0, len(counts)
 
-    def collapsed(self, name: str) -> tuple[list[Codes], npt.NDArray[np.int64]]:
+    def collapsed(self, name: str) -> tuple[list[list[Codes]], Counts | None]:
+        """All rows, batch by batch for each column, and their counts; they are let go here."""
         if not self._waiting:
             raise DataError(f"{name} has no rows left to release")
-        return self._joined()
-
-    def _joined(self) -> tuple[list[Codes], npt.NDArray[np.int64]]:
-        columns = [np.concatenate(parts) for parts in zip(*(codes for codes, _ in self._waiting), strict=True)]
-        counts = [np.ones(len(codes[0]), np.int64) if n is None else n for codes, n in self._waiting]
+        found = self._columns_waiting(), self._counts_waiting()
         self._waiting = []
-        return columns, np.concatenate(counts)
+        return found
+
+    def _columns_waiting(self) -> list[list[Codes]]:
+        return [list(parts) for parts in zip(*(codes for codes, _ in self._waiting), strict=True)]
+
+    def _counts_waiting(self) -> Counts | None:
+        if all(counts is None for _, counts in self._waiting):
+            return None
+        return np.concatenate([np.ones(len(codes[0]), np.int64) if n is None else n for codes, n in self._waiting])
 
     @staticmethod
     def _size(column: ValueNumbers) -> int:
@@ -240,22 +280,37 @@ def _table(
     policy: Policy,
     columns: Sequence[ValueNumbers],
     others: Sequence[ValueNumbers],
-    codes: list[Codes],
-    counts: npt.NDArray[np.int64],
+    codes: list[list[Codes]],
+    counts: Counts | None,
 ) -> CompressedTable:
     attributes: list[Attribute] = []
-    final: list[Any] = []
-    for column, numbers in zip(columns, codes, strict=False):
-        attribute, code_of = _encode(policy, column.name, *_used(column, numbers))
+    final: list[Codes] = []
+    for column in columns:
+        attribute, code_of = _encode(policy, column.name, *column.used())
         attributes.append(attribute)
-        final.append(code_of.astype(np.min_scalar_type(attribute.size - 1)).take(numbers))
-    found = {c.name: _values(c, numbers) for c, numbers in zip(others, codes[len(columns) :], strict=True)}
+        final.append(_mapped(code_of, attribute.size, codes.pop(0)))
+    found = {}
+    for column in others:
+        values, code_of = _values(column)
+        found[column.name] = values, _mapped(code_of, len(values), codes.pop(0))
     target = _binned(*found[policy.target], counts) if policy.target else None
     protected = {name: _counted_as(policy, name, *found[name]) for name in policy.protected}
     return CompressedTable.build(attributes, final, counts, target, protected)
 
 
-def _binned(values: tuple[str | None, ...], codes: Any, counts: Any) -> tuple[tuple[str | None, ...], Any]:
+def _mapped(code_of: Codes, size: int, parts: list[Codes]) -> Codes:
+    """The codes of numbers, batch by batch, in one piece of the smallest type; what was mapped is let go."""
+    narrow = code_of.astype(np.min_scalar_type(size - 1))  # the last entry is that of missing values, if there are any
+    every = np.empty(sum(map(len, parts)), narrow.dtype)
+    start = 0
+    while parts:
+        numbers = parts.pop(0)
+        every[start : start + len(numbers)] = narrow.take(numbers)
+        start += len(numbers)
+    return every
+
+
+def _binned(values: tuple[str | None, ...], codes: Any, counts: Counts | None) -> tuple[tuple[str | None, ...], Any]:
     """The labels of a target: its values, or where these are many numbers, a few ranges."""
     bins = bins_of(values, np.bincount(codes, counts, len(values)).astype(np.int64))
     if not bins:
@@ -277,21 +332,11 @@ def _counted_as(
     return (*kept, *[None] * has_missing), np.array([number[value] for value in counted])[codes]
 
 
-def _values(column: ValueNumbers, numbers: Codes) -> tuple[tuple[str | None, ...], Any]:
-    """The values of a column in order, as text, missing ones last, and the value of each row."""
-    present, has_missing, number_of = _used(column, numbers)
+def _values(column: ValueNumbers, numbers: Codes | None = None) -> tuple[tuple[str | None, ...], Any]:
+    """The values of a column in order, as text, missing ones last, and the place of each number among them."""
+    present, has_missing, number_of = column.used(numbers)
     texts, ranks = np.unique(np.array(text_of(present).to_pylist(), object), return_inverse=True)
-    code_of = np.append(ranks, len(texts))[number_of]
-    return (*texts.tolist(), *[None] * has_missing), code_of[numbers]
-
-
-def _used(column: ValueNumbers, numbers: Codes) -> tuple[pa.Array, bool, Any]:
-    """The values that do occur, whether missing ones do, and the new number of each old one (missing is the last)."""
-    assert column.values is not None
-    present = np.zeros(len(column.values) + 1, bool)
-    present[numbers] = True  # missing is -1, the last one
-    number_of = np.append(present[:-1].cumsum() - 1, -1)
-    return column.values.filter(pa.array(present[:-1])), bool(present[-1]), number_of
+    return (*texts.tolist(), *[None] * has_missing), np.append(ranks, len(texts))[number_of]
 
 
 def _encode(policy: Policy, name: str, values: pa.Array, has_missing: bool, number_of: Any) -> tuple[Attribute, Any]:

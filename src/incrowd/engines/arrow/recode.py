@@ -14,6 +14,7 @@ from incrowd.engines.arrow.ahead import ahead
 from incrowd.engines.arrow.shuffle import shuffled
 from incrowd.engines.dealing import Dealing, Hashes, RowHash
 from incrowd.engines.engine import See
+from incrowd.engines.kept_types import KeptTypes
 from incrowd.engines.row_order import Places, order_of, row_hashes
 from incrowd.errors import DataError
 from incrowd.formats.containers import bare, without_unused
@@ -21,7 +22,7 @@ from incrowd.formats.frames import FrameSource, rebuild
 from incrowd.formats.sources import Source, as_array
 from incrowd.recodings.recoding import Recoding
 from incrowd.run import Run
-from incrowd.table.missing import encoded, listed
+from incrowd.table.missing import encoded, encoded_in_any_order, listed, looked_up, places_of
 
 Batches = Callable[[], Iterable[pa.RecordBatch]]
 Mask = npt.NDArray[np.bool_]
@@ -31,6 +32,15 @@ def released(
     source: Source, recoding: Recoding, run: Run, *, seen: bool = False, witnessed: Sequence[str] = ()
 ) -> Iterator[pa.RecordBatch]:
     """The rows of a table, recoded batch by batch; see `Engine.recode`."""
+    kept = KeptTypes.of(recoding, source.schema)
+    for batch in labelled(source, recoding, run, seen=seen, witnessed=witnessed):
+        yield kept.batch(batch)
+
+
+def labelled(
+    source: Source, recoding: Recoding, run: Run, *, seen: bool = False, witnessed: Sequence[str] = ()
+) -> Iterator[pa.RecordBatch]:
+    """The same with labels in all recoded columns, also in those that keep their type."""
     unread = set((*recoding.dropped, *recoding.constant) if seen else ()).difference(witnessed)
     columns = [name for name in source.columns if name not in unread] or list(source.columns)
     recoder = Recoder(recoding, lambda: source.batches(columns, encoded=recoding.names))
@@ -56,13 +66,14 @@ def recoded(
         if see is not None:
             _show(rows, source, places, see, witnessed)
         return rows
-    batches = released(source, recoding, run, witnessed=witnessed)
-    table = pa.Table.from_batches(list(batches if keep_order else shuffled(batches, witnessed, fixed=recoding.names)))
+    batches, kept = labelled(source, recoding, run, witnessed=witnessed), KeptTypes.of(recoding, source.schema)
+    ordered = batches if keep_order else shuffled(batches, witnessed, fixed=recoding.names)
+    table = pa.Table.from_batches([kept.batch(batch) for batch in ordered])
     for batch in table.to_batches() if see is not None else ():
         see(batch)  # type: ignore[misc]
     table = table.select(table.column_names[: table.num_columns - len(witnessed)])
     columns = [
-        column.cast(pa.string()) if name in recoding.names else without_unused(column)
+        column.cast(pa.string()) if name in recoding.names and name not in kept.values else without_unused(column)
         for name, column in zip(table.column_names, table.columns, strict=True)
     ]
     return pa.table(columns, names=table.column_names)
@@ -101,7 +112,8 @@ def _frame(source: FrameSource, recoding: Recoding, run: Run, *, keep_order: boo
     places = np.flatnonzero(np.concatenate(keeps))
     if not keep_order:
         places = places[order_of(np.concatenate(hashes))]
-    replaced = {name: pa.chunked_array(parts) for name, parts in columns.items()}
+    kept = KeptTypes.of(recoding, shown.schema)
+    replaced = {name: kept.typed(name, pa.chunked_array(parts)) for name, parts in columns.items()}
     dropped = [name for name in recoding.dropped if name in source.columns]
     same = keep_order and len(places) == sum(map(len, keeps))
     return rebuild(source.frame, replaced, dropped, None if same else places), places
@@ -143,15 +155,15 @@ class Recoder:
         return {name: self._numbers(name, batch.column(name), keep) for name in present}, keep
 
     def _numbers(self, name: str, values: pa.Array, keep: Mask | None) -> Any:
-        column = encoded(values, name)
+        column = encoded_in_any_order(values, name)
         cells = np.append(self.recoding.cells(name, column.dictionary), self.recoding.missing_cell(name))
-        indices = pc.fill_null(column.indices, len(cells) - 1).to_numpy(zero_copy_only=False)
+        indices = places_of(column, len(cells) - 1)
         if (cells < 0).any():
-            lost = cells[indices] < 0
-            if (used := np.unique(indices[lost if keep is None else lost & keep])).size:
+            lost = cells[indices.to_numpy()] < 0
+            if (used := np.unique(indices.to_numpy()[lost if keep is None else lost & keep])).size:
                 raise self._no_cell(name, column.dictionary, used)
             cells = np.maximum(cells, 0)  # of rows that do not stay
-        return cells.astype(np.int32).take(indices)
+        return looked_up(cells.astype(np.int32), indices)
 
     def _no_cell(self, name: str, values: pa.Array, used: Any) -> Exception:
         missing = np.append(self.recoding.missing_among(name, values), True)

@@ -42,8 +42,22 @@ def shuffled(
     """
     form = _PlainForm(fixed)
     plain = (form.plain(batch, unreleased) for batch in batches)
-    for batch in _Shuffle(folder).spread(plain, 0):
+    for batch in _enough(_Shuffle(folder).spread(plain, 0)):
         yield form.restored(batch)
+
+
+def _enough(batches: Batches) -> Batches:
+    """The same rows in batches of about the usual size: parts may be small, and every batch costs something."""
+    few: list[pa.RecordBatch] = []
+    rows = 0
+    for batch in batches:
+        few.append(batch)
+        rows += len(batch)
+        if rows >= BATCH_ROWS // 2:
+            yield _joined(few) if len(few) > 1 else batch
+            few, rows = [], 0
+    if few:
+        yield _joined(few)
 
 
 class _PlainForm:
@@ -213,10 +227,14 @@ class _Parts:
         rows = _joined(self._waiting)
         self._schema = rows.schema
         self._waiting, self._size = [], 0
+        parts = split(_keys([rows]), self._level)
+        rows = rows.take(pa.array(np.concatenate(parts)))
+        start = 0
         with output_errors(self._folder):
-            for places, chosen in zip(self._places, split(_keys([rows]), self._level), strict=True):
-                if len(chosen):
-                    places.append((self._file.tell(), self._file.write(rows.take(pa.array(chosen)).serialize())))
+            for places, chosen in zip(self._places, parts, strict=True):
+                if size := len(chosen):
+                    places.append((self._file.tell(), self._file.write(rows.slice(start, size).serialize())))
+                    start += size
 
     def part(self, number: int) -> Batches:
         """The rows of one part."""

@@ -7,11 +7,12 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from incrowd.engines.arrow.ahead import ahead
-from incrowd.engines.arrow.recode import released
+from incrowd.engines.arrow.recode import labelled
 from incrowd.engines.arrow.shuffle import shuffled
 from incrowd.engines.engine import See
+from incrowd.engines.kept_types import KeptTypes
 from incrowd.formats.outputs import Output
-from incrowd.formats.registry import open_writer, output_of
+from incrowd.formats.registry import has_types, open_writer, output_of
 from incrowd.formats.sources import Source
 from incrowd.recodings.recoding import Recoding
 from incrowd.run import Run
@@ -35,9 +36,10 @@ def write(
     keep_order: bool = False,
 ) -> str:
     """Write the recoded rows to a file; see `Engine.write`."""
-    rows = released(source, recoding, run, seen=seen, witnessed=witnessed)
+    rows = labelled(source, recoding, run, seen=seen, witnessed=witnessed)
+    kept = KeptTypes.of(recoding, source.schema) if has_types(path) else KeptTypes()
     folder = path.parent if isinstance(path, Path) else path.beside.parent
-    batches = ahead(rows if keep_order else shuffled(rows, witnessed, folder, recoding.names))
+    batches = ahead(map(kept.batch, rows if keep_order else shuffled(rows, witnessed, folder, recoding.names)))
     first = next(batches)
     written = first.schema.names[: len(first.schema) - len(witnessed)]
     schema = first.select(written).schema

@@ -102,10 +102,7 @@ def _grouped(source: Source, policy: Policy, run: Run, options: dict[str, Any]) 
             counts.append(_counts(batch))
     if not counts:
         raise DataError(f"{source.name} has no rows left to release")
-    joined = []
-    while columns:
-        joined.append(np.concatenate(columns.pop(0)))
-    return numbers.numbered.table(joined, np.concatenate(counts))
+    return numbers.numbered.table(columns, np.concatenate(counts))
 
 
 def distant(source: Source, policy: Policy, run: Run, settings: Settings) -> DuckDbTuples:

@@ -7,18 +7,18 @@ each question, in a small table per attribute that is joined.
 from __future__ import annotations
 
 import weakref
-from collections.abc import Mapping, Sequence
-from typing import Any, ClassVar
+from collections.abc import Sequence
+from typing import Any
 
 import duckdb
 import numpy as np
 import pyarrow as pa
 
 from incrowd.engines.arrow.compress import Numbered
+from incrowd.engines.numbered_tuples import NumberedTuples
 from incrowd.errors import DataError
-from incrowd.formats.duckdb_files import SETTINGS, query_errors
+from incrowd.formats.duckdb_files import opened, query_errors
 from incrowd.formats.staging import Folder
-from incrowd.table.class_counts import ClassCounts, Histogram
 from incrowd.table.compressed import CompressedTable
 from incrowd.table.distant import ValuesInClasses
 from incrowd.table.grouping import Codes, Counts, group
@@ -26,7 +26,7 @@ from incrowd.table.grouping import Codes, Counts, group
 _TUPLES = "tuples"
 
 
-class DuckDbTuples:
+class DuckDbTuples(NumberedTuples):
     """Distinct tuples in a file of DuckDB; see `table.distant.DistantTable`.
 
     Args:
@@ -35,11 +35,9 @@ class DuckDbTuples:
         name: What messages call the table.
     """
 
-    protected: ClassVar[Mapping[str, Histogram]] = {}
-
     def __init__(self, folder: Folder, options: dict[str, Any], name: str) -> None:
         self._name = name
-        self.connection = duckdb.connect(str(folder.path / "tuples.duckdb"), config={**SETTINGS, **options})
+        self.connection = opened(str(folder.path / "tuples.duckdb"), options)
         self._end = weakref.finalize(self, _end, self.connection, folder)
 
     def fill(self, rows: pa.RecordBatchReader, numbered: Numbered) -> None:
@@ -60,12 +58,10 @@ class DuckDbTuples:
         if not self.tuples:
             raise DataError(f"{self._name} has no rows left to release")
         self.records = int(records)
-        meaning = numbered.meaning([self._used(place) for place in range(len(names))])
-        self.attributes, self.labels = meaning.attributes, meaning.labels
-        self._code_of, self._label_of = meaning.code_of, meaning.label_of
+        self.learn(numbered)
 
     def _used(self, place: int) -> tuple[Codes, Counts]:
-        """The numbers of a column that occur, and how many records have each."""
+        """See `NumberedTuples`."""
         found = self._asked(f"SELECT c{place}, sum(n)::BIGINT FROM {_TUPLES} GROUP BY c{place} ORDER BY c{place}")
         return found[0], found[1]
 
@@ -73,26 +69,6 @@ class DuckDbTuples:
         with query_errors(self._name):
             table = self.connection.sql(query).to_arrow_table()
         return [column.to_numpy() for column in table.columns]
-
-    @property
-    def has_target(self) -> bool:
-        """Whether the labels of a target are known."""
-        return bool(self.labels)
-
-    def everyone(self) -> ClassCounts:
-        """What privacy models ask of all records together."""
-        return ClassCounts(np.array([self.records]))
-
-    def index(self, name: str) -> int:
-        """Position of an attribute."""
-        return next(i for i, attribute in enumerate(self.attributes) if attribute.name == name)
-
-    def value_counts(self, attribute: int) -> Counts:
-        """Records per code of one attribute."""
-        numbers, counts = self._used(attribute)
-        found = np.zeros(self.attributes[attribute].size, np.int64)
-        np.add.at(found, self._code_of[attribute][numbers], counts)
-        return found
 
     def label_counts(self, attribute: int) -> Counts:
         """Records per code of one attribute and label of the target."""

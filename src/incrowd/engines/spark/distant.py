@@ -8,12 +8,13 @@ hold them are lost, the search ends with an error.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
 
 from incrowd.engines.arrow.compress import Numbered, check_missing
+from incrowd.engines.numbered_tuples import NumberedTuples
 from incrowd.engines.spark.lookups import all_of, found_by, lookup_table
 from incrowd.engines.spark.session import ends_with_process, spark_errors
 from incrowd.engines.spark.source import SparkSource, as_spark
@@ -22,7 +23,6 @@ from incrowd.errors import DataError
 from incrowd.formats.sources import Source
 from incrowd.policy.policy import Policy
 from incrowd.run import Run
-from incrowd.table.class_counts import ClassCounts, Histogram
 from incrowd.table.compressed import CompressedTable
 from incrowd.table.distant import ValuesInClasses
 from incrowd.table.grouping import Codes, Counts, group
@@ -45,6 +45,7 @@ def distant(source: Source, policy: Policy, run: Run, *, master: str | None = No
         ends_with_process(spark.session)
     spark.check_unchanged()
     found = SparkTuples(spark, tuples, run)
+    found.count()
     found.learn(numbered)
     spark.remember({}, found.records if policy.missing == "category" else None)
     run.rows(found.records)
@@ -82,7 +83,7 @@ def _grouped(rows: DataFrame, columns: Sequence[str], *, counted: bool = True) -
     return rows.groupBy(*columns).agg(records.alias(_RECORDS))
 
 
-class SparkTuples:
+class SparkTuples(NumberedTuples):
     """Distinct tuples on a cluster; see `table.distant.DistantTable`.
 
     Args:
@@ -91,24 +92,19 @@ class SparkTuples:
         run: Asked in between whether to go on.
     """
 
-    protected: ClassVar[Mapping[str, Histogram]] = {}
-
     def __init__(self, source: SparkSource, tuples: DataFrame, run: Run) -> None:
         self._source = source
         self._tuples: DataFrame | None = tuples
         self._run = run
 
-    def learn(self, numbered: Numbered) -> None:
-        """Find out how many tuples there are, and what their numbers mean."""
+    def count(self) -> None:
+        """Find out how many tuples there are."""
         from pyspark.sql import functions as F
 
         tuples, records = self._asked(self._frame.agg(F.count(F.lit(1)), F.coalesce(F.sum(_RECORDS), F.lit(0))))
         self.tuples, self.records = int(tuples[0]), int(records[0])
         if not self.tuples:
             raise DataError(f"{self._source.name} has no rows left to release")
-        meaning = numbered.meaning([self._used(place) for place in range(len(numbered.columns))])
-        self.attributes, self.labels = meaning.attributes, meaning.labels
-        self._code_of, self._label_of = meaning.code_of, meaning.label_of
 
     @property
     def _frame(self) -> DataFrame:
@@ -122,30 +118,10 @@ class SparkTuples:
         return [column.to_numpy() for column in table.columns]
 
     def _used(self, place: int) -> tuple[Codes, Counts]:
-        """The numbers of a column that occur, and how many records have each."""
+        """See `NumberedTuples`."""
         numbers, counts = self._asked(_grouped(self._frame, [f"a{place}"]))
         order = np.argsort(numbers)
         return np.asarray(numbers[order], np.int64), np.asarray(counts[order], np.int64)
-
-    @property
-    def has_target(self) -> bool:
-        """Whether the labels of a target are known."""
-        return bool(self.labels)
-
-    def everyone(self) -> ClassCounts:
-        """What privacy models ask of all records together."""
-        return ClassCounts(np.array([self.records]))
-
-    def index(self, name: str) -> int:
-        """Position of an attribute."""
-        return next(i for i, attribute in enumerate(self.attributes) if attribute.name == name)
-
-    def value_counts(self, attribute: int) -> Counts:
-        """Records per code of one attribute."""
-        numbers, counts = self._used(attribute)
-        found = np.zeros(self.attributes[attribute].size, np.int64)
-        np.add.at(found, self._code_of[attribute][numbers], counts)
-        return found
 
     def label_counts(self, attribute: int) -> Counts:
         """Records per code of one attribute and label of the target."""

@@ -10,6 +10,7 @@ import numpy as np
 import pyarrow as pa
 
 from incrowd.engines.engine import See
+from incrowd.engines.kept_types import KeptTypes
 from incrowd.engines.spark.compress import grouped
 from incrowd.engines.spark.order import in_order, shuffled
 from incrowd.engines.spark.recode import Recoder, label_column
@@ -32,8 +33,19 @@ def released_rows(
     seen: bool = False,
     witnessed: Sequence[str] = (),
     keep_order: bool = False,
+    types: bool = True,
 ) -> DataFrame:
-    """The released rows in their order, and after them the witnessed columns; columns are `r0`, `r1`, ..."""
+    """The released rows in their order, and after them the witnessed columns; columns are `r0`, `r1`, ...
+
+    Args:
+        source: The rows.
+        recoding: The recoding.
+        run: Asked in between whether to go on.
+        seen: As in `Engine.recode`.
+        witnessed: As in `Engine.recode`.
+        keep_order: As in `Engine.recoded`.
+        types: Whether columns that the recoding leaves as they are keep their type; else all recoded ones are text.
+    """
     from pyspark.sql import functions as F
 
     rows = Recoder(source, recoding, run, seen=seen).rows(ordered=keep_order)
@@ -45,8 +57,12 @@ def released_rows(
     places = [name for name in rows.columns if keep_order and name.startswith("o")]
     chosen = rows.select(*(F.col(old).alias(new) for old, new in zip(taken, columns, strict=True)), *places)
     if keep_order:
-        return in_order(chosen).drop(*places)
-    return shuffled(chosen, columns[: len(names)], names, source.count())
+        ordered = in_order(chosen).drop(*places)
+    else:
+        ordered = shuffled(chosen, columns[: len(names)], names, source.count())
+    kept = KeptTypes.of(recoding, source.schema).values if types else {}
+    typed = {f"r{names.index(name)}": F.col(f"r{names.index(name)}").try_cast(source.kind(name)) for name in kept}
+    return ordered.withColumns(typed) if typed else ordered
 
 
 def released_names(source: SparkSource, recoding: Recoding) -> list[str]:

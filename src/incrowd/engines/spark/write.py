@@ -20,7 +20,7 @@ from incrowd.engines.spark.source import SparkSource, as_spark
 from incrowd.engines.spark.working import working
 from incrowd.errors import DataError
 from incrowd.formats.outputs import Output
-from incrowd.formats.registry import open_writer
+from incrowd.formats.registry import has_types, open_writer
 from incrowd.formats.sources import Source
 from incrowd.recodings.recoding import Recoding
 from incrowd.run import Run
@@ -46,7 +46,8 @@ def write(
     spark = as_spark(source, master)
     names = released_names(spark, recoding)
     with spark_errors(f"write the release of {spark.name}"):
-        rows = released_rows(spark, recoding, run, seen=seen, witnessed=witnessed, keep_order=keep_order)
+        types = path.kind not in ("csv", "json") if isinstance(path, SparkOutput) else has_types(path)
+        rows = released_rows(spark, recoding, run, seen=seen, witnessed=witnessed, keep_order=keep_order, types=types)
         if not isinstance(path, SparkOutput):
             return _to_one_file(spark, rows, path, see, run, [*names, *witnessed], len(witnessed))
         target = path.begin(spark)

@@ -18,7 +18,7 @@ from incrowd.table.attributes import Attribute, TaxonomyAttribute, unknown_value
 from incrowd.table.grouping import Floats
 from incrowd.table.scales import text_of
 from incrowd.taxonomies.labels import ANY
-from incrowd.taxonomies.rules import Frequent, Rule, rule_of, words_of
+from incrowd.taxonomies.rules import MASK, Frequent, Rule, rule_of, words_of
 from incrowd.taxonomies.taxonomy import Taxonomy
 
 
@@ -45,6 +45,11 @@ class Cut:
     def missing_cell(self) -> int:
         """The cell of missing values, -1 where the recoding knows none."""
         return -1 if self.taxonomy.missing is None else int(self.cell_of_leaf[self.taxonomy.missing])
+
+    def as_it_is(self, cell: int) -> bool:
+        """Whether a released value stands for itself alone."""
+        node = self.nodes[cell]
+        return bool(self.taxonomy.leaves[self.taxonomy.start[node]] == node)
 
     def is_value(self, text: str) -> bool:
         """Whether a text is a value of its own, even if it looks like a missing one."""
@@ -111,6 +116,16 @@ class RuleCut:
     labels: tuple[str | None, ...]
     missing_cell: int = -1  # the cell of missing values, -1 where the recoding knows none
     rest: bool = False  # whether the last label is not a node, but stands for all that lies under no other
+
+    def as_it_is(self, cell: int) -> bool:
+        """Whether a released value stands for itself alone."""
+        label = self.labels[cell]
+        if label is None or label.endswith(MASK):  # which no value does
+            return label is None
+        try:
+            return label not in self.rule.ancestors(label)
+        except TaxonomyError:  # an interval, where values are numbers
+            return False
 
     def is_value(self, text: str) -> bool:
         """A missing value is never a value of its own."""

@@ -36,6 +36,10 @@ class Disclosure:
         """The cell of missing values."""
         return len(self.shown) + self.missing_shown
 
+    def as_it_is(self, cell: int) -> bool:
+        """Whether a released value stands for itself alone."""
+        return cell != len(self.shown)
+
     def is_value(self, text: str) -> bool:
         """A missing value is never a category."""
         return False

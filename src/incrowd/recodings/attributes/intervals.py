@@ -17,7 +17,7 @@ from incrowd.table.attributes import Attribute, NumberAttribute
 from incrowd.table.exact_numbers import as_json, from_json, places
 from incrowd.table.grouping import Floats
 from incrowd.table.scales import Scale
-from incrowd.taxonomies.labels import ANY, KNOWN, interval_label
+from incrowd.taxonomies.labels import ANY, KNOWN, interval_label, parse_interval
 
 
 @dataclass(frozen=True)
@@ -75,6 +75,11 @@ class Intervals:
         """The cell of missing values, -1 where the recoding knows none."""
         none = len(self.bounds) + 1 if self.rest else -1
         return {"none": none, "merged": 0, "apart": len(self.bounds) + 1}[self.missing]
+
+    def as_it_is(self, cell: int) -> bool:
+        """Whether a released value stands for itself alone."""
+        label = self.labels[cell]
+        return label is None or parse_interval(label) is None
 
     def is_value(self, text: str) -> bool:
         """A missing value is never a number."""

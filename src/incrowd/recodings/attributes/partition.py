@@ -60,6 +60,10 @@ class Partition:
         """The cell of missing values, -1 where the recoding knows none."""
         return self._cell_of.get(None, self._other)
 
+    def as_it_is(self, cell: int) -> bool:
+        """Whether a released value stands for itself alone."""
+        return cell < len(self.blocks) and self.blocks[cell] == (self.names[cell],)
+
     def is_value(self, text: str) -> bool:
         """Whether a text is a value of its own, even if it looks like a missing one."""
         return text in self._cell_of

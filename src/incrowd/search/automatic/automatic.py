@@ -1,17 +1,18 @@
 """Auto: chooses a method by what the release is for and how large the table is, and says what it chose and why.
 
-- With a target, top-down refinement (`tdr`): it keeps what predicts the target.
+- With a target, top-down refinement (`tdr`): it keeps what predicts the target. One early step can lead it astray, so
+  it searches again a few times and takes what tells most of the target, unless the table is large.
 - With several quasi-identifiers, `tdr` too: local methods take one.
 - Otherwise the local method that loses least. `mondrian` is quick at any size, and best where there are many numbers;
   `cover` mostly loses less, but takes longer than linear in the size. Both run and the better one is taken (NCP),
   unless the table is too large for `cover` or even for classes of single tuples. Of larger tables a few rounds of
   `cover` show whether it is worth its time: where they cover next to nothing, `mondrian` loses less.
 
-Where records may be left out, only the last one runs: which of the two is better could depend on who is left out, and
-the certificate names the method.
+Where records may be left out, only the last one runs, and once: which of the two is better could depend on who is left
+out, and the certificate names the method.
 
 The choice follows from the table alone, never from a clock, so that the same table gives the same release anywhere. A
-time limit can only take `cover` away.
+time limit can only take `cover` or some of the restarts away.
 """
 
 from __future__ import annotations
@@ -31,6 +32,8 @@ LOCAL = 5_000_000  # tuples; beyond, a recoding of single tuples does not fit in
 SWIFT = {"cover": {"effort": 0}}  # options that save time: compiling the rest takes longest on a new machine
 COVER = 4_000_000  # cells (tuples x attributes) that `cover` takes about half a minute for
 QUICK = 400_000  # cells that it takes a few seconds for
+RESTARTS = 60  # of `tdr` for a target; they take about 20 seconds on the largest of these tables
+RESTARTED = 4_000_000  # cells of the largest table that is searched again
 ROUNDS = 500  # of `cover` that show whether it is worth more than that
 SHARE = 0.1  # of the records that they have to cover
 
@@ -53,6 +56,14 @@ def _is_worth_it(table: CompressedTable, requirements: Requirements, run: Run) -
     from incrowd.search.clustering.cover import share_covered
 
     return share_covered(table, requirements[0], ROUNDS, run) >= SHARE
+
+
+def _usual(name: str, table: CompressedTable, *, suppress: float) -> dict[str, Any]:
+    """The options that a method gets unless others are asked for."""
+    once = bool(suppress) or len(table.counts) * len(table.attributes) > RESTARTED
+    if name == "tdr" and table.has_target and not once:
+        return {"restarts": RESTARTS}
+    return SWIFT.get(name, {})
 
 
 def automatic(
@@ -84,7 +95,7 @@ def automatic(
         names = names[-1:]  # which of two is better could tell of who is left out
     found: list[tuple[float, str, SearchResult]] = []
     for name in names:
-        words = {**SWIFT.get(name, {}), **options}
+        words = {**_usual(name, table, suppress=suppress), **options}
         method = method_of(name, words, len(requirements))
         part = run if not found else run.part()
         part.anytime = method.anytime
@@ -106,5 +117,5 @@ def automatic(
     if len(found) > 1:
         others = ", ".join(f"{other} {ncp:.4f}" for ncp, other, _ in found if other != name)
         why += f": NCP {loss:.4f}, {others}"
-    chosen = {"method": name, "options": {**SWIFT.get(name, {}), **options}, "why": why}
+    chosen = {"method": name, "options": {**_usual(name, table, suppress=suppress), **options}, "why": why}
     return replace(best, facts={**best.facts, **chosen})

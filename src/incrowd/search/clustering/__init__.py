@@ -32,7 +32,11 @@ METHODS = {
     "kaca2": Method(
         "local recoding by clustering that keeps each attribute mostly at one level of its hierarchy",
         _KACA,
-        {**_DISTANCE, "max_inconsistency": Option("share of values that may be off the main level", Number(0, 1))},
+        {
+            **_DISTANCE,
+            "max_inconsistency": Option("share of values that may be off the main level", Number(0, 1)),
+            "suppress": SUPPRESS,
+        },
         {"max_inconsistency": 0.1},
         several=False,
         local=True,
@@ -41,7 +45,10 @@ METHODS = {
         "local recoding with the least loss: many small rounds from specific to general, clustering, exchange",
         "incrowd.search.clustering.cover:cover",
         {
-            "objective": Option("what the exchange of records improves", Choice(("ncp", "dm", "mix"))),
+            "objective": Option(
+                "what is improved; 'target' keeps what predicts the target first",
+                Choice(("ncp", "dm", "mix", "target")),
+            ),
             "rounds": Option("largest number of rounds", Whole(1)),
             "effort": Option("work that goes into making classes anew, in units of about a second", Whole(0)),
             "priorities": _DISTANCE["priorities"],

@@ -18,6 +18,7 @@ wrong neighbours (as clustering does) lose attributes that they could have kept.
 5. Destroy and repair. A few classes near to each other are made anew, over and over, and kept if that costs less (see
    `recovering`), for an `effort` that is counted in work, not by a clock; then there is another exchange.
 
+With the objective "target" all of this is done to the table as its target sees it (see `purpose`).
 With a budget (`suppress`) records are then left out where that saves more than they had (see `leaving_out`). Where a
 privacy model counts a protected column, the same is done with whole tuples (see `guarded`).
 
@@ -57,6 +58,7 @@ from incrowd.search.clustering.leaving_out import leave_out
 from incrowd.search.clustering.ledger import Ledger
 from incrowd.search.clustering.levels import Rounds, Stages, stages_of
 from incrowd.search.clustering.proof.facts import MOST, QUICK, Priced, gap, proven
+from incrowd.search.clustering.purpose import View, seen_by_target
 from incrowd.search.method import SearchResult
 from incrowd.search.record_suppression import budget_of
 from incrowd.table.compressed import CompressedTable
@@ -90,7 +92,7 @@ def cover(
         table: The compressed table.
         requirements: One, over all attributes of the table.
         run: Asked in between whether to go on.
-        objective: What the exchange improves: "ncp", "dm" or "mix".
+        objective: What is improved: "ncp", "dm" or "mix", or what predicts the "target" before "ncp".
         rounds: How many rounds there may be. They also end when 300 million tuples have been looked at.
         effort: How much work goes into making classes anew, in units of about a second.
         suppress: Share of the records that may be left out.
@@ -101,23 +103,38 @@ def cover(
     budget = budget_of(table, suppress)
     if budget:
         with_suppression(requirement.models)
+    if objective == "target" and not table.has_target:
+        raise PolicyError("The 'objective' parameter must be ncp, dm or mix when there is no target. Got 'target'.")
     hierarchies = [hierarchy_of(attribute) for attribute in table.attributes]
-    detail, _ = details(table.attributes, hierarchies, "ncp", weights_of("ncp", 1, priorities, hierarchies))
-    forest, roots = forest_of(hierarchies, detail)
-    stages = stages_of(table, hierarchies, detail, rounds, run)
-    everything = sum(int(column.max()) for column in detail)  # what a record can lose
-    crowding = {"ncp": 0, "mix": everything // (10 * requirement.least_size), "dm": everything}[objective]
     if proof == "optimum":
         return _optimum(table, requirement, hierarchies, objective, bool(budget or priorities), run)
+    weights = weights_of("ncp", 1, priorities, hierarchies)
+    detail, _ = details(table.attributes, hierarchies, "ncp", weights)
+    view = View(table, hierarchies, detail)
+    if objective == "target":
+        view = seen_by_target(table, hierarchies, detail, requirement, run)
+    parts, facts = _parts(view, requirement, objective, rounds, effort, budget, run)
+    mapping = view.mapping(table, hierarchies, parts)
+    if not budget and not priorities:
+        facts |= proven(table, requirement, hierarchies, mapping, run, MOST if proof == "bound" else QUICK)
+    return SearchResult(ByTuple.of(mapping, run.seed), facts={"objective": objective, **facts})
+
+
+def _parts(
+    view: View, requirement: Requirement, objective: str, rounds: int, effort: int, budget: int, run: Run
+) -> tuple[Parts, dict[str, float]]:
+    """Tuple, class (-1 for records that are left out) and records of each part, and what there is to say of them."""
+    table, hierarchies = view.table, view.hierarchies
+    forest, roots = forest_of(hierarchies, view.detail)
+    stages = stages_of(table, hierarchies, view.detail, rounds, run, view.fixed)
+    everything = sum(int(column.max()) for column in view.detail)  # what a record can lose
+    crowding = {"mix": everything // (10 * requirement.least_size), "dm": everything}.get(objective, 0)
     words = (table, requirement, hierarchies, forest, roots, stages, crowding)
     parts, facts = _guarded(*words, run) if is_guarded(requirement) else _counted(*words, effort, run)
     if budget:
         space = Space(forest, roots, nodes_of(table, hierarchies) + roots, table.counts, Ledger(table, requirement))
         parts, facts["suppressed_records"] = leave_out(space, parts, budget, run)
-    mapping = mapping_of(table, hierarchies, *parts)
-    if not budget and not priorities:
-        facts |= proven(table, requirement, hierarchies, mapping, run, MOST if proof == "bound" else QUICK)
-    return SearchResult(ByTuple.of(mapping, run.seed), facts={"objective": objective, **facts})
+    return parts, facts
 
 
 def _counted(

@@ -10,7 +10,8 @@ Invariant: every record is in exactly one class, and a good class is never split
 each round either merges two classes or makes a small class good. In the end every class is good; each is released as
 the closest common generalization of its members, which is never more general than what the rounds made.
 
-With a budget (`suppress`) records are left out where that saves more than they had (see `leaving_out`).
+With a budget (`suppress`) records are left out where that saves more than they had (see `leaving_out`); in KACA2 after
+KACA1, before attributes are generalized as a whole again, and only if all records together have lost less in the end.
 
 KACA2 bounds inconsistency, the share of an attribute's values that are not on its most frequent level. It first
 generalizes attributes as a whole, level by level, until their values that occur too seldom (less than k times) are a
@@ -24,11 +25,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
+from math import fsum
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from incrowd.errors import TimeLimitError
 from incrowd.measures.hierarchical_distance import Weights, inconsistency
 from incrowd.privacy.model import Requirement, Requirements, with_suppression
 from incrowd.recodings.by_tuple import ByTuple
@@ -76,7 +79,7 @@ def kaca(
         beta: Exponent of the height weights.
         level_weights: Weights of the steps between levels of some attributes, from the root down, instead of those.
         priorities: Weights of attributes by name; those with low ones are generalized first.
-        suppress: Share of the records that may be left out; not with a bound on inconsistency.
+        suppress: Share of the records that may be left out.
         bucket: Classes per bucket of the index; the result does not depend on it.
     """
     (requirement,) = requirements
@@ -102,10 +105,26 @@ def kaca(
     most = Fraction(str(max_inconsistency))
     start = _generalize_rare(table, hierarchies, requirement, most, run)
     parts = cluster(start)
-    mapping, reached = _make_consistent(hierarchies, tuples, start, parts, most, run)
+    mapping, facts["inconsistency"] = _make_consistent(hierarchies, tuples, start, parts, most, run)
     run.anytime = True
-    bounds = proven(table, requirement, hierarchies, mapping, run)
-    return SearchResult(ByTuple.of(mapping, run.seed), facts={**facts, "inconsistency": reached, **bounds})
+    if not budget:
+        facts |= proven(table, requirement, hierarchies, mapping, run)
+        return SearchResult(ByTuple.of(mapping, run.seed), facts=facts)
+    facts["suppressed_records"] = 0
+    for spared in (0, budget):  # rare values may be those of records that are left out
+        if spared:
+            try:
+                part = run.part()  # classes are good in the end, and not before
+                start = _generalize_rare(table, hierarchies, requirement, most, part, spared)
+                parts = _clusters(table, requirement, forest, roots, part, bucket)(start)
+            except TimeLimitError:
+                run.ended_early = run.over
+                break
+        fewer, left_out = leave_out(ncp_space(table, requirement, hierarchies, start), parts, budget, run)
+        found, reached = _make_consistent(hierarchies, tuples, start, fewer, most, run)
+        if _loss(table, found) < _loss(table, mapping):
+            mapping, facts["inconsistency"], facts["suppressed_records"] = found, reached, left_out
+    return SearchResult(ByTuple.of(mapping, run.seed), facts=facts)
 
 
 def _clusters(
@@ -131,16 +150,30 @@ def _clusters(
 
 
 def _generalize_rare(
-    table: CompressedTable, hierarchies: Sequence[Hierarchy], requirement: Requirement, most: Fraction, run: Run
+    table: CompressedTable,
+    hierarchies: Sequence[Hierarchy],
+    requirement: Requirement,
+    most: Fraction,
+    run: Run,
+    spared: int = 0,
 ) -> Nodes:
-    """Generalize attributes as a whole until the records with rare values are few enough (Lemma 4); tuples of nodes."""
+    """Generalize attributes as a whole until the records with rare values are few enough (Lemma 4); tuples of nodes.
+
+    Args:
+        table: The table.
+        hierarchies: The hierarchy of each attribute.
+        requirement: What makes a value frequent enough.
+        most: The bound.
+        run: Asked in between whether to go on.
+        spared: Records with rare values that do not count, as they may be left out.
+    """
     columns = nodes_of(table, hierarchies)
     for a, hierarchy in enumerate(hierarchies):
         for level in range(hierarchy.taxonomy.height, 0, -1):
             run.check()
             values = table.class_counts(columns[:, a], hierarchy.size)
             rare = int(values.records[~requirement.good(values)].sum())
-            if is_below(Fraction(rare, table.records), most):
+            if is_below(Fraction(max(0, rare - spared), table.records), most):
                 break
             columns[:, a] = hierarchy.to_level(columns[:, a], level)
     return columns
@@ -160,22 +193,32 @@ def _make_consistent(
         hierarchies: The hierarchy of each attribute.
         tuples: The original tuples, as nodes.
         start: What they were before clustering, as nodes.
-        parts: Tuple, class and records of each part.
+        parts: Tuple, class and records of each part; the class -1 for records that are left out, who do not count.
         most: The bound.
         run: Asked in between whether to go on.
     """
     numbers, groups, records = parts
+    left_out = groups < 0
     _, groups = np.unique(groups, return_inverse=True)
     reached = {}
     nodes = np.empty((len(numbers), len(hierarchies)), np.int32)
     for a, hierarchy in enumerate(hierarchies):
         column, level = common(hierarchy, start[numbers, a], groups)[groups], hierarchy.taxonomy.height + 1
-        while not is_below(found := inconsistency(hierarchy.taxonomy, column, records), most):
+        while not is_below(found := inconsistency(hierarchy.taxonomy, column[~left_out], records[~left_out]), most):
             run.check()
             level -= 1
             column = hierarchy.to_level(column, level)
         nodes[:, a], reached[hierarchy.name] = column, float(found)
-    return LocalMapping.build(hierarchies, tuples, numbers, nodes, records), reached
+    return LocalMapping.build(hierarchies, tuples, numbers, nodes, records, left_out), reached
+
+
+def _loss(table: CompressedTable, mapping: LocalMapping) -> float:
+    """What all records together have lost, one that is left out everything."""
+    stay = ~mapping.left_out
+    nodes, records = mapping.classes[mapping.part_classes[stay]], mapping.part_records
+    pairs = zip(mapping.hierarchies, table.attributes, nodes.T, strict=True)
+    lost = [float(records[stay] @ hierarchy.losses(attribute)[column]) for hierarchy, attribute, column in pairs]
+    return fsum(lost) + int(records[~stay].sum()) * len(lost)
 
 
 def is_below(share: Fraction, most: Fraction) -> bool:
@@ -183,7 +226,10 @@ def is_below(share: Fraction, most: Fraction) -> bool:
     return share < most or share == 0
 
 
-def ncp_space(table: CompressedTable, requirement: Requirement, hierarchies: Sequence[Hierarchy]) -> Space:
-    """The tuples of a table, with the loss as what counts."""
+def ncp_space(
+    table: CompressedTable, requirement: Requirement, hierarchies: Sequence[Hierarchy], start: Nodes | None = None
+) -> Space:
+    """The tuples of a table, generalized or as they are if None, with the loss as what counts."""
     forest, roots = forest_of(hierarchies, details(table.attributes, hierarchies, "ncp", Weights())[0])
-    return Space(forest, roots, nodes_of(table, hierarchies) + roots, table.counts, Ledger(table, requirement))
+    tuples = nodes_of(table, hierarchies) if start is None else start
+    return Space(forest, roots, tuples + roots, table.counts, Ledger(table, requirement))

@@ -49,14 +49,21 @@ class Rounds(NamedTuple):
 
 
 def stages_of(
-    table: CompressedTable, hierarchies: Sequence[Hierarchy], detail: Sequence[Numbers], rounds: int, run: Run
+    table: CompressedTable,
+    hierarchies: Sequence[Hierarchy],
+    detail: Sequence[Numbers],
+    rounds: int,
+    run: Run,
+    fixed: Sequence[int] = (),
 ) -> Stages:
     """The levels of the attributes with the rounds over them: at first, and if these leave most records over.
 
     If there are too many choices of levels for so many rounds, the first stage is the cheapest of them, and the second
     one goes on with fewer levels per attribute to the most general ones. There is none if these would be too few.
+    Attributes that are `fixed` have their most specific level alone.
     """
     levels = [_levels(table, a, hierarchy, detail[a]) for a, hierarchy in enumerate(hierarchies)]
+    levels = [column[:1] if a in fixed else column for a, column in enumerate(levels)]
     losses = [[loss for _, loss in column] for column in levels]
     kept = [range(len(column)) for column in losses]
     few = thinned(losses, rounds - rounds // FIRST)

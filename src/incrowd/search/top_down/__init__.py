@@ -11,7 +11,7 @@ _OPTIONS = {
     "max_steps": Option("stop after this many steps", Whole(0)),
     "suppress": SUPPRESS,
     "priorities": PRIORITIES,
-    "restarts": Option("how many times to search again with random weights, for the best release", Whole(0)),
+    "restarts": Option("how many times to search again with random weights and cuts, for the best release", Whole(0)),
 }
 _FUNCTION = "incrowd.search.top_down.top_down:top_down"
 

@@ -41,7 +41,10 @@ class Gain(Protocol):
         """The same exactly."""
 
     def best_cut(self, start: int, stop: int) -> int:
-        """The cut of [start, stop) in two that gains most, exactly; the lowest of equals."""
+        """The cut of [start, stop) in two that gains most, exactly; the lowest of equals.
+
+        Where some cuts leave the room that was asked for on both sides, it is one of those.
+        """
 
     def disclosures(self, suppressed: Mask) -> Floats:
         """Gain of disclosing each value out of the suppressed ones."""
@@ -53,13 +56,26 @@ class Gain(Protocol):
         """Whether disclosing one of the suppressed values can gain anything."""
 
 
+def with_room(left: Counts, whole: int, room: int) -> Codes:
+    """Which cuts leave enough records on both sides, all of them where none does.
+
+    Args:
+        left: Records below each cut.
+        whole: Records on both sides together.
+        room: How many are enough.
+    """
+    roomy = np.flatnonzero(np.minimum(left, whole - left) >= room)
+    return roomy if len(roomy) else np.arange(len(left))
+
+
 class InformationGain:
     """InfoGain(v) = I(R_v) - sum over children c of |R_c|/|R_v| I(R_c), with I the entropy over the label."""
 
     error = 0.0
 
-    def __init__(self, histogram: Counts) -> None:
+    def __init__(self, histogram: Counts, room: int = 0) -> None:
         self._histogram = histogram  # codes x labels
+        self._room = room
         self._below = np.concatenate([np.zeros((1, histogram.shape[1]), np.int64), histogram.cumsum(axis=0)])
 
     def beneficial(self, start: int, stop: int) -> bool:
@@ -76,9 +92,11 @@ class InformationGain:
         return self._exact(np.diff(self._below[edges], axis=0))
 
     def best_cut(self, start: int, stop: int) -> int:
-        """The cut with the most information."""
+        """The cut with the most information, of those with room."""
         left = self._below[start + 1 : stop] - self._below[start]  # cuts x labels
         whole = self._below[stop] - self._below[start]
+        allowed = with_room(left.sum(axis=1), int(whole.sum()), self._room)
+        left = left[allowed]
         near = contenders(self._gain(whole, np.stack([left, whole - left], axis=1)))
         if len(near) > 1:
             left = left[near]
@@ -89,7 +107,7 @@ class InformationGain:
                 for one, t in zip(left, tells, strict=True)
             ]
             near = near[choose(gains, decimals=DECIMALS)]
-        return start + 1 + int(near[0])
+        return start + 1 + int(allowed[near[0]])
 
     def disclosures(self, suppressed: Mask) -> Floats:
         """Information gained by distinguishing one value from the other suppressed ones."""
@@ -124,8 +142,9 @@ class InformationGain:
 class LossReduction:
     """Share of the attribute's loss that a refinement removes; needs no target."""
 
-    def __init__(self, attribute: Attribute, counts: Counts) -> None:
+    def __init__(self, attribute: Attribute, counts: Counts, room: int = 0) -> None:
         self._attribute = attribute
+        self._room = room
         self._counts = counts
         self._below = np.concatenate([[0], counts.cumsum()])
         self.error = 0.0 if isinstance(attribute, FlatAttribute) else cell_loss_error(attribute)
@@ -153,8 +172,9 @@ class LossReduction:
         return sum((n * (before - self._exact(*child)) for n, *child in children), Fraction()) / int(self._below[-1])
 
     def best_cut(self, start: int, stop: int) -> int:
-        """The cut that removes most loss, that is, leaves least."""
-        cuts = np.arange(start + 1, stop)
+        """The cut that removes most loss, that is, leaves least, of those with room."""
+        whole = int(self._below[stop] - self._below[start])
+        cuts = start + 1 + with_room(self._below[start + 1 : stop] - self._below[start], whole, self._room)
         left, right = self._below[cuts] - self._below[start], self._below[stop] - self._below[cuts]
         left_lost, right_lost = self._lost(np.full_like(cuts, start), cuts), self._lost(cuts, np.full_like(cuts, stop))
         records = left[0] + right[0]
@@ -165,7 +185,7 @@ class LossReduction:
                 for place, cut in zip(near.tolist(), cuts[near].tolist(), strict=True)
             ]
             near = near[choose(kept, lowest=True)]
-        return start + 1 + int(near[0])
+        return int(cuts[near[0]])
 
     def _lost(self, start: Ints, stop: Ints) -> Floats:
         assert not isinstance(self._attribute, FlatAttribute)  # it has no ranges, only disclosures
@@ -218,11 +238,18 @@ class WeightedGain:
             yield places, gain * self._weight
 
 
-def gain_of(table: CompressedTable, attribute: int, weight: Fraction) -> Gain:
-    """The gain that serves the purpose of the table: its target, or no purpose in particular."""
+def gain_of(table: CompressedTable, attribute: int, weight: Fraction, room: int = 0) -> Gain:
+    """The gain that serves the purpose of the table: its target, or no purpose in particular.
+
+    Args:
+        table: The table.
+        attribute: The position of the attribute.
+        weight: What its gains are multiplied by.
+        room: Records that cuts of numbers leave on both sides, where they can.
+    """
     gain: Gain
     if table.has_target:
-        gain = InformationGain(table.label_counts(attribute))
+        gain = InformationGain(table.label_counts(attribute), room)
     else:
-        gain = LossReduction(table.attributes[attribute], table.value_counts(attribute))
+        gain = LossReduction(table.attributes[attribute], table.value_counts(attribute), room)
     return gain if weight == 1 else WeightedGain(gain, weight)

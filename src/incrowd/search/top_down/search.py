@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from incrowd.privacy.model import Requirements
 from incrowd.recodings.replay import describe
@@ -28,12 +28,14 @@ class Task:
         requirements: What must hold.
         criterion: How the next refinement is chosen.
         priorities: Weights of attributes by name, which gains are multiplied by.
+        rooms: Records that cuts of a number leave on both sides, where they can, by name.
     """
 
     table: CompressedTable
     requirements: Requirements
     criterion: Criterion
     priorities: Mapping[str, float] | None = None
+    rooms: Mapping[str, int] = field(default_factory=dict)
 
 
 class Search:
@@ -56,6 +58,7 @@ class Search:
         self.candidates = Candidates(len(self.promises.thresholds), leave_out=leave_out)
         weights = weights_by_name([attribute.name for attribute in table.attributes], task.priorities)
         self._weights = list(weights.values())
+        self._rooms = [task.rooms.get(attribute.name, 0) for attribute in table.attributes]
         self.refiners = [self._refiner(index) for index in range(len(table.attributes))]
         self._choice = Choice(
             table.attributes,
@@ -68,7 +71,8 @@ class Search:
 
     def _refiner(self, index: int) -> Refiner:
         attribute = self.table.attributes[index]
-        codes, gain = self.codes[index], gain_of(self.table, index, self._weights[index])
+        codes = self.codes[index]
+        gain = gain_of(self.table, index, self._weights[index], self._rooms[index])
         shared = Shared(self.candidates, self.promises)
         if isinstance(attribute, FlatAttribute):
             return DisclosureRefiner(index, attribute, codes, gain, shared)

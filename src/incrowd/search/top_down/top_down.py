@@ -40,7 +40,7 @@ from incrowd.search.top_down.distant import DistantSearch
 from incrowd.search.top_down.groups import Grouping, Groups, Rows, Split, Weights
 from incrowd.search.top_down.late_promises import LatePromises
 from incrowd.search.top_down.leaving_out import LeavingOut
-from incrowd.search.top_down.restarts import cost_of, drawn_priorities
+from incrowd.search.top_down.restarts import cost_of, drawn
 from incrowd.search.top_down.search import Search, Task
 from incrowd.table.compressed import CompressedTable
 from incrowd.table.distant import DistantTable
@@ -68,8 +68,8 @@ def top_down(
         max_steps: Stop after that many steps.
         suppress: Share of the records that may be left out.
         priorities: Weight of each attribute by name, 1 for those that are not named: gains are multiplied by it.
-        restarts: How many more searches to make with random weights; the best release is taken (see `restarts`). Steps
-            are told when it is known, with gains as they were weighted.
+        restarts: How many more searches to make with random weights and cuts; the best release is taken (see
+            `restarts`). Steps are told when it is known, with gains as they were weighted.
 
     Returns:
         The maximal recoding, and the steps that led there.
@@ -89,7 +89,8 @@ def top_down(
         if not run.goes_on():
             break
         run.amount(restart, restarts, "restarts")
-        another = replace(task, priorities=drawn_priorities(table, priorities, run.seed, restart))
+        weights, rooms = drawn(table, priorities, run.seed, restart)
+        another = replace(task, priorities=weights, rooms=rooms)
         tried = _searched(another, run, budget, max_steps, tell=False)
         if (cost := cost_of(table, tried.recoding)) < least:
             found, least = tried, cost

@@ -7,6 +7,7 @@ import pytest
 
 import incrowd
 from incrowd.search.automatic import automatic
+from incrowd.search.top_down.restarts import cost_of
 
 
 def people(rows=80):
@@ -29,6 +30,19 @@ def test_with_a_target_it_is_top_down_refinement():
     facts = made(target="income").found.facts
     assert facts["method"] == "tdr"
     assert "a target is given" in facts["why"]
+
+
+def test_with_a_target_it_searches_again_where_no_record_is_left_out_and_the_table_is_not_large(monkeypatch):
+    release = made(target="income")
+    assert release.policy.options == {"restarts": automatic.RESTARTS}
+    again = made(target="income", method="tdr", restarts=automatic.RESTARTS)
+    assert release.data.equals(again.data)
+    assert cost_of(release.table, release.recoding) <= cost_of(
+        release.table, made(method="tdr", target="income").recoding
+    )
+    assert made(target="income", suppress=0.1).policy.options == {"suppress": 0.1}
+    monkeypatch.setattr(automatic, "RESTARTED", 10)
+    assert made(target="income").policy.options == {}
 
 
 def test_with_several_quasi_identifiers_it_is_top_down_refinement():

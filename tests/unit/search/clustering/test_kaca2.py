@@ -60,3 +60,29 @@ def test_rare_values_that_are_exactly_the_share_of_the_limit_are_too_many():
     assert Counter(at.data["town"].to_pylist()) == {"south": 7, "north": 3}
     above = incrowd.anonymize(table, max_inconsistency=0.31, **words)
     assert Counter(above.data["town"].to_pylist()) == {"Ulm": 4, "Bonn": 3, "north": 3}
+
+
+def test_leaving_out_those_who_are_off_the_main_level_saves_all_others_from_going_up_a_level():
+    """At a limit of a tenth the 36 go up with the four, unless these are left out."""
+    words = {"quasi_identifiers": ["town"], "k": 5, "taxonomies": {"town": TOWNS}, "method": "kaca2"}
+    table = pa.table({"town": ["Ulm"] * 36 + ["Kiel", "Lund"] * 2})
+    everyone = incrowd.anonymize(table, **words)
+    assert set(everyone.data["town"].to_pylist()) == {"any"}
+    assert everyone.measures.total.suppressed == 0
+    fewer = incrowd.anonymize(table, suppress=0.1, **words)
+    assert fewer.data["town"].to_pylist() == ["Ulm"] * 36
+    assert fewer.found.facts["suppressed_records"] == fewer.measures.total.suppressed == 4
+    assert incrowd.anonymize(table, suppress=0.09, **words).measures.total.suppressed == 0
+
+
+def test_nobody_is_left_out_where_all_together_would_lose_more():
+    table = pa.table({"town": ["Ulm", "Bonn", "Kiel", "Lund"] * 5, "sex": ["male", "female"] * 10})
+    words = {
+        "taxonomies": {"town": TOWNS, "sex": SEXES},
+        "method": "kaca2",
+        "k": 4,
+        "quasi_identifiers": ["town", "sex"],
+    }
+    plain, able = (incrowd.anonymize(table, suppress=share, **words) for share in (0, 0.3))
+    assert able.measures.total.ncp <= plain.measures.total.ncp
+    assert able.data.equals(plain.data)

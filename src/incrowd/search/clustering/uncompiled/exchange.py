@@ -39,19 +39,7 @@ def exchanged(
     forest: Forest, roots: Array, tuples: Array, classes: Array, parts: Array, needs: Needs, crowding: int,
     number: int, run: Run,
 ) -> Array:  # fmt: skip
-    """The parts after one sweep: each moves, as far as its class can spare it, to the class that improves most.
-
-    Args:
-        forest: The hierarchies.
-        roots: The root of each attribute.
-        tuples: The tuples, as nodes: tuples x attributes.
-        classes: The classes, as nodes: classes x attributes.
-        parts: Tuple, class and records of each part: parts x 3.
-        needs: What a class needs.
-        crowding: What a unit of the sum of squared class sizes costs, in units of detail.
-        number: Which sweep it is.
-        run: Asked in between whether to go on; the sweep ends where it should not.
-    """
+    """See `clustering.exchange.exchanged`."""
     state = _Sweep(forest, tuples, classes, np.bincount(parts[:, 1], parts[:, 2], len(classes)), crowding)
     out, added, size, place = parts.copy(), list[tuple[int, int, int]](), state.size, 0
 
@@ -81,20 +69,7 @@ def proposed(
     forest: Forest, roots: Array, tuples: Array, classes: Array, sizes: Array, parts: Array, needs: Needs,
     crowding: int, run: Run, *, anywhere: bool = False,
 ) -> Array:  # fmt: skip
-    """The class that each part should move to, whatever that does to the classes; -1 where it is well where it is.
-
-    Args:
-        forest: The hierarchies.
-        roots: The root of each attribute.
-        tuples: The tuples, as nodes: tuples x attributes.
-        classes: The classes, as nodes: classes x attributes.
-        sizes: Records of each class.
-        parts: Tuple, class and records of each part: parts x 3.
-        needs: What a class needs.
-        crowding: What a unit of the sum of squared class sizes costs, in units of detail.
-        run: Asked in between whether to go on.
-        anywhere: Whether a part has to leave its class, even for one that costs more; -1 where there is none then.
-    """
+    """See `clustering.joining.proposed`."""
     state, targets = _Sweep(forest, tuples, classes, sizes, crowding), np.full(len(parts), -1, np.int64)
     for place, (one, home, records) in enumerate(parts.tolist()):
         if place % 100 == 0 and not run.goes_on():

@@ -88,23 +88,7 @@ def closest_members(
     forest: Forest, tuples: Array, counts: Array, nodes: Array, sizes: Array, order: Array, first: Array,
     asking: Array, donors: Array, lends: Array,
 ) -> tuple[Array, Array]:  # fmt: skip
-    """The tuple of each donor that costs least where it moves to the class that asks, and that cost.
-
-    Args:
-        forest: The hierarchies.
-        tuples: The tuples: tuples x attributes.
-        counts: Records of each.
-        nodes: The classes: classes x attributes.
-        sizes: Records of each.
-        order: The tuples, class by class.
-        first: Where those of each class begin, and where the last ones end.
-        asking: The classes that ask.
-        donors: Classes near to each: asking x so many.
-        lends: Which classes may lend a tuple.
-
-    Returns:
-        The tuple, -1 where a donor lends none, and the cost: asking x donors.
-    """
+    """The tuple of each donor that costs least where it moves to the class that asks, and that cost. See `joining`."""
     found, cost = np.full(donors.shape, -1, np.int64), np.zeros(donors.shape, np.int64)
     length = np.diff(first)
     may = (donors >= 0) & lends[donors] & (length[donors] > 1) & (length[donors] <= MOST_MEMBERS)
@@ -125,13 +109,7 @@ def closest_members(
 
 
 def branches_of(forest: Forest, nodes: Array, tuples: Array) -> Array:
-    """The child of a class's value that a tuple's value lies below, itself where they are equal: tuples x attributes.
-
-    Args:
-        forest: The hierarchies.
-        nodes: The class of each tuple, as nodes.
-        tuples: The tuples, as nodes.
-    """
+    """The child of a class's value that a tuple's value lies below, or itself: tuples x attributes."""
     out = tuples.copy()
     while (deeper := (out != nodes) & (forest.parent[out] != nodes)).any():
         out[deeper] = forest.parent[out[deeper]]
