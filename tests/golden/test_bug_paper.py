@@ -32,14 +32,14 @@ FIGURE_1 = """
 """
 
 
-def figure_1(k):
+def figure_1(k, race=RACE, more=""):
     records = []
-    for line in FIGURE_1.strip().splitlines():
+    for line in (FIGURE_1 + more).strip().splitlines():
         *vid, frequencies = line.split()
         records += [(*vid, label) for n, label in re.findall(r"(\d)([YN])", frequencies) for _ in range(int(n))]
     *columns, classes = zip(*records, strict=True)
     names = ("Relationship", "Race", "Workclass")
-    trees = (RELATIONSHIP, RACE, WORKCLASS)
+    trees = (RELATIONSHIP, race, WORKCLASS)
     made = (Column(name, values, "tree", tree) for name, values, tree in zip(names, columns, trees, strict=True))
     return Problem(tuple(made), classes, (QuasiIdentifier(names, k),))
 
@@ -123,3 +123,42 @@ def test_anonymity_beyond_k_is_worth_nothing():
     assert (steps[0].value, steps[0].gain) == ("f2", 1)
     assert steps[-1].anonymity[0] >= 4
     assert sum(step.gain for step in steps) == 2
+
+
+# Section 7: partial generalization, and values that are taken out entirely
+
+
+def test_some_children_generalize_while_another_one_stays():
+    """Figure 1 without e2 and f2: K = 3 takes all of Race to ANY2, or c2 and d2 to a group, and b2 stays.
+
+    a2, which nobody has, joins d2 at no cost. d1c2e3 and d1d2e3 then become one vid with 4 records, as with f2.
+    """
+    problem = figure_1(3, Taxonomy.flat(["a2", "b2", "c2", "d2"], "ANY2"))
+    assert [step.value for step in search(problem).steps] == ["ANY2"]
+    free, group = search(problem, partial=True).steps
+    assert (free.value, free.children, free.gain, free.loss) == ("{a2, d2}", ("a2", "d2"), 0, 0)
+    assert (group.value, group.children) == ("{a2, c2, d2}", ("{a2, d2}", "c2"))
+    assert (group.gain, group.anonymity) == (1, (3,))
+    c2, d2, both = (np.array(frequencies) for frequencies in ((10, 3), (4, 1), (14, 4)))
+    info = [-(f / f.sum() * np.log2(f / f.sum())).sum() for f in (c2, d2, both)]
+    assert group.loss == pytest.approx(info[2] - 13 / 18 * info[0] - 5 / 18 * info[1])
+    counted = vids(problem, (free, group))
+    assert (counted["d1{a2, c2, d2}b3"], counted["d1{a2, c2, d2}e3"]) == (7, 4)
+    assert (counted["c1b2a3"], counted["c1b2c3"], counted["c1b2d3"]) == (4, 4, 3)
+
+
+def test_rare_values_are_taken_out_entirely_and_all_others_stay():
+    """Two more records, alone with x2 and with y2, below different nodes: K = 2 takes Race to ANY2, or both out."""
+    race = Taxonomy.from_tree({"ANY2": {"e2": ["a2", "b2", "x2"], "f2": ["c2", "d2", "y2"]}})
+    problem = figure_1(2, race, "    d1 x2 b3 1Y0N\n    d1 y2 b3 1Y0N\n")
+    assert search(problem).steps[-1].value == "ANY2"
+    (step,) = search(problem, suppress_values=0.07).steps
+    assert (step.attribute, step.value, step.children) == ("Race", "*", ("x2", "y2"))
+    assert (step.gain, step.loss, step.anonymity) == (1, 0, (2,))
+    assert vids(problem, (step,)) == {**vids(figure_1(2), ()), "d1*b3": 2}
+
+
+def test_rare_values_that_would_be_no_crowd_stay_in_the_tree():
+    race = Taxonomy.from_tree({"ANY2": {"e2": ["a2", "b2", "x2"], "f2": ["c2", "d2", "y2"]}})
+    problem = figure_1(3, race, "    d1 x2 b3 1Y0N\n    d1 y2 b3 1Y0N\n")
+    assert search(problem, suppress_values=0.07).steps == search(problem).steps

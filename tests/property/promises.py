@@ -5,6 +5,7 @@ import re
 
 from incrowd.recodings.attributes.cut import Cut
 from incrowd.recodings.attributes.disclosure import Disclosure
+from incrowd.recodings.attributes.partition import Partition
 
 
 def check_cells(problem, recoding):
@@ -17,6 +18,10 @@ def check_cells(problem, recoding):
                 assert len(set(path) & set(attribute.labels)) == 1
         elif isinstance(attribute, Disclosure):
             assert set(attribute.shown) <= set(column.values)
+        elif isinstance(attribute, Partition):
+            members = [value for block in attribute.blocks for value in block]
+            assert len(set(members)) == len(members)
+            assert set(members) >= set(column.values)
         else:
             shown = [label for label in attribute.labels if label is not None]
             exact = getattr(attribute, "exact", ())  # unseen numbers go with the exact one beside them

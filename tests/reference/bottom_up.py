@@ -7,7 +7,7 @@ compared is exact: see `masked`.
 from collections import Counter
 from dataclasses import dataclass
 from fractions import Fraction
-from itertools import pairwise
+from itertools import combinations, pairwise
 
 from tests.reference.masked import ANY, Flat, MaskedTable, Numbers, Tree, Value, comparable
 
@@ -28,11 +28,14 @@ class Generalization:
 
 
 class BottomUp(MaskedTable):
-    """The search on one table, by a measure of I(G): "entropy", "weighted" or "ncp"."""
+    """The search on one table, by a measure of I(G): "entropy", "weighted" or "ncp".
 
-    def __init__(self, attributes, rows, classes, quasi_identifiers, measure) -> None:
+    With `groups`, children of a node join two by two; `rare` has values by column that are suppressed, rarest first.
+    """
+
+    def __init__(self, attributes, rows, classes, quasi_identifiers, measure, groups=False, rare=None) -> None:
         super().__init__(attributes, rows, classes, quasi_identifiers)
-        self._measure = measure
+        self._measure, self._groups, self._rare = measure, groups, rare or {}
         self.hierarchies = {attribute.name: self._hierarchy(attribute) for attribute in attributes}
 
     def bottom(self) -> dict[str, list[Value]]:
@@ -44,7 +47,8 @@ class BottomUp(MaskedTable):
 
     def _hierarchy(self, attribute) -> Hierarchy:
         if isinstance(attribute, Tree):
-            return _tree(attribute)
+            parted = self._groups or self._rare.get(attribute.name)
+            return self._parted_tree(attribute) if parted else _tree(attribute)
         return self._intervals(attribute) if isinstance(attribute, Numbers) else self._suppressions(attribute)
 
     def _intervals(self, attribute: Numbers) -> Hierarchy:
@@ -67,12 +71,55 @@ class BottomUp(MaskedTable):
     def _suppressions(self, attribute: Flat) -> Hierarchy:
         """The suppressed values grow by the rarest one."""
         count = Counter(row[attribute.name] for row in self._rows)
-        rarest = sorted(self._leaves(attribute), key=lambda value: (count[value.name], _last(value.name)))
-        found = []
-        for number in range(2, len(rarest) + 1):
-            before = rarest[:2] if number == 2 else [found[-1][0], rarest[number - 1]]
-            found.append((Value(ANY, frozenset().union(*(value.members for value in rarest[:number]))), before))
-        return found
+        return _growing(sorted(self._leaves(attribute), key=lambda value: (count[value.name], _last(value.name))))
+
+    def rare(self, attribute: Tree, share: Fraction, least: int) -> list:
+        """The rarest values that occur and have at most a share of the records; none if they are no crowd."""
+        count = Counter(row[attribute.name] for row in self._rows)
+        place = _places(attribute)
+        rarest = sorted(count, key=lambda value: (count[value], place[value]))
+        few = [n for n in range(len(rarest) + 1) if sum(count[v] for v in rarest[:n]) <= share * len(self._rows)]
+        found = rarest[: few[-1]]
+        return found if len(found) > 1 and sum(count[value] for value in found) >= least else []
+
+    def _parted_tree(self, attribute: Tree) -> Hierarchy:
+        """A taxonomy whose children join two by two, or whose rare values become one by themselves."""
+        place = _places(attribute)
+        rare = self._rare.get(attribute.name, [])
+        found = _growing([Value(value, frozenset([value])) for value in rare])
+        suppressed = [found[-1][0]] if found else []
+
+        def first(value):
+            return place[rare[0]] if value in suppressed else min(place[member] for member in value.members)
+
+        def join(parts):
+            parts = sorted(parts, key=first)
+            while self._groups and len(parts) > 2:
+                pairs = [(Value("joined", a.members | b.members), [a, b]) for a, b in combinations(parts, 2)]
+                lost = [comparable(self.loss(attribute.name, p, pair, weighted=True)) for p, pair in pairs]
+                keys = [
+                    (lost[at], len(self.under(attribute.name, p)), *map(first, pair))
+                    for at, (p, pair) in enumerate(pairs)
+                ]
+                found.append(pairs[keys.index(min(keys))])
+                parts = sorted([part for part in parts if part not in found[-1][1]] + [found[-1][0]], key=first)
+            if len(parts) > 1:
+                found.append((Value("joined", frozenset().union(*(part.members for part in parts))), parts))
+                parts = [found[-1][0]]
+            return parts
+
+        def visit(value):
+            children = next(attribute.refinements(value, None), None)
+            if children is None:
+                return [] if value.name in rare else [value]
+            parts = [part for child in children for part in visit(child)]
+            if value != attribute.top or not suppressed:
+                return join(parts)
+            found.append((attribute.top, [*(join(parts) if self._groups else parts), *suppressed]))
+            return []
+
+        visit(attribute.top)
+        return sorted(found, key=lambda item: first(item[1][0]) if item[0].name != ANY else place[rare[0]])
 
     def valid(self, state) -> list[tuple[str, Value, list[Value]]]:
         """The generalizations that can be performed, in the order that breaks ties."""
@@ -124,8 +171,25 @@ class BottomUp(MaskedTable):
         return lost * len(total) / len(self._rows) if weighted or self._measure == "weighted" else lost
 
     def _cell(self, name, value) -> Fraction:
-        """What a cell loses; a value itself nothing."""
+        """What a cell loses; a value itself nothing, a suppressed one everything."""
+        if value.name == ANY and isinstance(self.attributes[name], Tree):
+            return Fraction(1)
         return Fraction(0) if len(value.members) == 1 else self.attributes[name].loss(value)
+
+    def search(self) -> tuple[list[Generalization], Fraction]:
+        """All steps, and what they lose of the whole table."""
+        state, steps, lost = self.bottom(), [], Fraction(0)
+        while not self.satisfied(state):
+            best = self.best(state)
+            share = (
+                1
+                if self._measure != "entropy"
+                else Fraction(len(self.under(best.attribute, best.value)), len(self._rows))
+            )
+            lost += best.information * share
+            state = self.generalize(state, best.attribute, best.value, best.children)
+            steps.append(best)
+        return steps, lost
 
     def left_out(self, state) -> set[int]:
         """The records to leave out so that every class that is left is large enough."""
@@ -140,6 +204,29 @@ class BottomUp(MaskedTable):
             if not small:
                 return out
             out |= small
+
+
+def _growing(rarest: list[Value]) -> Hierarchy:
+    """The suppressed values, which grow by the rarest one; the first two at once."""
+    found = []
+    for number in range(2, len(rarest) + 1):
+        before = rarest[:2] if number == 2 else [found[-1][0], rarest[number - 1]]
+        found.append((Value(ANY, frozenset().union(*(value.members for value in rarest[:number]))), before))
+    return found
+
+
+def _places(attribute: Tree) -> dict:
+    """Where each value stands in the order of the taxonomy; missing values come last."""
+    found = []
+
+    def visit(value: Value) -> None:
+        children = next(attribute.refinements(value, None), [])
+        found.extend([] if children else [value.name])
+        for child in children:
+            visit(child)
+
+    visit(attribute.top)
+    return {value: place for place, value in enumerate(found)}
 
 
 def _last(member):

@@ -11,6 +11,7 @@ from incrowd.recodings.attributes.any_kind import AttributeRecoding
 from incrowd.recodings.attributes.cut import cut_of
 from incrowd.recodings.attributes.disclosure import Disclosure
 from incrowd.recodings.attributes.intervals import Intervals
+from incrowd.recodings.attributes.partition import name_of_set, node_of_set, sets_of
 from incrowd.recodings.by_value import ByValue
 from incrowd.recodings.levels import levels_of
 from incrowd.recodings.steps import (
@@ -18,6 +19,7 @@ from incrowd.recodings.steps import (
     Disclose,
     Generalization,
     GeneralizeNode,
+    JoinSets,
     MergeIntervals,
     RaiseLevel,
     RefineNode,
@@ -26,7 +28,7 @@ from incrowd.recodings.steps import (
     Suppress,
     TakeBack,
 )
-from incrowd.table.attributes import Attribute, FlatAttribute, NumberAttribute, TaxonomyAttribute
+from incrowd.table.attributes import Attribute, NumberAttribute, TaxonomyAttribute
 from incrowd.taxonomies.labels import ANY
 
 
@@ -78,6 +80,8 @@ def generalized(attribute: Attribute, steps: Sequence[Step]) -> AttributeRecodin
             elif isinstance(step.change, Generalization):
                 changes.append(step.change)
     if isinstance(attribute, TaxonomyAttribute):
+        if any(isinstance(change, JoinSets | Suppress) for change in changes):
+            return _joined(attribute, changes)
         taxonomy = attribute.taxonomy
         nodes = set(taxonomy.leaves)
         for change in changes:
@@ -96,6 +100,29 @@ def _level(step: Step, attribute: Attribute) -> int:
     """The level that a step raises an attribute to, 0 if it does not."""
     raises = step.attribute == attribute.name and isinstance(step.change, RaiseLevel)
     return step.change.level if raises and isinstance(step.change, RaiseLevel) else 0
+
+
+def _joined(attribute: TaxonomyAttribute, changes: Sequence[Generalization]) -> AttributeRecoding:
+    """Every value on its own, then sets of them joined, or suppressed."""
+    first, suppressed = np.arange(attribute.size), set[int]()  # the first value of the set of each value
+    for change in changes:
+        if isinstance(change, Suppress):
+            suppressed.update(change.codes)
+        elif isinstance(change, JoinSets) and change.more:
+            first[:] = 0
+            suppressed.clear()
+        elif isinstance(change, JoinSets):
+            codes = [code for some in change.sets for code in some]
+            first[codes] = min(codes)
+    shown = [code for code in range(attribute.size) if code not in suppressed]
+    members: dict[int, list[int]] = {}
+    for code in shown:
+        members.setdefault(int(first[code]), []).append(code)
+    sets = list(members.values())
+    nodes = [node_of_set(attribute, codes) for codes in sets]
+    if not suppressed and None not in nodes:
+        return cut_of(attribute, [node for node in nodes if node is not None])
+    return sets_of(attribute, sets, sorted(suppressed))
 
 
 def _merged(attribute: NumberAttribute, changes: Sequence[MergeIntervals]) -> Intervals:
@@ -130,12 +157,18 @@ def describe(attribute: Attribute, change: Change) -> tuple[str | None, tuple[st
         )
     if isinstance(change, MergeIntervals):
         assert isinstance(attribute, NumberAttribute)
-        parts = pairwise(change.edges)
-        children = (_interval(attribute, start, stop, exact=stop - start == 1) for start, stop in parts)
+        pairs = pairwise(change.edges)
+        children = (_interval(attribute, start, stop, exact=stop - start == 1) for start, stop in pairs)
         return _interval(attribute, change.edges[0], change.edges[-1]), tuple(children)
-    assert isinstance(attribute, FlatAttribute)
-    codes = (change.code,) if isinstance(change, Disclose) else change.codes
-    values = tuple(None if code == attribute.missing else attribute.texts[code] for code in codes)
+    if isinstance(change, JoinSets):
+        assert isinstance(attribute, TaxonomyAttribute)
+        parts = tuple(name_of_set(attribute, codes) for codes in change.sets)
+        if change.more:
+            return attribute.taxonomy.labels[0], (*parts, ANY)
+        return name_of_set(attribute, sorted(code for codes in change.sets for code in codes)), parts
+    assert not isinstance(attribute, NumberAttribute)
+    texts = attribute.values().to_pylist()
+    values = tuple(texts[code] for code in ((change.code,) if isinstance(change, Disclose) else change.codes))
     return ANY, (*values, ANY) if isinstance(change, Disclose) or change.more else values
 
 

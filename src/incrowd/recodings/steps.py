@@ -72,7 +72,20 @@ class Suppress:
     more: bool
 
 
-Generalization = GeneralizeNode | MergeIntervals | Suppress
+@dataclass(frozen=True)
+class JoinSets:
+    """Join sets of values of a taxonomy, children of one node or groups of them, into one.
+
+    Args:
+        sets: The codes of each.
+        more: Whether suppressed values of the attribute join, too; then that is all there is.
+    """
+
+    sets: tuple[tuple[int, ...], ...]
+    more: bool = False
+
+
+Generalization = GeneralizeNode | MergeIntervals | Suppress | JoinSets
 
 
 @dataclass(frozen=True)
@@ -138,7 +151,7 @@ class Step:
         built = (
             left_out
             or isinstance(self.change, MergeIntervals | Suppress)
-            or (isinstance(self.change, TakeBack) and not isinstance(self.change.generalization, GeneralizeNode))
+            or (isinstance(self.change, TakeBack) and isinstance(self.change.generalization, MergeIntervals | Suppress))
         )
 
         def told(label: str | None) -> str | None:

@@ -16,10 +16,10 @@ import pyarrow as pa
 
 from incrowd.errors import DataError
 from incrowd.schemas.shapes import Misfit
-from incrowd.table.attributes import Attribute, NumberAttribute
+from incrowd.table.attributes import Attribute, NumberAttribute, TaxonomyAttribute
 from incrowd.table.grouping import Floats
 from incrowd.table.scales import Scale, text_of
-from incrowd.taxonomies.labels import ANY
+from incrowd.taxonomies.labels import ANY, set_label
 
 Cells = npt.NDArray[np.int64]
 
@@ -88,11 +88,13 @@ class Partition:
         )
 
     def losses(self, attribute: Attribute) -> Floats:
-        """Generalized loss of each cell: values in it, or the range of its numbers; 1 for the rest."""
+        """Generalized loss of each cell: values in it, or the range of its numbers; 1 for the rest, and for `*`."""
         if isinstance(attribute, NumberAttribute):
             losses = [self._span(block, attribute) for block in self.blocks]
         else:
-            losses = [(len(block) - 1) / max(1, attribute.size - 1) for block in self.blocks]
+            suppressed = [name == ANY and len(block) > 1 for name, block in zip(self.names, self.blocks, strict=True)]
+            shares = [(len(block) - 1) / max(1, attribute.size - 1) for block in self.blocks]
+            losses = [1.0 if lost else share for lost, share in zip(suppressed, shares, strict=True)]
         return np.array([*losses, 1.0] if self.rest else losses)
 
     def _span(self, block: tuple[str | None, ...], attribute: NumberAttribute) -> float:
@@ -129,3 +131,38 @@ class Partition:
             if [scale.text(number) for number in numbers] != texts:
                 raise Misfit(f"blocks of '{name}'", "have values as incrowd writes them")
         return cls(name, tuple(map(tuple, data["blocks"])), tuple(data["labels"]), data["rest"], scale)
+
+
+def node_of_set(attribute: TaxonomyAttribute, codes: Sequence[int]) -> int | None:
+    """The node of a taxonomy that stands for some ascending codes and no others: the leaf, or the highest there is."""
+    taxonomy = attribute.taxonomy
+    if len(codes) == 1:
+        return taxonomy.leaves[codes[0]]
+    if codes[-1] - codes[0] + 1 != len(codes):
+        return None
+    found = np.flatnonzero((taxonomy.start == codes[0]) & (taxonomy.stop == codes[-1] + 1))
+    return int(found[0]) if len(found) else None
+
+
+def name_of_set(attribute: TaxonomyAttribute, codes: Sequence[int]) -> str | None:
+    """What a set of values of a taxonomy is released as: its node, or its values where it has none."""
+    taxonomy, node = attribute.taxonomy, node_of_set(attribute, codes)
+    return set_label([taxonomy.labels[taxonomy.leaves[c]] for c in codes]) if node is None else taxonomy.labels[node]
+
+
+def sets_of(
+    attribute: TaxonomyAttribute, sets: Sequence[Sequence[int]], suppressed: Sequence[int] = (), *, rest: bool = False
+) -> Partition:
+    """The recoding of an attribute to sets of the values of its taxonomy.
+
+    Args:
+        attribute: The attribute.
+        sets: The codes of each, ascending.
+        suppressed: Codes that are released as `*`.
+        rest: Whether there is one more cell, for values in none of the sets.
+    """
+    texts = attribute.values().to_pylist()
+    names = [name_of_set(attribute, codes) for codes in sets]
+    members = [*sets, suppressed] if suppressed else sets
+    blocks = tuple(tuple(texts[code] for code in codes) for codes in members)
+    return Partition(attribute.name, blocks, (*names, ANY) if suppressed else tuple(names), rest=rest)

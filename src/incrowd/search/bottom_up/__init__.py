@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from incrowd.search.method import Method
-from incrowd.search.options import SUPPRESS, Choice, Flag, Option, Whole
+from incrowd.search.options import SHARE, SUPPRESS, Choice, Flag, Option, Whole
 from incrowd.search.priorities import PRIORITIES
 
 METHODS = {
@@ -16,6 +16,8 @@ METHODS = {
             "suppress": SUPPRESS,
             "priorities": PRIORITIES,
             "tighten": Option("take back generalizations that turned out not to be needed", Flag()),
+            "partial": Option("let some children of a taxonomy's node become a group while the others stay", Flag()),
+            "suppress_values": Option("share of the records whose rare values may become * by themselves", SHARE),
             "restarts": Option("how many times to search again with random changes", Whole(0)),
         },
     ),

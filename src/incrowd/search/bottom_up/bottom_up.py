@@ -20,6 +20,12 @@ on the way do not satisfy it; they can be looked at, not written.
 With `tighten`, generalizations that later ones made needless are taken back at the end, so that none of what is left
 could be; the paper leaves them as they are.
 
+With `partial`, children of a node of a given taxonomy need not generalize all at once: two of them, or groups of them,
+become a group `{a, b}` while the others stay. With `suppress_values`, rare values become `*` by themselves. Both are
+extensions that the paper names. They change the ladders and nothing else; see `siblings`. A greedy search can be led
+astray by them, so groups, and then the rare values of one column after the other by name, are kept only where the
+search loses less with them than without.
+
 A budget (`suppress`) ends the search as soon as leaving out the records of bad classes stays within that share.
 
 Ties are broken by the name of the attribute, then by the order of its values. What is compared is exact: I(G) of cells
@@ -32,7 +38,6 @@ import heapq
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property
 from itertools import chain
 from math import fsum
 from typing import Any, Literal
@@ -41,23 +46,21 @@ import numpy as np
 import numpy.typing as npt
 
 from incrowd.errors import PolicyError
-from incrowd.privacy.model import Requirement, Requirements, with_suppression
+from incrowd.privacy.model import Requirements, with_suppression
 from incrowd.recodings.replay import describe, replayed
 from incrowd.recodings.steps import Change, Step, TakeBack
 from incrowd.run import Run
 from incrowd.search.bottom_up.crowds import Crowds, Merge
-from incrowd.search.bottom_up.ladders import Ladder, ladder_of
-from incrowd.search.bottom_up.losses import Ints, Losses, ranks
+from incrowd.search.bottom_up.losses import Losses, ranks
+from incrowd.search.bottom_up.problem import Problem, rare_values
 from incrowd.search.bottom_up.tighten import Grouping, Tightening
 from incrowd.search.exact import RELATIVE, choose, comparable, contenders
 from incrowd.search.method import SearchResult
-from incrowd.search.priorities import weights_by_name
 from incrowd.search.record_suppression import budget_of, suppressed, withhold
 from incrowd.table.compressed import CompressedTable
-from incrowd.table.grouping import Codes, Floats, sort_tuples
+from incrowd.table.grouping import Codes, sort_tuples
 
 Information = Literal["entropy", "weighted", "ncp"]
-SPREAD = 0.7  # of the random factors of a restart, as the standard deviation of their logarithm
 
 
 def bottom_up(
@@ -71,6 +74,8 @@ def bottom_up(
     tighten: bool = False,
     restarts: int = 0,
     priorities: Mapping[str, float] | None = None,
+    partial: bool = False,
+    suppress_values: float = 0.0,
 ) -> SearchResult:
     """Search from the bottom.
 
@@ -87,6 +92,9 @@ def bottom_up(
         restarts: How many more searches to make, with every I(G) multiplied by a random factor; the result that loses
             least in all is taken, the plain search if none is better. A greedy search can be led astray by one step.
         priorities: Weights of attributes by name, 1 for those that are not named, which multiply what they lose.
+        partial: Whether some children of a node of a given taxonomy may become a group while the others stay.
+        suppress_values: The share of the records whose values in a column with a given taxonomy, the rarest ones, may
+            be suppressed by themselves; none are if they would be too few for a class.
 
     Returns:
         The recoding, the steps that led there, and the classes that are released where records are left out.
@@ -102,16 +110,27 @@ def bottom_up(
     if information != "ncp" and not table.has_target:
         raise PolicyError(f"The 'information' parameter must be ncp when there is no target. Got {information!r}.")
     budget = min(budget_of(table, suppress), table.records - 1)
-    problem = _Problem.of(table, requirements, information, budget, priorities)
-    best = _Search(problem, run).search(pruning, tighten, tell=not restarts)
+    problem = Problem.of(table, requirements, information, budget, priorities)
+    rare = rare_values(table, requirements, Fraction(str(suppress_values)))
+    several = bool(restarts or partial or rare)
+    best = _Search(problem, run).search(pruning, tighten, tell=not several)
     tried = best.tried
+    ways = (*[None] * partial, *sorted(rare))  # groups first, then rare values column by column
+    for number, name in enumerate(ways, 1):
+        run.amount(number, len(ways), "ways to part values")
+        problem = best.problem.in_groups() if name is None else best.problem.suppressing(name, rare[name])
+        another = _Search(problem, run).search(pruning, tighten, tell=False)
+        tried += another.tried
+        best = another if another.loses_less_than(best) else best
+    problem = best.problem
     for restart in range(1, restarts + 1):
         run.amount(restart, restarts, "restarts")
         random = np.random.default_rng([run.seed, restart])
         another = _Search(problem, run, random).search(pruning, tighten, tell=False)
         tried += another.tried
         best = another if another.loses_less_than(best) else best
-    for step in best.steps if restarts else ():
+    for step in best.steps if several else ():
+        run.check()
         run.step(step)
     facts = {"information": information, "information_lost": best.lost, "generalizations_tried": tried}
     return _found(table, tuple(best.steps), best.suppressed, facts)
@@ -122,52 +141,6 @@ def _found(
 ) -> SearchResult:
     recoding, records = withhold(table, replayed(table.attributes, steps, "specific"), left_out)
     return SearchResult(recoding, steps, "specific", {**facts, "suppressed_records": records})
-
-
-@dataclass(frozen=True)
-class _Problem:
-    """What all searches on a table share."""
-
-    table: CompressedTable
-    requirements: tuple[Requirement, ...]
-    budget: int  # records that may be left out
-    ladders: tuple[Ladder, ...]
-    losses: tuple[Losses, ...]
-
-    @classmethod
-    def of(
-        cls,
-        table: CompressedTable,
-        requirements: Requirements,
-        information: str,
-        budget: int,
-        priorities: Mapping[str, float] | None = None,
-    ) -> _Problem:
-        indices = range(len(table.attributes))
-        names = [attribute.name for attribute in table.attributes]
-        weights = weights_by_name(names, priorities)
-        ladders = tuple(ladder_of(table, index, information) for index in indices)
-        lost = tuple(Losses(table, i, ladders[i], information, weights[names[i]]) for i in indices)
-        return cls(table, tuple(requirements), budget, ladders, lost)
-
-    def crowds(self) -> list[Crowds]:
-        """The classes of each quasi-identifier at the bottom."""
-        return [Crowds(requirement, self.ladders, self.table) for requirement in self.requirements]
-
-    def factors(self, random: np.random.Generator | None) -> list[Floats]:
-        """What every I(G) is multiplied by, by attribute: random factors where they are wanted, else 1."""
-        factors = [np.ones(len(ladder.parent)) for ladder in self.ladders]
-        if random is not None:
-            for index in sorted(range(len(factors)), key=lambda index: self.table.attributes[index].name):
-                factors[index] = np.exp(SPREAD * random.standard_normal(len(factors[index])))
-        return factors
-
-    @cached_property
-    def share_ranks(self) -> list[Ints]:
-        """The rank of each node by what it loses of the whole table, by attribute."""
-        shares = [loss.share for loss in self.losses]
-        errors = [np.full(len(share), loss.error) for loss, share in zip(self.losses, shares, strict=True)]
-        return ranks(self.losses, shares, errors, lambda attribute, node: self.losses[attribute].exact_share(node))
 
 
 @dataclass(frozen=True)
@@ -184,8 +157,8 @@ class _Best:
 class _Search:
     """One greedy search."""
 
-    def __init__(self, problem: _Problem, run: Run, random: np.random.Generator | None = None) -> None:
-        self._problem = problem
+    def __init__(self, problem: Problem, run: Run, random: np.random.Generator | None = None) -> None:
+        self.problem = problem
         self._run = run
         self._factors = problem.factors(random)
         lost = zip(problem.losses, self._factors, strict=True)
@@ -206,36 +179,38 @@ class _Search:
         self.suppressed = np.zeros(len(problem.table.counts), bool)
 
     def _exact_information(self, attribute: int, node: int) -> Fraction:
-        information, factor = self._problem.losses[attribute].exact_information(node), self._factors[attribute][node]
+        information, factor = self.problem.losses[attribute].exact_information(node), self._factors[attribute][node]
         return information if factor == 1 else information * Fraction(float(factor))
 
     @property
     def lost(self) -> float:
         """What was lost in all, for people to read."""
-        shares = zip(self._problem.losses, self._done, strict=True)
+        shares = zip(self.problem.losses, self._done, strict=True)
         return round(fsum(chain.from_iterable(loss.share[done].tolist() for loss, done in shares)), 12)
 
     def loses_less_than(self, other: _Search) -> bool:
         """Whether the result lost less; a record that is left out has lost everything that there was to lose."""
-        losses = self._problem.losses
-        weights = [(index, node, Fraction(sign)) for index, node, sign in self._differences(other)]
-        if left_out := Fraction(self._left_out - other._left_out, self._problem.table.records):
-            weights += [(index, node, left_out) for index, loss in enumerate(losses) for node in loss.nodes.tolist()]
-        difference = fsum(float(weight) * float(losses[index].share[node]) for index, node, weight in weights)
+        losses = self.problem.losses
+        weights = list(self._differences(other))
+        if left_out := Fraction(self._left_out - other._left_out, self.problem.table.records):
+            weights += [(loss, node, left_out) for loss in losses for node in loss.nodes.tolist()]
+        difference = fsum(float(weight) * float(loss.share[node]) for loss, node, weight in weights)
         if abs(difference) > RELATIVE:
             return difference < 0
-        exact = sum((losses[index].exact_share(node) * weight for index, node, weight in weights), Fraction(0))
+        exact = sum((loss.exact_share(node) * weight for loss, node, weight in weights), Fraction(0))
         return comparable(exact, losses[0].decimals) < 0
 
-    def _differences(self, other: _Search) -> Iterator[tuple[int, int, int]]:
+    def _differences(self, other: _Search) -> Iterator[tuple[Losses, int, Fraction]]:
         """The generalizations that only one of two searches has performed: 1 for this one, -1 for the other one."""
-        for index, (mine, theirs) in enumerate(zip(self._done, other._done, strict=True)):
-            for node in np.flatnonzero(mine != theirs).tolist():
-                yield index, node, 1 if mine[node] else -1
+        for sign, one, another in ((1, self, other), (-1, other, self)):
+            for index, loss in enumerate(one.problem.losses):
+                same = one.problem.ladders[index] is another.problem.ladders[index]
+                done = one._done[index] & ~another._done[index] if same else one._done[index]
+                yield from ((loss, node, Fraction(sign)) for node in np.flatnonzero(done).tolist())
 
     @property
     def _left_out(self) -> int:
-        return int(self._problem.table.counts[self.suppressed].sum())
+        return int(self.problem.table.counts[self.suppressed].sum())
 
     def search(self, pruning: bool, tighten: bool, *, tell: bool) -> _Search:
         """Generalize until the policy is satisfied, and tighten what was found."""
@@ -252,13 +227,13 @@ class _Search:
 
     def _tighten(self) -> Iterator[Step]:
         kept = np.flatnonzero(~self.suppressed)
-        table, ladders, lost = self._problem.table, self._problem.ladders, self._problem.losses
+        table, ladders, lost = self.problem.table, self.problem.ladders, self.problem.losses
         number = np.maximum(np.cumsum(~self.suppressed) - 1, 0)
         tuples = table.class_counts(number, len(kept), ~self.suppressed)
         groupings = [
             Grouping(crowd.attributes, crowd.requirement, self._groups(crowd)[kept], tuples) for crowd in self._crowds
         ]
-        tightening = Tightening(table, ladders, self._problem.share_ranks, self._done, kept, groupings)
+        tightening = Tightening(table, ladders, self.problem.share_ranks, self._done, kept, groupings)
         for attribute, node in tightening.taken_back(self._run):
             cost = -round(lost[attribute].unweighted(node), 12)
             change = TakeBack(ladders[attribute].changes[node])
@@ -268,11 +243,11 @@ class _Search:
         """Whether every quasi-identifier holds, or does so without records that may be left out."""
         if all(crowd.holds for crowd in self._crowds):
             return True
-        if not self._problem.budget or max(crowd.bad for crowd in self._crowds) > self._problem.budget:
+        if not self.problem.budget or max(crowd.bad for crowd in self._crowds) > self.problem.budget:
             return False
-        table = self._problem.table
-        out = suppressed([self._groups(crowd) for crowd in self._crowds], self._problem.requirements, table)
-        if int(table.counts[out].sum()) > self._problem.budget:
+        table = self.problem.table
+        out = suppressed([self._groups(crowd) for crowd in self._crowds], self.problem.requirements, table)
+        if int(table.counts[out].sum()) > self.problem.budget:
             return False
         self.suppressed = out
         return True
@@ -281,8 +256,8 @@ class _Search:
         """The class of each tuple."""
         columns = []
         for index in crowd.attributes:
-            nodes = self._problem.ladders[index].cut(self._done[index])
-            columns.append(nodes[self._problem.table.codes[index]])
+            nodes = self.problem.ladders[index].cut(self._done[index])
+            columns.append(nodes[self.problem.table.codes[index]])
         order, starts = sort_tuples(columns, [len(self._done[index]) for index in crowd.attributes])
         groups = np.empty(len(order), np.int64)
         groups[order] = np.repeat(np.arange(len(starts)), np.diff(np.append(starts, len(order))))
@@ -307,9 +282,9 @@ class _Search:
         close = [found[place] for place in contenders(-scores, errors)]
         if len(close) > 1:
             exact = [self._exact_information(one.attribute, one.node) / Fraction(one.gain) for one in close]
-            least = choose(exact, decimals=self._problem.losses[0].decimals, lowest=True)
+            least = choose(exact, decimals=self.problem.losses[0].decimals, lowest=True)
             close = [close[place] for place in least]
-        firsts = [ladder.first for ladder in self._problem.ladders]
+        firsts = [ladder.first for ladder in self.problem.ladders]
         best: _Best = min(close, key=lambda one: (self._names[one.attribute], firsts[one.attribute][one.node]))
         return best
 
@@ -349,21 +324,21 @@ class _Search:
         self._done[attribute][node] = True
         self._valid[attribute].remove(node)
         self._reached(attribute, node)
-        loss = round(self._problem.losses[attribute].unweighted(node), 12)
-        change = self._problem.ladders[attribute].changes[node]
+        loss = round(self.problem.losses[attribute].unweighted(node), 12)
+        change = self.problem.ladders[attribute].changes[node]
         anonymity = tuple(crowd.anonymity for crowd in self._crowds)
         return self._step(attribute, change, best.gain, loss, round(best.score, 12), anonymity)
 
     def _step(
         self, attribute: int, change: Change, gain: float, loss: float, score: float, anonymity: tuple[int, ...]
     ) -> Step:
-        value, children = describe(self._problem.table.attributes[attribute], change)
+        value, children = describe(self.problem.table.attributes[attribute], change)
         number, name = len(self.steps) + 1, self._names[attribute]
         return Step(number, name, value, children, gain, loss, score, anonymity, change)
 
     def _reached(self, attribute: int, node: int) -> None:
         """A node is on the cut: its parent becomes valid if all its siblings are, too."""
-        ladder, waiting_for = self._problem.ladders[attribute], self._waiting_for[attribute]
+        ladder, waiting_for = self.problem.ladders[attribute], self._waiting_for[attribute]
         if (parent := int(ladder.parent[node])) >= 0:
             waiting_for[parent] -= 1
             if not waiting_for[parent]:

@@ -10,6 +10,9 @@ With a taxonomy it is the taxonomy. Without one it is built before the search, f
   equals the first), until all are suppressed. The first step takes two: one value alone gains nothing by another name.
   Missing values are a category like the others.
 
+The children of a node of a given taxonomy need not generalize all at once, and its rare values need not generalize with
+their siblings, if that is wanted: see `siblings`. Taxonomies that a rule built out of the values stay as they are.
+
 An attribute with very many values need not take as many steps: values are first run together (neighbouring numbers,
 rarest categories) into atoms with at least 1/1024 of the records, whose values generalize all at once.
 """
@@ -27,11 +30,13 @@ import numpy.typing as npt
 
 from incrowd.recodings.steps import Generalization, GeneralizeNode, MergeIntervals, Suppress
 from incrowd.search.bottom_up.joints import CellJoints, InformationJoints, Joints
+from incrowd.search.bottom_up.siblings import CellPairs, InformationPairs, PartialTree
 from incrowd.table.attributes import FlatAttribute, NumberAttribute, TaxonomyAttribute
 from incrowd.table.compressed import CompressedTable
 from incrowd.table.grouping import Codes, Counts
 
 ATOMS = 1024  # an atom of values that generalize together has at least this fraction of the records
+SIBLINGS = 128  # children of a node that are joined two by two; where there are more, the rarest are one
 
 Ints = npt.NDArray[np.int64]
 
@@ -91,12 +96,26 @@ class Ladder:
         return total
 
 
-def ladder_of(table: CompressedTable, attribute: int, measure: str) -> Ladder:
-    """The ladder of an attribute: its taxonomy, or one built for the measure."""
-    described = table.attributes[attribute]
+def ladder_of(
+    table: CompressedTable, attribute: int, measure: str, *, groups: bool = False, rare: Sequence[int] = ()
+) -> Ladder:
+    """The ladder of an attribute: its taxonomy, or one built for the measure.
+
+    Args:
+        table: The table.
+        attribute: Position of the attribute.
+        measure: What a generalization loses.
+        groups: Whether children of a node of a given taxonomy may become groups.
+        rare: Values with a given taxonomy that are suppressed by themselves, rarest first.
+    """
+    described, counts = table.attributes[attribute], table.value_counts(attribute)
     if isinstance(described, TaxonomyAttribute):
-        return _taxonomy_ladder(described)
-    counts = table.value_counts(attribute)
+        if described.rule is not None or not (groups or rare):
+            return _taxonomy_ladder(described)
+        pairs = CellPairs(counts) if measure == "ncp" else InformationPairs(table.label_counts(attribute))
+        tree = PartialTree(described, counts, pairs if groups else None, SIBLINGS)
+        tree.grow(_suppressions(np.array(rare, np.int64), counts))
+        return _built(described.size, tree.below, tree.changes)
     if isinstance(described, FlatAttribute):
         return _suppression_ladder(described, counts)
     if measure == "ncp":
@@ -129,13 +148,17 @@ def _built(size: int, below: Sequence[Sequence[int]], changes: Sequence[Generali
 def _suppression_ladder(attribute: FlatAttribute, counts: Counts) -> Ladder:
     """The suppressed values, growing."""
     size = attribute.size
-    rarest = np.argsort(counts, kind="stable")
+    atoms = _suppressions(np.argsort(counts, kind="stable"), counts)
+    below = [(size + step - 1, *atom) if step else atom for step, atom in enumerate(atoms)]
+    return _built(size, below, [Suppress(atom, step > 0) for step, atom in enumerate(atoms)])
+
+
+def _suppressions(rarest: Ints, counts: Counts) -> list[tuple[int, ...]]:
+    """Values that are suppressed one after the other, the first two at once; none of them where there is only one."""
     edges = _atoms(counts[rarest])
     if len(edges) > 2 and edges[1] == 1:
         del edges[1]
-    atoms = [tuple(rarest[start:stop].tolist()) for start, stop in pairwise(edges)] if size > 1 else []
-    below = [(size + step - 1, *atom) if step else atom for step, atom in enumerate(atoms)]
-    return _built(size, below, [Suppress(atom, step > 0) for step, atom in enumerate(atoms)])
+    return [tuple(rarest[start:stop].tolist()) for start, stop in pairwise(edges)] if len(rarest) > 1 else []
 
 
 def _interval_ladder(attribute: NumberAttribute, counts: Counts, joints: Joints) -> Ladder:

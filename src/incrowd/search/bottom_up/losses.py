@@ -14,7 +14,7 @@ from itertools import pairwise
 import numpy as np
 import numpy.typing as npt
 
-from incrowd.recodings.steps import GeneralizeNode, MergeIntervals
+from incrowd.recodings.steps import GeneralizeNode, JoinSets, MergeIntervals
 from incrowd.search.bottom_up.ladders import Ladder
 from incrowd.search.exact import ABSOLUTE, DECIMALS, RELATIVE, comparable, information_lost
 from incrowd.search.information import entropy
@@ -114,7 +114,9 @@ def _cell_losses(ladder: Ladder, scale: LossScale) -> Whole:
         elif isinstance(change, GeneralizeNode):
             assert isinstance(scale.attribute, TaxonomyAttribute)
             start[node], stop[node] = scale.attribute.taxonomy.start[node], scale.attribute.taxonomy.stop[node]
-        else:  # suppressed
+        elif isinstance(change, JoinSets) and not change.more:
+            stop[node] = sum(map(len, change.sets))
+        else:  # suppressed, or all there is
             stop[node] = scale.attribute.size
     lost = scale.numerators(start, stop)
     lost[stop == 0] = 0

@@ -19,13 +19,14 @@ from incrowd.recodings.attributes.any_kind import AttributeRecoding
 from incrowd.recodings.attributes.cut import Cut, cut_of
 from incrowd.recodings.attributes.disclosure import Disclosure
 from incrowd.recodings.attributes.intervals import Intervals
-from incrowd.recodings.attributes.partition import Partition
+from incrowd.recodings.attributes.partition import Partition, sets_of
 from incrowd.recodings.levels import levels_of
 from incrowd.search.optimal import SCHEMES
 from incrowd.search.optimal.blocks import Blocks, Mode, Tree, bits, first
 from incrowd.search.optimal.partitions import LevelSpace, Space, TreeSpace
 from incrowd.table.attributes import Attribute, FlatAttribute, NumberAttribute, TaxonomyAttribute
 from incrowd.table.compressed import CompressedTable
+from incrowd.taxonomies.labels import set_label
 from incrowd.taxonomies.taxonomy import Taxonomy
 
 MODES: dict[str, Mode] = {"ghs": "all", "ops": "run", "gops": "run", "sps": "set", "gsps": "set"}
@@ -162,7 +163,7 @@ class Domain:
             texts = tuple(value for value in values if value is not None)
             return Disclosure(attribute.name, texts, missing_shown=len(texts) < len(values))
         scale = attribute.scale if isinstance(attribute, NumberAttribute) else None
-        return Partition(attribute.name, tuple(map(tuple, shown)), tuple(map(_set_label, shown)), True, scale)
+        return Partition(attribute.name, tuple(map(tuple, shown)), tuple(map(set_label, shown)), True, scale)
 
     def _text(self, position: int) -> str | None:
         text: str | None = self._texts[self.codes[position]]
@@ -185,21 +186,7 @@ class Domain:
             members += [[code] for code in range(attribute.size) if code not in taken]
         else:  # a rule built the taxonomy out of the values, so it is not public
             members = [self.members(block) for block in blocks if released & set(bits(block))]
-        members.sort()
-        node_of = {(int(taxonomy.start[n]), int(taxonomy.stop[n])): n for n in reversed(range(len(taxonomy.labels)))}
-        names: list[str | None] = []
-        for codes in members:
-            node = node_of.get((codes[0], codes[-1] + 1)) if codes[-1] - codes[0] + 1 == len(codes) else None
-            named = taxonomy.leaves[codes[0]] if len(codes) == 1 else node
-            names.append(_set_label([self._texts[c] for c in codes]) if named is None else taxonomy.labels[named])
-        sets = tuple(tuple(self._texts[code] for code in codes) for codes in members)
-        return Partition(attribute.name, sets, tuple(names), rest=attribute.rule is not None)
-
-
-def _set_label(values: Sequence[str | None]) -> str | None:
-    if len(values) == 1:
-        return values[0]
-    return "{" + ", ".join("missing" if value is None else value for value in values) + "}"
+        return sets_of(attribute, sorted(members), rest=attribute.rule is not None)
 
 
 def _lowest(taxonomy: Taxonomy, codes: set[int]) -> int:
