@@ -176,5 +176,6 @@ def _options(draw, method):
     if method in ("mondrian", "argus") and draw.random() < 0.5:
         return {"round_bounds": draw.choice([0, 0.1])}
     if method == "bug":
-        return {"tighten": draw.random() < 0.5}
+        ways = {"partial": draw.random() < 0.5, "suppress_values": draw.choice([0, 0.1, 0.5])}
+        return {"tighten": draw.random() < 0.5, **ways}
     return {}
