@@ -42,8 +42,25 @@ def least_loss(rows, parents, losses, k):
         losses: The loss of each node, per attribute.
         k: The least size of a class.
     """
+    return _least(rows, lambda part: class_loss(part, parents, losses), k)
+
+
+def least_box_loss(rows, losses, k):
+    """The same where a class loses what the smallest box around it does.
+
+    Args:
+        rows: The records, as values.
+        losses: Per attribute, what a set of values loses.
+        k: The least size of a class.
+    """
+
+    def box_loss(part):
+        return len(part) * sum(loss({row[a] for row in part}) for a, loss in enumerate(losses))
+
+    return _least(rows, box_loss, k)
+
+
+def _least(rows, lost, k):
     return min(
-        sum(class_loss(part, parents, losses) for part in parts)
-        for parts in partitions(rows)
-        if all(len(part) >= k for part in parts)
-    )
+        sum(map(lost, parts)) for parts in partitions(rows) if all(len(part) >= k for part in parts)
+    )  # fmt: skip

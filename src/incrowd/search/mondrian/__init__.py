@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from incrowd.search.method import Method
-from incrowd.search.options import ROUND_BOUNDS, SUPPRESS, Flag, Option
+from incrowd.search.options import ROUND_BOUNDS, SUPPRESS, Choice, Flag, Option
 from incrowd.search.priorities import PRIORITIES
+
+PROOF = Choice(("quick", "bound"))
 
 METHODS = {
     "mondrian": Method(
@@ -15,6 +17,7 @@ METHODS = {
             "suppress": SUPPRESS,
             "priorities": PRIORITIES,
             "round_bounds": ROUND_BOUNDS,
+            "proof": Option("what is proven of the loss; 'quick' is a bound where it takes little", PROOF),
         },
         several=False,
         anytime=True,

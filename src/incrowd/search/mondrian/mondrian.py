@@ -44,6 +44,7 @@ from incrowd.search.method import SearchResult
 from incrowd.search.mondrian.boxes import Box, Ints, Judge, Part
 from incrowd.search.mondrian.dimensions import Dimension, NumberDimension, TreeDimension
 from incrowd.search.mondrian.leaving_out import Trimming
+from incrowd.search.mondrian.proof import proven
 from incrowd.search.priorities import weights_by_name
 from incrowd.search.record_suppression import budget_of
 from incrowd.table.attributes import NumberAttribute
@@ -59,6 +60,7 @@ def mondrian(
     suppress: float = 0.0,
     priorities: Mapping[str, float] | None = None,
     round_bounds: float = ROUND_BOUNDS,
+    proof: str = "quick",
 ) -> SearchResult:
     """Cut the table into boxes.
 
@@ -70,6 +72,7 @@ def mondrian(
         suppress: Share of the records that may be left out.
         priorities: Weight of each attribute by name, 1 for those that are not named: widths are multiplied by it.
         round_bounds: By which share the loss may rise so that the bounds of ranges are round.
+        proof: What is proven of the loss: a bound if that is "quick", or a "bound" anyway.
 
     Raises:
         PolicyError: Equal records may be parted, and a model counts the values of a protected column; or records may be
@@ -90,7 +93,10 @@ def mondrian(
         boxes, out = trimming.trimmed(boxes, budget, run)
         facts["suppressed_records"] = sum(int(part.records.sum()) for part in out)
     facts["boxes"] = len(boxes)
-    return SearchResult(ByTuple.of(_mapping(table, dimensions, boxes, out, round_bounds), run.seed), facts=facts)
+    mapping = _mapping(table, dimensions, boxes, out, round_bounds)
+    if not budget and not priorities:
+        facts |= proven(table, requirement, dimensions, mapping, run, asked=proof == "bound")
+    return SearchResult(ByTuple.of(mapping, run.seed), facts=facts)
 
 
 def _check_relaxed(requirement: Requirement, relaxed: bool) -> None:

@@ -55,7 +55,8 @@ ROWS = st.lists(st.tuples(st.integers(0, 5), st.integers(0, 5)), min_size=3, max
 def test_the_bound_is_below_the_optimum_and_the_program_finds_it(rows, k):
     table, wanted = tiny(rows), (Requirement(NAMES[:2], (KAnonymity(k),)),)
     truth = least(table, k)
-    for found in (cover(table, wanted, Run(), effort=0), kaca(table, wanted, Run())):
+    clustered = kaca(table, wanted, Run()), kaca(table, wanted, Run(), max_inconsistency=0.5)
+    for found in (cover(table, wanted, Run(), effort=0), *clustered):
         assert 0 <= found.facts["bound"] <= truth + 1e-12
         ncp = measure(table, found.recoding, wanted).total.ncp
         assert ncp >= truth - 1e-12
