@@ -27,8 +27,7 @@ def test_values_of_left_out_records_are_not_told(method, taxonomies):
     release = incrowd.anonymize(
         TABLE, quasi_identifiers=["zip", "age"], k=5, taxonomies=taxonomies, method=method, **options
     )
-    if release.measures.total.suppressed != 1:
-        pytest.skip("this method generalized instead")
+    assert release.measures.total.suppressed == 1
     told = json.dumps(release.recoding.to_json()) + release.recoding.codebook() + json.dumps(release.to_json())
     assert "00501" not in told
     assert "113" not in told

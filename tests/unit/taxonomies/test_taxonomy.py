@@ -2,7 +2,7 @@ import gzip
 import json
 
 import pytest
-from tests.shared_data import HIERARCHIES, needs_shared_data
+from tests.shared_data import HIERARCHIES, ROOT, needs_shared_data
 
 from incrowd.errors import PolicyError, TaxonomyError, UnknownNameError
 from incrowd.taxonomies.paths import MOST_LEVELS
@@ -262,6 +262,14 @@ def test_a_small_archive_with_a_huge_taxonomy_is_refused(tmp_path, monkeypatch):
 
 def write_gzip(path, data):
     path.write_bytes(gzip.compress(data))
+
+
+HERE = sorted([*(ROOT / "src").glob("incrowd/datasets/*/taxonomies/*.csv"), *(ROOT / "tests/golden").glob("*/*.csv")])
+
+
+@pytest.mark.parametrize("path", HERE, ids=lambda path: f"{path.parts[-3]}/{path.name}")
+def test_every_line_of_a_hierarchy_in_the_repository_is_a_path_of_its_tree(path):
+    test_every_line_of_a_collected_hierarchy_is_a_path_of_its_tree(path)
 
 
 @needs_shared_data
