@@ -33,6 +33,9 @@ PAIRS = [
     ("people", "cover"),
     ("people", "tds"),
     ("sensitive", "tdr"),
+    ("other models", "mondrian"),
+    ("trees and rules", "bug, in groups"),
+    ("trees and rules", "cover, leaving out"),
 ]
 
 
