@@ -71,22 +71,24 @@ class BottomUp(MaskedTable):
     def _suppressions(self, attribute: Flat) -> Hierarchy:
         """The suppressed values grow by the rarest one."""
         count = Counter(row[attribute.name] for row in self._rows)
-        return _growing(sorted(self._leaves(attribute), key=lambda value: (count[value.name], _last(value.name))))
+        return _growing(sorted(self._leaves(attribute), key=lambda value: (count[value.name], _last(value.name))), 2)
 
     def rare(self, attribute: Tree, share: Fraction, least: int) -> list:
-        """The rarest values that occur and have at most a share of the records; none if they are no crowd."""
+        """The rarest values that have at most a share of the records; none if they are no crowd, or only one occurs."""
         count = Counter(row[attribute.name] for row in self._rows)
         place = _places(attribute)
-        rarest = sorted(count, key=lambda value: (count[value], place[value]))
+        rarest = sorted(place, key=lambda value: (count[value], place[value]))
         few = [n for n in range(len(rarest) + 1) if sum(count[v] for v in rarest[:n]) <= share * len(self._rows)]
         found = rarest[: few[-1]]
-        return found if len(found) > 1 and sum(count[value] for value in found) >= least else []
+        several = sum(count[value] > 0 for value in found) > 1
+        return found if several and sum(count[value] for value in found) >= least else []
 
     def _parted_tree(self, attribute: Tree) -> Hierarchy:
         """A taxonomy whose children join two by two, or whose rare values become one by themselves."""
         place = _places(attribute)
         rare = self._rare.get(attribute.name, [])
-        found = _growing([Value(value, frozenset([value])) for value in rare])
+        absent = len(set(rare) - {row[attribute.name] for row in self._rows})
+        found = _growing([Value(value, frozenset([value])) for value in rare], absent + 2)
         suppressed = [found[-1][0]] if found else []
 
         def first(value):
@@ -206,11 +208,11 @@ class BottomUp(MaskedTable):
             out |= small
 
 
-def _growing(rarest: list[Value]) -> Hierarchy:
-    """The suppressed values, which grow by the rarest one; the first two at once."""
+def _growing(rarest: list[Value], first: int) -> Hierarchy:
+    """The suppressed values, which grow by the rarest one; the first ones at once."""
     found = []
-    for number in range(2, len(rarest) + 1):
-        before = rarest[:2] if number == 2 else [found[-1][0], rarest[number - 1]]
+    for number in range(first, len(rarest) + 1):
+        before = rarest[:first] if number == first else [found[-1][0], rarest[number - 1]]
         found.append((Value(ANY, frozenset().union(*(value.members for value in rarest[:number]))), before))
     return found
 

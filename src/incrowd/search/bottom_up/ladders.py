@@ -154,11 +154,12 @@ def _suppression_ladder(attribute: FlatAttribute, counts: Counts) -> Ladder:
 
 
 def _suppressions(rarest: Ints, counts: Counts) -> list[tuple[int, ...]]:
-    """Values that are suppressed one after the other, the first two at once; none of them where there is only one."""
-    edges = _atoms(counts[rarest])
-    if len(edges) > 2 and edges[1] == 1:
-        del edges[1]
-    return [tuple(rarest[start:stop].tolist()) for start, stop in pairwise(edges)] if len(rarest) > 1 else []
+    """Values that are suppressed one after the other; the first two, and those that nobody has, at once."""
+    if len(rarest) < 2:
+        return []
+    first = int(np.count_nonzero(counts[rarest] == 0)) + 2
+    edges = [0, *(edge for edge in _atoms(counts[rarest]) if edge >= min(first, len(rarest)))]
+    return [tuple(rarest[start:stop].tolist()) for start, stop in pairwise(edges)]
 
 
 def _interval_ladder(attribute: NumberAttribute, counts: Counts, joints: Joints) -> Ladder:

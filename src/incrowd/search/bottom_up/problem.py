@@ -104,7 +104,8 @@ class Problem:
 def rare_values(table: CompressedTable, requirements: Requirements, share: Fraction) -> dict[str, tuple[int, ...]]:
     """The values, rarest first, of each column with a given taxonomy that together have at most a share of the records.
 
-    Columns in which they have too few records to be a class, or where there is only one of them, are left out.
+    Columns in which they have too few records to be a class, or where only one of them occurs, are left out. Values
+    that nobody has are among them: a recoding should not tell which of its suppressed values occur.
     """
     found = {}
     for index, attribute in enumerate(table.attributes):
@@ -112,10 +113,9 @@ def rare_values(table: CompressedTable, requirements: Requirements, share: Fract
             continue
         least = max(one.least_size for one in requirements if attribute.name in one.attributes)
         counts = table.value_counts(index)
-        occurring = np.flatnonzero(counts)
-        rarest = occurring[np.argsort(counts[occurring], kind="stable")]
+        rarest = np.argsort(counts, kind="stable")
         below = np.cumsum(counts[rarest])
         many = int(np.count_nonzero(below <= int(share * table.records)))
-        if many > 1 and below[many - 1] >= least:
+        if np.count_nonzero(counts[rarest[:many]]) > 1 and below[many - 1] >= least:
             found[attribute.name] = tuple(rarest[:many].tolist())
     return found

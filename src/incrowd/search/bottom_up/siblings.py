@@ -5,7 +5,8 @@
   Of equals those with fewest records are joined, then the first. Where a node has very many children, the rarest ones
   are first run together, so that pairs stay few.
 - Suppressed values: those that are rare leave their place in the tree. They become `*`, rarest first, as in a column
-  without a taxonomy, and the others generalize without them. All meet at the root.
+  without a taxonomy (the first two at once, together with those that nobody has), and the others generalize without
+  them. All meet at the root.
 
 A node with one child only is that child. Missing values are a child of the root like the others.
 """
@@ -182,9 +183,9 @@ class PartialTree:
 
     def _few(self, parts: Sequence[Siblings]) -> list[Siblings]:
         """The children of a node, the rarest of them run together where there are too many."""
-        records = {part.node: int(self._counts[list(part.codes)].sum()) for part in parts}
         if len(parts) <= self._most:
             return list(parts)
+        records = {part.node: int(self._counts[list(part.codes)].sum()) for part in parts}
         rarest = sorted(parts, key=lambda part: (records[part.node], part.codes[0]))
         spare = len(parts) - self._most + 1
         return [self._join(rarest[:spare]), *rarest[spare:]]
