@@ -261,7 +261,34 @@ SEARCHES = (
         'is None else v for value in values], "left")',
         "unit/table/test_target_bins.py",
     ),
+    # groups of siblings, and values suppressed by themselves
+    of(
+        "search/bottom_up/problem.py",
+        "and below[many - 1] >= least:",
+        "and below[many - 1] > least:",
+        "golden/test_bug_paper.py",
+        "property/test_parted_generalization.py",
+    ),
+    of(
+        "search/bottom_up/ladders.py",
+        "int(np.count_nonzero(counts[rarest] == 0)) + 2",
+        "2",
+        "golden/test_bug_paper.py",
+        "property/test_parted_generalization.py",
+    ),
+    of(
+        "search/bottom_up/siblings.py",
+        "lost = both * (many + more - 1)",
+        "lost = both * (many + more)",
+        "property/test_parted_generalization.py",
+    ),
     # mondrian
+    of(
+        "search/mondrian/proof.py",
+        "(records >= least_size)",
+        "(records > least_size)",
+        "unit/search/mondrian/test_proof.py",
+    ),
     of(
         "search/mondrian/leaving_out.py",
         "if offer.records > left:",
