@@ -264,7 +264,7 @@ def write_gzip(path, data):
     path.write_bytes(gzip.compress(data))
 
 
-HERE = sorted([*(ROOT / "src").glob("incrowd/datasets/*/taxonomies/*.csv"), *(ROOT / "tests/golden").glob("*/*.csv")])
+HERE = sorted([*(ROOT / "src").glob("incrowd/datasets/*/taxonomies/*.csv"), *ROOT.glob("papers/taxonomies/*/*.csv")])
 
 
 @pytest.mark.parametrize("path", HERE, ids=lambda path: f"{path.parts[-3]}/{path.name}")
