@@ -90,7 +90,7 @@ def test_each_enumeration_visits_every_valid_partition_exactly_once(taxonomy, sc
 
 @pytest.mark.parametrize("scheme", SCHEMES)
 @examples(40)
-@given(tables(), st.sampled_from(COSTS), st.sampled_from(["bottom-up", "top-down", "auto"]))
+@given(tables(), st.sampled_from(COSTS), st.sampled_from(["bottom-up", "top-down", "pairs", "auto"]))
 def test_the_optimum_equals_brute_force(scheme, problem, cost, direction):
     rows, labels, trees, k, suppress = problem
     limit = int(suppress * len(rows) + 1e-9)
@@ -176,7 +176,7 @@ def test_both_directions_find_the_same_optimum_among_many_that_cost_nearly_as_mu
     st.sampled_from(SCHEMES),
     st.sampled_from(COSTS),
     st.sampled_from(PRUNINGS),
-    st.sampled_from(["bottom-up", "top-down", "auto"]),
+    st.sampled_from(["bottom-up", "top-down", "pairs", "auto"]),
 )
 def test_without_suppression_a_union_of_good_classes_being_good_is_enough(problem, scheme, cost, off, direction):
     """Prunings hold for a model under which a good class can be spoiled by whoever joins it."""
@@ -201,7 +201,7 @@ def test_without_suppression_a_union_of_good_classes_being_good_is_enough(proble
 
 @pytest.mark.parametrize("scheme", SCHEMES)
 @examples(40)
-@given(tables(), st.sampled_from(COSTS), st.sampled_from(["bottom-up", "top-down", "auto"]), st.data())
+@given(tables(), st.sampled_from(COSTS), st.sampled_from(["bottom-up", "top-down", "pairs", "auto"]), st.data())
 def test_the_optimum_under_models_of_a_protected_column_equals_brute_force(scheme, problem, cost, direction, data):
     rows, labels, trees, k, suppress = problem
     ill = data.draw(st.lists(st.integers(0, 3), min_size=len(rows), max_size=len(rows)))

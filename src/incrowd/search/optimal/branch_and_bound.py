@@ -5,10 +5,8 @@ of these is chosen: a child moves it on, another one settles it as it is, so eve
 Below a node lies nothing finer than its finest partitions and nothing coarser than its coarsest, which gives the bound
 of `costs`.
 
-Invariant: the best cost so far, or a node that waits and whose bound is no higher than the optimum, is a proof that
-nothing better was lost: a node is dropped only if no partition below it is allowed and better than the best. The search
-ends, since the tree is finite; when nothing waits, the best is the optimum. Memory is bounded: when too many nodes
-wait, the search goes depth first, where only the siblings on one path wait.
+A node is dropped only if no partition below it is allowed and better than the best, which keeps the invariant of
+`best_first`; the search ends, since the tree is finite.
 
 The prunings, each of which can be switched off and none of which changes the optimum:
 
@@ -25,7 +23,6 @@ The prunings, each of which can be switched off and none of which changes the op
 
 from __future__ import annotations
 
-import heapq
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -34,12 +31,11 @@ import numpy as np
 
 from incrowd.run import Run
 from incrowd.search.optimal import PRUNINGS
+from incrowd.search.optimal.best_first import BestFirst
 from incrowd.search.optimal.blocks import Apart, Labels
 from incrowd.search.optimal.costs import Bound, Classes, Costs
 from incrowd.search.optimal.innermost import Innermost, innermost_of
-from incrowd.search.optimal.limits import Limits
 from incrowd.search.optimal.partitions import Reach
-from incrowd.search.optimal.slices import RunOver
 from incrowd.table.grouping import Floats
 
 NODE_BYTES = 2_000  # about, with its states
@@ -75,7 +71,7 @@ def solved_of(costs: Costs, prunings: Collection[str]) -> int | None:
     return innermost_of(costs) if "innermost" in prunings else None
 
 
-class Search:
+class Search(BestFirst[Node]):
     """A branch and bound search; `run` it, then read `best`, `bound` and the counts.
 
     Args:
@@ -98,75 +94,24 @@ class Search:
         gap: float = 0.0,
         memory: float = 1000,
     ) -> None:
-        self.costs, self._limit, self._up, self._on = costs, limit, up, frozenset(prunings)
-        self._limits = Limits(run, gap)
-        self._most = max(1, int(memory * 1e6 / NODE_BYTES))
-        self._heap: list[tuple[float, int, Node]] = []
-        self._stack: list[Node] = []
-        self._current: Node | None = None
+        self._limit, self._up, self._on = limit, up, frozenset(prunings)
+        super().__init__(costs, run, gap, int(memory * 1e6 / NODE_BYTES), "node-order" in self._on)
         self._reaches: dict[tuple[int, Any, Apart], Reach] = {}
-        self._cached = self._serial = 0
+        self._cached = 0
         self._solved = solved_of(costs, self._on)
         self._innermost: Innermost | None = None
-        self._run = run
-        self.best = np.inf
-        self.partitions: list[Labels] | None = None
-        self.visited = self.pruned = 0
-        self.stopped = ""
         self.direction = "bottom-up" if up else "top-down"
 
-    def offer(self, cost: float, partitions: list[Labels]) -> None:
-        """Take an allowed anonymization if it is better than the best."""
-        if self.costs.better(cost, self.best):
-            self.best, self.partitions = cost, list(partitions)
-
-    @property
-    def bound(self) -> float:
-        """No allowed anonymization costs less."""
-        waiting = [self._current] if self._current else []
-        lowest = min((node.bound for node in (*waiting, *self._stack)), default=np.inf)
-        if self._heap:
-            lowest = min(
-                lowest, self._heap[0][2].bound if "node-order" in self._on else min(n.bound for _, _, n in self._heap)
-            )
-        return min(lowest, self.best)
-
-    def run(self) -> None:
-        """Search until nothing waits, the gap is small enough, or the run is over."""
+    def _root(self) -> Node:
         domains = self.costs.domains
         states = tuple(domain.space.start(self._up) for domain in domains)
         apart = tuple((0,) * domain.space.size for domain in domains)
         active = tuple(index for index in range(len(domains)) if index != self._solved)
-        self._push(Node(states, active, apart, 0.0))
-        try:
-            if self._solved is not None and not self._is_over():
-                self._innermost = Innermost(self.costs, self._solved, self._limit, self._run)
-            while self.waiting and not self._is_over():
-                self._current = self._pop()
-                self._visit(self._current)
-                self._current = None
-        except RunOver:  # the current node waits still
-            self.stopped = self._run.over
+        return Node(states, active, apart, 0.0)
 
-    def _push(self, node: Node) -> None:
-        if len(self._heap) >= self._most or self._stack:
-            self._stack.append(node)
-        else:
-            self._serial += 1
-            priority = node.bound if "node-order" in self._on else 0.0
-            heapq.heappush(self._heap, (priority, self._serial, node))
-
-    def _pop(self) -> Node:
-        return self._stack.pop() if self._stack else heapq.heappop(self._heap)[2]
-
-    @property
-    def waiting(self) -> int:
-        """Nodes that may still be better."""
-        return len(self._heap) + len(self._stack)
-
-    def _is_over(self) -> bool:
-        self.stopped = self.stopped or self._limits.reached(self)
-        return bool(self.stopped)
+    def _prepare(self) -> None:
+        if self._solved is not None:
+            self._innermost = Innermost(self.costs, self._solved, self._limit, self._run)
 
     def _hopeless(self, bound: float) -> bool:
         return "bound" in self._on and not self.costs.better(bound, self.best)

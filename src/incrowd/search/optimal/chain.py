@@ -16,7 +16,9 @@ from incrowd.search.optimal import level_lattice
 from incrowd.search.optimal.blocks import Labels, blocks_of, labels_of
 from incrowd.search.optimal.branch_and_bound import Search
 from incrowd.search.optimal.costs import Costs, Partitions
+from incrowd.search.optimal.innermost import innermost_of
 from incrowd.search.optimal.level_lattice import LevelLattice
+from incrowd.search.optimal.pairs import PairSearch
 from incrowd.search.optimal.partitions import TreeSpace
 from incrowd.search.optimal.schemes import Domain, Order, domain_of
 from incrowd.search.optimal.seeds import NOTHING, Seeds, carried
@@ -104,12 +106,15 @@ def _part(run: Run) -> Run:
 
 def _search(costs: Costs, limit: int, begun: Sequence[list[Labels]], run: Run) -> list[Labels] | None:
     """The best of a scheme, within the time of a run; None if nothing is allowed."""
-    search: Search | LevelLattice
+    search: Search | PairSearch | LevelLattice
     if level_lattice.fits(costs):
         search = LevelLattice(costs, limit, run)
     else:
         seed = Seeds(costs, limit, run.quietly(quick(run))).best(begun)
-        search = Search(costs, limit, goes_up(costs.domains, "auto", seed[1] if seed else None), run)
+        if asks_pairs(costs):
+            search = PairSearch(costs, limit, run)
+        else:
+            search = Search(costs, limit, goes_up(costs.domains, "auto", seed[1] if seed else None), run)
         search.offer(*(seed or NOTHING))
     search.run()
     return search.partitions
@@ -118,6 +123,14 @@ def _search(costs: Costs, limit: int, begun: Sequence[list[Labels]], run: Run) -
 def quick(run: Run) -> float:
     """Seconds for a part of looking for a seed."""
     return QUICK if run.seconds_left is None else max(min(QUICK, run.seconds_left / 6), 1e-3)
+
+
+def asks_pairs(costs: Costs) -> bool:
+    """Whether a search should ask of pairs of values: where an attribute can be solved, and others are no sets.
+
+    Sets hold a value together with any others, so that keeping two apart says little.
+    """
+    return innermost_of(costs) is not None
 
 
 def goes_up(domains: Sequence[Domain], direction: str, seed: list[Labels] | None) -> bool:

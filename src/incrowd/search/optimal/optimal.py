@@ -22,12 +22,13 @@ from incrowd.search.method import SearchResult
 from incrowd.search.optimal import PRUNINGS, level_lattice
 from incrowd.search.optimal.blocks import Labels, blocks_of
 from incrowd.search.optimal.branch_and_bound import Search, solved_of
-from incrowd.search.optimal.chain import climbed, goes_up, quick
+from incrowd.search.optimal.chain import asks_pairs, climbed, goes_up, quick
 from incrowd.search.optimal.costs import Costs
 from incrowd.search.optimal.level_lattice import LevelLattice
+from incrowd.search.optimal.pairs import PairSearch
 from incrowd.search.optimal.scheme_sizes import explain
 from incrowd.search.optimal.schemes import Order, domains_of
-from incrowd.search.optimal.seeds import NOTHING, Seeds, coarsest_of, from_top_down
+from incrowd.search.optimal.seeds import NOTHING, Seed, Seeds, coarsest_of, from_top_down
 from incrowd.search.record_suppression import budget_of, withhold
 from incrowd.table.compressed import CompressedTable
 
@@ -87,11 +88,10 @@ def optimal(
     run.note("\n".join(spaces))
     with run.at_most(SECONDS):
         if is_lattice:
-            search: Search | LevelLattice = LevelLattice(costs, limit, run, gap, memory)
+            search: Search | PairSearch | LevelLattice = LevelLattice(costs, limit, run, gap, memory)
         else:
             seed = _seed(table, costs, limit, order, run, "seeding" in chosen)
-            up = goes_up(domains, direction, seed[1] if seed and "seeding" in chosen else None)
-            search = Search(costs, limit, up, run, chosen, gap, memory)
+            search = _branching(costs, limit, run, direction, chosen, seed, gap, memory)
             search.offer(*(seed or NOTHING))
         search.run()
     if (partitions := search.partitions) is None:
@@ -105,9 +105,20 @@ def optimal(
     return _found(table, costs, partitions, facts)
 
 
+def _branching(
+    costs: Costs, limit: int, run: Run, direction: str, chosen: Sequence[str], seed: Seed | None, gap: float,
+    memory: float,
+) -> Search | PairSearch:  # fmt: skip
+    """The branch and bound search for a direction."""
+    if direction == "pairs" or (direction == "auto" and tuple(chosen) == PRUNINGS and asks_pairs(costs)):
+        return PairSearch(costs, limit, run, gap, memory)
+    up = goes_up(costs.domains, direction, seed[1] if seed and "seeding" in chosen else None)
+    return Search(costs, limit, up, run, chosen, gap, memory)
+
+
 def _seed(
     table: CompressedTable, costs: Costs, limit: int, order: Order | None, run: Run, seeding: bool
-) -> tuple[float, list[Labels]] | None:
+) -> Seed | None:
     """A good anonymization to start with, at least the most general one, which releases everyone; None if none is."""
     most_general = coarsest_of(costs.domains)
     if not seeding:
@@ -117,7 +128,7 @@ def _seed(
     return Seeds(costs, limit, run.quietly(quick(run))).best([most_general, refined, *found])
 
 
-def _proof(search: Search | LevelLattice, costs: Costs) -> dict[str, Any]:
+def _proof(search: Search | PairSearch | LevelLattice, costs: Costs) -> dict[str, Any]:
     """What the search can say of its result."""
     bound = costs.at_least(search.bound)
     return {

@@ -19,6 +19,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 from incrowd.search.optimal.blocks import (
@@ -124,6 +125,25 @@ class TreeSpace:
             for place, unit in enumerate(distinct):
                 others = distinct[place + 1 : place + 2] if self.mode == "run" else distinct[place + 1 :]
                 yield from (unit | other for other in others if unit and other)
+
+    def smallest_joins(self) -> Iterator[int]:
+        """Blocks of two or more positions that tell every partition: by which of them lie within one of its blocks."""
+        yield from (mask for mask, _, _ in self._pairs(self.tree.masks[0]))
+
+    def pieces(self, mask: int) -> list[int]:
+        """What a smallest join puts together: no block holds positions of two of these unless it holds it all."""
+        node = next(n for n in range(len(self.tree.masks) - 1, -1, -1) if mask & ~self.tree.masks[n] == 0)
+        return [self.tree.masks[child] for child in self.tree.children[node] if self.tree.masks[child] & mask]
+
+    def with_join(self, blocks: Blocks, mask: int) -> Blocks:
+        """The finest partition of the space no finer than a given one that has some positions in one block."""
+        before = 0
+        while mask != before:
+            before = mask = self._smallest_block(mask)
+            for block in blocks:
+                if block & mask:
+                    mask |= block
+        return tuple(sorted((*(block for block in blocks if not block & mask), mask), key=first))
 
     def _is_block(self, block: int) -> bool:
         return block & (block - 1) == 0 or self._smallest_block(block) == block
@@ -293,6 +313,20 @@ class LevelSpace:
     def closure(self, blocks: Sequence[int]) -> Blocks:
         """The finest level that is no finer than the given partition."""
         return next(level for level in self._blocks if len(join((*level, *blocks))) == len(level))
+
+    def smallest_joins(self) -> Iterator[int]:
+        """One new block of each level but the finest, which tell every level."""
+        for below, above in pairwise(self._blocks):
+            yield max(set(above) - set(below), key=int.bit_count)
+
+    def with_join(self, blocks: Blocks, mask: int) -> Blocks:
+        """The finest level no finer than a given one that has some positions in one block."""
+        return self.closure(join((*blocks, mask)))
+
+    def pieces(self, mask: int) -> list[int]:
+        """What a smallest join puts together: the blocks of the level below."""
+        number = next(number for number, level in enumerate(self._blocks) if mask in level)
+        return [block for block in self._blocks[number - 1] if block & mask]
 
     def coarser(self, blocks: Sequence[int]) -> Iterator[int]:
         """What one merge can make of a partition: its largest new block stands for the next level."""

@@ -1,0 +1,114 @@
+"""What searches for an optimum have in common: nodes that wait, the best so far, and what both prove.
+
+Invariant: the best cost so far, or a node that waits and whose bound is no higher than the optimum, is a proof that
+nothing better was lost. When nothing waits, the best is the optimum. Memory is bounded: when too many nodes wait, the
+search goes depth first, where only the siblings on one path wait.
+"""
+
+from __future__ import annotations
+
+import heapq
+from abc import ABC, abstractmethod
+from typing import Generic, Protocol, TypeVar
+
+import numpy as np
+
+from incrowd.run import Run
+from incrowd.search.optimal.blocks import Labels
+from incrowd.search.optimal.costs import Costs
+from incrowd.search.optimal.limits import Limits
+from incrowd.search.optimal.slices import RunOver
+
+
+class Bounded(Protocol):
+    """A node below which no cost is lower than its bound."""
+
+    bound: float
+
+
+N = TypeVar("N", bound=Bounded)
+
+
+class BestFirst(ABC, Generic[N]):
+    """A branch and bound search; `run` it, then read `best`, `bound` and the counts.
+
+    Args:
+        costs: What is to be low.
+        run: Gets the progress; when it is over, the best so far stays.
+        gap: Stop when the best is within this share of the bound.
+        most: How many nodes may wait before the search goes depth first.
+        in_order: Whether the node with the lowest bound comes first, else first come first served.
+    """
+
+    direction = ""
+
+    def __init__(self, costs: Costs, run: Run, gap: float, most: int, in_order: bool = True) -> None:
+        self.costs, self._run = costs, run
+        self._limits, self._most, self._in_order = Limits(run, gap), max(1, most), in_order
+        self._heap: list[tuple[float, int, N]] = []
+        self._stack: list[N] = []
+        self._current: N | None = None
+        self._serial = 0
+        self.best = np.inf
+        self.partitions: list[Labels] | None = None
+        self.visited = self.pruned = 0
+        self.stopped = ""
+
+    def offer(self, cost: float, partitions: list[Labels]) -> None:
+        """Take an allowed anonymization if it is better than the best."""
+        if self.costs.better(cost, self.best):
+            self.best, self.partitions = cost, list(partitions)
+
+    @property
+    def bound(self) -> float:
+        """No allowed anonymization costs less."""
+        waiting = [self._current] if self._current else []
+        lowest = min((node.bound for node in (*waiting, *self._stack)), default=np.inf)
+        if self._heap:
+            lowest = min(lowest, self._heap[0][2].bound if self._in_order else min(n.bound for _, _, n in self._heap))
+        return min(lowest, self.best)
+
+    @property
+    def waiting(self) -> int:
+        """Nodes that may still be better."""
+        return len(self._heap) + len(self._stack)
+
+    def run(self) -> None:
+        """Search until nothing waits, the gap is small enough, or the run is over."""
+        self._push(self._root())
+        try:
+            if not self._is_over():
+                self._prepare()
+            while self.waiting and not self._is_over():
+                self._current = self._pop()
+                self._visit(self._current)
+                self._current = None
+        except RunOver:  # the current node waits still
+            self.stopped = self._run.over
+
+    @abstractmethod
+    def _root(self) -> N:
+        """The node that stands for everything."""
+
+    @abstractmethod
+    def _prepare(self) -> None:
+        """Get ready; what may take long."""
+
+    @abstractmethod
+    def _visit(self, node: N) -> None:
+        """Drop a node, or push what stands for it."""
+
+    def _push(self, node: N) -> None:
+        if len(self._heap) >= self._most or self._stack:
+            self._stack.append(node)
+        else:
+            self._serial += 1
+            priority = node.bound if self._in_order else 0.0
+            heapq.heappush(self._heap, (priority, self._serial, node))
+
+    def _pop(self) -> N:
+        return self._stack.pop() if self._stack else heapq.heappop(self._heap)[2]
+
+    def _is_over(self) -> bool:
+        self.stopped = self.stopped or self._limits.reached(self)
+        return bool(self.stopped)

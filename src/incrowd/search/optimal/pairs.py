@@ -1,0 +1,163 @@
+"""Branch and bound that asks of two values whether they stay together, the question that says most first.
+
+A node holds a range of partitions of each attribute (`ranges`): no finer than one, with some values apart. A question
+splits it in two, the partitions that make a join and those that do not, so every combination lies below exactly one of
+both. A join raises what the finest partitions cost; keeping values apart makes the coarsest ones finer, which leaves
+more records in classes that are not good. Both sides are bounded for every question (strong branching), by the cheapest
+partition of the innermost attribute where there is one:
+
+- Where no side can beat the best, the node is dropped; where one cannot, the other one is the answer for all that is
+  left, and nothing branches.
+- Else the question is asked whose two bounds rise most, by the product of both.
+
+A side's bound holds below the node too, since there the ranges are only smaller, so it need not be found again to tell
+that the side is hopeless. The invariant is that of `best_first`; the search ends, since every child has a question less.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from incrowd.run import Run
+from incrowd.search.optimal.best_first import BestFirst
+from incrowd.search.optimal.blocks import Labels
+from incrowd.search.optimal.costs import Costs
+from incrowd.search.optimal.innermost import Innermost, innermost_of
+from incrowd.search.optimal.ranges import Range, Ranges
+
+NODE_BYTES = 10_000  # about, with what is known of its questions
+
+Question = tuple[int, int]  # attribute, smallest join
+Sides = tuple[float, float]  # bounds of making it, and of keeping its values apart
+UNKNOWN: Sides = (0.0, 0.0)
+RISE = 1e-6  # of a bound: what a side counts as at least, where bounds do not rise
+
+
+@dataclass(slots=True)
+class Node:
+    """A place in the search tree.
+
+    Args:
+        ranges: Of each attribute.
+        bound: No cost below is lower.
+        known: Bounds of both sides of questions, from above.
+    """
+
+    ranges: tuple[Range, ...]
+    bound: float
+    known: Mapping[Question, Sides] = field(default_factory=dict)
+
+
+class PairSearch(BestFirst[Node]):
+    """A search by questions.
+
+    Args:
+        costs: What is to be low.
+        limit: Records that may be suppressed.
+        run: Gets the progress; when it is over, the best so far stays.
+        gap: Stop when the best is within this share of the bound.
+        memory: Megabytes that waiting nodes may take.
+    """
+
+    direction = "pairs"
+
+    def __init__(self, costs: Costs, limit: int, run: Run, gap: float = 0.0, memory: float = 1000) -> None:
+        super().__init__(costs, run, gap, int(memory * 1e6 / NODE_BYTES))
+        self._limit = limit
+        self._ranges = [Ranges(domain.space) for domain in costs.domains]
+        self._solved = innermost_of(costs)
+        self._innermost: Innermost | None = None
+
+    def _root(self) -> Node:
+        return Node(tuple(ranges.everything() for ranges in self._ranges), 0.0)
+
+    def _prepare(self) -> None:
+        if self._solved is not None:
+            self._innermost = Innermost(self.costs, self._solved, self._limit, self._run)
+
+    def _hopeless(self, bound: float) -> bool:
+        return not self.costs.better(bound, self.best)
+
+    def _visit(self, node: Node) -> None:
+        if self._hopeless(node.bound):
+            self.pruned += 1
+            return
+        self.visited += 1
+        self._offer([known.fine for known in node.ranges])
+        self._offer([known.coarse for known in node.ranges])
+        question = self._asked(node)
+        if question is None:
+            self.pruned += 1
+            return
+        for side, bound in enumerate(node.known[question]):
+            self._push(Node(self._answered(node.ranges, question, side), bound, node.known))
+
+    def _asked(self, node: Node) -> Question | None:
+        """The question to ask; None if nothing is left to be asked. Answers on the way what can be answered."""
+        known = dict(node.known)
+        for question in sorted(self._questions(node), key=lambda asked: self._rise(node, known.get(asked, UNKNOWN))):
+            index, smallest = question
+            if smallest not in node.ranges[index].questions:  # answered by another one
+                continue
+            sides = known.get(question, UNKNOWN)
+            if not any(map(self._hopeless, sides)):
+                sides = known[question] = self._sides(node, question, sides)
+            join, part = map(self._hopeless, sides)
+            if join and part:
+                return None
+            if join or part:
+                node.ranges = self._answered(node.ranges, question, int(join))
+                node.bound = max(node.bound, sides[int(join)])
+        node.known = known
+        left = list(self._questions(node))
+        if not left:
+            self._offer([of.fine for of in node.ranges])
+            return None
+        return min(left, key=lambda asked: self._rise(node, known[asked]))
+
+    def _questions(self, node: Node) -> Iterator[Question]:
+        """What is left to be asked, of all attributes but the one that is solved."""
+        for index, known in enumerate(node.ranges):
+            if index != self._solved:
+                yield from ((index, smallest) for smallest in known.questions)
+
+    def _rise(self, node: Node, sides: Sides) -> float:
+        """How much two bounds rise above that of a node, as a product; negative, to sort by."""
+        little = RISE * max(1.0, node.bound)
+        join, part = (max(side - node.bound, little) for side in sides)
+        return -join * part
+
+    def _answered(self, ranges: tuple[Range, ...], question: Question, side: int) -> tuple[Range, ...]:
+        """The ranges after a question is answered: 0 makes the join, 1 keeps its values apart."""
+        index, smallest = question
+        of = self._ranges[index]
+        new = of.parted(ranges[index], smallest) if side else of.joined(ranges[index], smallest)
+        return (*ranges[:index], new, *ranges[index + 1 :])
+
+    def _sides(self, node: Node, question: Question, known: Sides) -> Sides:
+        join, part = (self._bound(self._answered(node.ranges, question, side)) for side in (0, 1))
+        return max(join, known[0], node.bound), max(part, known[1], node.bound)
+
+    def _bound(self, ranges: tuple[Range, ...]) -> float:
+        """No allowed cost within some ranges is lower; infinite if none is better than the best."""
+        fine, coarse = [of.fine for of in ranges], [of.coarse for of in ranges]
+        if self._innermost is not None:
+            bound = self._innermost.bound(fine, coarse, ranges[self._innermost.index].apart, self.best)
+            return np.inf if bound is None else bound
+        known = self.costs.between(fine, coarse)
+        return np.inf if known.sure > self._limit else known.bound
+
+    def _offer(self, partitions: list[Labels]) -> None:
+        """Offer partitions, with the cheapest one of the innermost attribute."""
+        if self._innermost is not None:
+            index = self._innermost.index
+            labels = self._innermost.cheapest(partitions, (0,) * len(partitions[index]), self.best)
+            if labels is None:
+                return
+            partitions = [*partitions[:index], labels, *partitions[index + 1 :]]
+        cost, suppressed = self.costs.of(partitions)
+        if suppressed <= self._limit:
+            self.offer(cost, partitions)
