@@ -110,7 +110,7 @@ class CheapBlocks:
 
 
 class Innermost:
-    """Solves one attribute given the others.
+    """Solves one attribute given the others; `blocks` are those of its space, `runs` says if they are runs of values.
 
     Args:
         costs: What is to be low; its cost must not be CM.
@@ -142,11 +142,12 @@ class Innermost:
         self._walk = np.array([line[1:] for line in lines], np.int64)
         self._depths = int(self._walk[:, 0].max()) + 2
         self._room: Cheap = (np.empty(len(lines), np.int64), np.empty(len(lines)), np.empty(len(lines), np.int64))
-        self._runs = space.mode != "set"
+        self.runs = space.mode != "set"
+        self.blocks = [line[0] for line in lines if line[4]]
         has_bits = space.size <= MOST_BITS
         self._masks = np.array(self._blocks if has_bits else [0] * len(lines), np.int64)
-        self._starts, self._members = _members_of(self._blocks, space.size)
-        self._keys = self._members[self._starts[1:] - 1] + 1 if self._runs else self._masks
+        self._starts, self._members = members_of(self._blocks, space.size)
+        self._keys = self._members[self._starts[1:] - 1] + 1 if self.runs else self._masks
         self._spans = self._spans_of(self._blocks)
         self._alone = self._spans_of([1 << position for position in range(space.size)])
         leaves = {mask: node for node, mask in enumerate(space.tree.masks) if not space.tree.children[node]}
@@ -188,7 +189,7 @@ class Innermost:
             places, prices = places[order], prices[order]
             begins = np.searchsorted(firsts[order], np.arange(self._space.size + 1))
             blocks = (self._keys[found.lines[places]], prices, found.losses[places])
-            chosen, narrowed = cheapest_cover(blocks, begins, self._runs, slack - taken, found.limit, width, self._run)
+            chosen, narrowed = cheapest_cover(blocks, begins, self.runs, slack - taken, found.limit, width, self._run)
             if len(chosen):
                 good = places[chosen]
                 slack = float(found.costs[good].sum())
@@ -304,7 +305,7 @@ class Innermost:
             return np.zeros(len(blocks))
         if costs.cost == "ncp":
             return np.array([self._loss(block, number) for number, block in enumerate(blocks)])
-        starts, members = _members_of(blocks, self._space.size)
+        starts, members = members_of(blocks, self._space.size)
         return np.add.reduceat(costs.value_counts[index][members], starts[:-1])
 
     def _loss(self, block: int, number: int) -> float:
@@ -334,7 +335,7 @@ class Innermost:
         return self._last_bad[1]
 
 
-def _members_of(blocks: Sequence[int], size: int) -> tuple[Counts, Counts]:
+def members_of(blocks: Sequence[int], size: int) -> tuple[Counts, Counts]:
     """Where the positions of each block start in one list of them all, and that list."""
     width = (size + 7) // 8
     rows = np.frombuffer(b"".join(block.to_bytes(width, "little") for block in blocks), np.uint8)

@@ -10,8 +10,8 @@ partition of the innermost attribute where there is one:
   left, and nothing branches.
 - Else the question is asked whose two bounds rise most, by the product of both.
 
-A side's bound holds below the node too, since there the ranges are only smaller, so it need not be found again to tell
-that the side is hopeless. The invariant is that of `best_first`; the search ends, since every child has a question less.
+A side's bound holds below the node too, since there the ranges are only smaller: what was hopeless stays so. The
+invariant is that of `best_first`; the search ends, since every child has a question less.
 """
 
 from __future__ import annotations
@@ -22,16 +22,17 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from incrowd.run import Run
+from incrowd.search.optimal import probes
 from incrowd.search.optimal.best_first import BestFirst
 from incrowd.search.optimal.blocks import Labels
 from incrowd.search.optimal.costs import Costs
 from incrowd.search.optimal.innermost import Innermost, innermost_of
+from incrowd.search.optimal.probes import Probes, Sides
 from incrowd.search.optimal.ranges import Range, Ranges
 
 NODE_BYTES = 10_000  # about, with what is known of its questions
 
 Question = tuple[int, int]  # attribute, smallest join
-Sides = tuple[float, float]  # bounds of making it, and of keeping its values apart
 UNKNOWN: Sides = (0.0, 0.0)
 RISE = 1e-6  # of a bound: what a side counts as at least, where bounds do not rise
 
@@ -70,6 +71,7 @@ class PairSearch(BestFirst[Node]):
         self._ranges = [Ranges(domain.space) for domain in costs.domains]
         self._solved = innermost_of(costs)
         self._innermost: Innermost | None = None
+        self._probes: Probes | None = None
 
     def _root(self) -> Node:
         return Node(tuple(ranges.everything() for ranges in self._ranges), 0.0)
@@ -77,6 +79,8 @@ class PairSearch(BestFirst[Node]):
     def _prepare(self) -> None:
         if self._solved is not None:
             self._innermost = Innermost(self.costs, self._solved, self._limit, self._run)
+            if probes.fits(self.costs, self._innermost):
+                self._probes = Probes(self.costs, self._innermost, self._limit, self._ranges, self._run)
 
     def _hopeless(self, bound: float) -> bool:
         return not self.costs.better(bound, self.best)
@@ -98,25 +102,49 @@ class PairSearch(BestFirst[Node]):
     def _asked(self, node: Node) -> Question | None:
         """The question to ask; None if nothing is left to be asked. Answers on the way what can be answered."""
         known = dict(node.known)
-        for question in sorted(self._questions(node), key=lambda asked: self._rise(node, known.get(asked, UNKNOWN))):
-            index, smallest = question
-            if smallest not in node.ranges[index].questions:  # answered by another one
-                continue
-            sides = known.get(question, UNKNOWN)
-            if not any(map(self._hopeless, sides)):
-                sides = known[question] = self._sides(node, question, sides)
-            join, part = map(self._hopeless, sides)
-            if join and part:
+        again = True
+        while again:
+            again = False
+            for question, bounds in self._probed(node, known):
+                before = known.get(question, UNKNOWN)
+                sides = known[question] = (max(bounds[0], before[0]), max(bounds[1], before[1]))
+                join, part = map(self._hopeless, sides)
+                if join and part:
+                    return None
+                if (join or part) and question[1] in node.ranges[question[0]].questions:
+                    node.ranges = self._answered(node.ranges, question, int(join))
+                    node.bound = max(node.bound, sides[int(join)])
+                    again = self._probes is not None
+            if self._hopeless(node.bound):
                 return None
-            if join or part:
-                node.ranges = self._answered(node.ranges, question, int(join))
-                node.bound = max(node.bound, sides[int(join)])
         node.known = known
         left = list(self._questions(node))
         if not left:
             self._offer([of.fine for of in node.ranges])
             return None
-        return min(left, key=lambda asked: self._rise(node, known[asked]))
+        return max(left, key=lambda asked: self._rise(node, known[asked]))
+
+    def _probed(self, node: Node, known: Mapping[Question, Sides]) -> Iterator[tuple[Question, Sides]]:
+        """The questions of a node, and the bounds of both of their sides; all at once, or one after the other."""
+        if self._probes is None:
+            for question in sorted(self._questions(node), key=lambda q: -self._rise(node, known.get(q, UNKNOWN))):
+                if question[1] in node.ranges[question[0]].questions:  # not answered by another one
+                    yield question, self._sides(node, question, known.get(question, UNKNOWN))
+            return
+        ranges = node.ranges
+        lines = self._probes.lines(ranges)
+        node.bound = max(node.bound, self._probes.bound(lines, self.best))
+        for index in range(len(ranges)):
+            if index != self._solved and not self._hopeless(node.bound):
+                for smallest, sides in self._probes.sides(ranges, lines, index, self.best):
+                    yield (index, smallest), sides
+
+    def _sides(self, node: Node, question: Question, known: Sides) -> Sides:
+        """Bounds of both sides of a question, unless what is known of them is enough."""
+        if any(map(self._hopeless, known)):
+            return known
+        join, part = (self._bound(self._answered(node.ranges, question, side)) for side in (0, 1))
+        return max(join, node.bound), max(part, node.bound)
 
     def _questions(self, node: Node) -> Iterator[Question]:
         """What is left to be asked, of all attributes but the one that is solved."""
@@ -125,10 +153,10 @@ class PairSearch(BestFirst[Node]):
                 yield from ((index, smallest) for smallest in known.questions)
 
     def _rise(self, node: Node, sides: Sides) -> float:
-        """How much two bounds rise above that of a node, as a product; negative, to sort by."""
+        """How much two bounds rise above that of a node, as a product."""
         little = RISE * max(1.0, node.bound)
         join, part = (max(side - node.bound, little) for side in sides)
-        return -join * part
+        return join * part
 
     def _answered(self, ranges: tuple[Range, ...], question: Question, side: int) -> tuple[Range, ...]:
         """The ranges after a question is answered: 0 makes the join, 1 keeps its values apart."""
@@ -136,10 +164,6 @@ class PairSearch(BestFirst[Node]):
         of = self._ranges[index]
         new = of.parted(ranges[index], smallest) if side else of.joined(ranges[index], smallest)
         return (*ranges[:index], new, *ranges[index + 1 :])
-
-    def _sides(self, node: Node, question: Question, known: Sides) -> Sides:
-        join, part = (self._bound(self._answered(node.ranges, question, side)) for side in (0, 1))
-        return max(join, known[0], node.bound), max(part, known[1], node.bound)
 
     def _bound(self, ranges: tuple[Range, ...]) -> float:
         """No allowed cost within some ranges is lower; infinite if none is better than the best."""

@@ -135,15 +135,15 @@ class TreeSpace:
         node = next(n for n in range(len(self.tree.masks) - 1, -1, -1) if mask & ~self.tree.masks[n] == 0)
         return [self.tree.masks[child] for child in self.tree.children[node] if self.tree.masks[child] & mask]
 
-    def with_join(self, blocks: Blocks, mask: int) -> Blocks:
-        """The finest partition of the space no finer than a given one that has some positions in one block."""
+    def made(self, blocks: Blocks, mask: int) -> Blocks:
+        """The new blocks of the finest partition no finer than a given one that has some positions in one block."""
         before = 0
         while mask != before:
             before = mask = self._smallest_block(mask)
             for block in blocks:
                 if block & mask:
                     mask |= block
-        return tuple(sorted((*(block for block in blocks if not block & mask), mask), key=first))
+        return (mask,)
 
     def _is_block(self, block: int) -> bool:
         return block & (block - 1) == 0 or self._smallest_block(block) == block
@@ -319,9 +319,9 @@ class LevelSpace:
         for below, above in pairwise(self._blocks):
             yield max(set(above) - set(below), key=int.bit_count)
 
-    def with_join(self, blocks: Blocks, mask: int) -> Blocks:
-        """The finest level no finer than a given one that has some positions in one block."""
-        return self.closure(join((*blocks, mask)))
+    def made(self, blocks: Blocks, mask: int) -> Blocks:
+        """The new blocks of the finest level no finer than a given one that has some positions in one block."""
+        return tuple(set(self.closure(join((*blocks, mask)))).difference(blocks))
 
     def pieces(self, mask: int) -> list[int]:
         """What a smallest join puts together: the blocks of the level below."""

@@ -52,7 +52,13 @@ class Ranges:
 
     def joined(self, old: Range, smallest: int) -> Range:
         """The partitions of a range that make one of its smallest joins."""
-        return self._range(self._space.with_join(old.blocks, smallest), old.apart)
+        made = self.made(old, smallest)
+        blocks = [block for block in old.blocks if not any(block & new for new in made)]
+        return self._range(tuple(sorted((*blocks, *made), key=first)), old.apart)
+
+    def made(self, old: Range, smallest: int) -> Blocks:
+        """The blocks that one of its smallest joins makes of those of the finest partition of a range."""
+        return self._space.made(old.blocks, smallest)
 
     def parted(self, old: Range, smallest: int) -> Range:
         """The partitions of a range that do not."""
@@ -71,11 +77,12 @@ class Ranges:
 
     def _new(self, blocks: Blocks, apart: Apart) -> Range:
         block_of = {position: block for block in blocks for position in bits(block)}
-        questions, grown = [], []
+        questions: list[int] = []
+        grown: list[int] = []
         for smallest in self._joins:
             if smallest & ~block_of[first(smallest)] == 0:
                 continue
-            new = set(self._space.with_join(blocks, smallest)).difference(blocks)
+            new = self._space.made(blocks, smallest)
             if all(together(block, apart) for block in new):
                 questions.append(smallest)
                 grown += new

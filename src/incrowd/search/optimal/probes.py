@@ -1,0 +1,172 @@
+"""DM: bounds of both sides of many questions at once, for `pairs`.
+
+Each bound is that of the innermost attribute (`innermost`): its cheapest partition, where classes are as fine as they
+can be and suppressed only where they are not good as coarse as they can be. That is a lower bound, since a class of the
+finest partitions never costs less when it grows, and never is released where all that may be around it is not good.
+
+What a question changes is little. A join merges some classes of the finest partitions and leaves the coarsest ones;
+keeping values apart cuts some crowds of the coarsest partitions and leaves the finest ones. So the costs of all blocks
+of the innermost attribute (lines) are found once for a node, and for a question only what those classes or crowds add.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from incrowd.run import Run
+from incrowd.search.optimal import innermost_kernels, probe_kernels
+from incrowd.search.optimal.blocks import Labels, bits
+from incrowd.search.optimal.costs import Classes, Costs
+from incrowd.search.optimal.innermost import Innermost, members_of
+from incrowd.search.optimal.ranges import Range, Ranges
+from incrowd.search.optimal.slices import RunOver
+from incrowd.table.class_counts import ClassCounts
+from incrowd.table.grouping import Floats
+
+MOST_CELLS = 4_000_000  # tuples times lines
+
+Sides = tuple[float, float]  # bounds of making it, and of keeping its values apart
+
+
+@dataclass(frozen=True)
+class Lines:
+    """What the blocks of the innermost attribute cost at a node.
+
+    Args:
+        classes: Those of the other attributes, as fine as can be.
+        sums: Classes x lines, records.
+        paid: Of each line, what its records cost if none is suppressed.
+        added: Of each line, what suppression adds.
+        lost: Of each line, the records that are suppressed.
+    """
+
+    classes: Classes
+    sums: Floats
+    paid: Floats
+    added: Floats
+    lost: Floats
+
+
+def fits(costs: Costs, innermost: Innermost) -> bool:
+    """Whether bounds can be found this way."""
+    return costs.cost == "dm" and len(innermost.blocks) * len(costs.rows) <= MOST_CELLS
+
+
+class Probes:
+    """Bounds nodes and their questions.
+
+    Args:
+        costs: What is to be low.
+        innermost: The attribute that is solved, given the others.
+        limit: Records that may be suppressed.
+        ranges: The ranges of each attribute.
+        run: Asked now and then whether to go on.
+    """
+
+    def __init__(self, costs: Costs, innermost: Innermost, limit: int, ranges: Sequence[Ranges], run: Run) -> None:
+        self._costs, self._index, self._limit, self._ranges, self._run = costs, innermost.index, limit, ranges, run
+        self._sizes = (float(_smallest_good(costs)), float(costs.least), float(costs.records))
+        self._runs, size = innermost.runs, costs.domains[innermost.index].space.size
+        self._starts, self._members = members_of(innermost.blocks, size)
+        self._count = len(innermost.blocks)
+        self._firsts, self._ends = self._members[self._starts[:-1]], self._members[self._starts[1:] - 1] + 1
+        self._order = np.argsort(self._firsts, kind="stable")
+        self._begins = np.searchsorted(self._firsts[self._order], np.arange(size + 1))
+        lengths = np.diff(self._starts)
+        self._single = np.zeros(size, np.int64)  # the line of each value alone
+        self._single[self._firsts[lengths == 1]] = np.flatnonzero(lengths == 1)
+        self._values = np.ascontiguousarray(costs.rows[:, innermost.index])
+        self._crowds = np.zeros((2, costs.width, self._count))
+
+    def lines(self, ranges: Sequence[Range]) -> Lines:
+        """What the blocks of the innermost attribute cost within some ranges of the others."""
+        classes = self._costs.classes(self._without([of.fine for of in ranges]))
+        crowds = self._costs.classes(self._without([of.coarse for of in ranges]), classes)
+        sums, whole = self._sums(classes), self._sums(crowds, classes)
+        paid, added, lost = np.zeros((3, self._count))
+        probe_kernels.size_costs(sums, self._sizes[1], paid)
+        probe_kernels.lost_costs(whole, *self._sizes, added, lost)
+        return Lines(classes, sums, paid, added, lost)
+
+    def bound(self, lines: Lines, best: float) -> float:
+        """No allowed cost is lower; infinite if none is better than the best."""
+        return self._cheapest(lines, lines.paid, lines.added, lines.lost, best)
+
+    def sides(self, ranges: Sequence[Range], lines: Lines, index: int, best: float) -> Iterator[tuple[int, Sides]]:
+        """The questions of an attribute, and the bounds of both of their sides.
+
+        Raises:
+            RunOver: The run is over.
+        """
+        of, labels = ranges[index], ranges[index].fine
+        rows = self._costs.rows[:, index]
+        value = labels[rows[lines.classes.firsts]]
+        bucket = self._costs.classes(self._without([r.fine for r in ranges], index), lines.classes).of_row
+        order = np.argsort(bucket, kind="stable")
+        coarse = [r.coarse for r in ranges]
+        parts = self._costs.classes(self._without([*coarse[:index], labels, *coarse[index + 1 :]]), lines.classes)
+        part_bucket = self._costs.classes(self._without(coarse, index), parts).of_row
+        part_sums, part_order = self._sums(parts, lines.classes), np.argsort(part_bucket, kind="stable")
+        part_value = labels[rows[parts.firsts]]
+        for smallest in of.questions:
+            if not self._run.goes_on():
+                raise RunOver
+            paid = lines.paid.copy()
+            for block in self._ranges[index].made(of, smallest):
+                is_in = np.zeros(len(labels), bool)
+                is_in[list(bits(block))] = True
+                probe_kernels.joined_costs(lines.sums, order, bucket, is_in[value], self._sizes[1], paid)
+            join = self._cheapest(lines, paid, lines.added, lines.lost, best)
+            added, lost = lines.added.copy(), lines.lost.copy()
+            parted = self._ranges[index].parted(of, smallest).coarse
+            cut = np.zeros(len(labels), bool)
+            cut[of.coarse[parted != of.coarse]] = True
+            old = np.where(cut[of.coarse], of.coarse, -1)[part_value]
+            now = (self._crowds, added, lost)
+            probe_kernels.parted_costs(part_sums, part_order, part_bucket, old, parted[part_value], *self._sizes, *now)
+            yield smallest, (join, self._cheapest(lines, lines.paid, added, lost, best))
+
+    def _without(self, partitions: Sequence[Labels], other: int | None = None) -> list[Labels]:
+        """Partitions in which the innermost attribute, and perhaps another one, plays no part."""
+        gone = (self._index, other)
+        return [np.zeros_like(labels) if index in gone else labels for index, labels in enumerate(partitions)]
+
+    def _sums(self, classes: Classes, finer: Classes | None = None) -> Floats:
+        """The records of classes, made from rows or from finer classes, in each line: classes x lines."""
+        of_row = classes.of_row if finer is None else classes.of_row[finer.of_row]
+        records = np.zeros((len(classes.sizes), len(self._single)))
+        probe_kernels.counted(of_row, self._values, self._costs.weights, records)
+        sums = np.zeros((len(records), self._count))
+        if self._runs:
+            probe_kernels.sum_runs(records, self._firsts, self._ends, sums)
+        else:
+            probe_kernels.sum_sets(records, self._starts, self._members, sums)
+        return sums
+
+    def _cheapest(self, lines: Lines, paid: Floats, added: Floats, lost: Floats, best: float) -> float:
+        """What the cheapest partition of the innermost attribute costs at least."""
+        costs = paid + added
+        if self._runs:
+            return float(probe_kernels.cheapest_runs(costs, lost, self._limit, self._begins, self._ends, self._order))
+        alone = lines.paid[self._single]
+        over = costs - np.add.reduceat(alone[self._members], self._starts[:-1])
+        base, over = float(alone.sum()), np.where(lost <= self._limit, over, np.inf)
+        places, prices, taken = np.empty(self._count, np.int64), np.empty(self._count), np.zeros(1)
+        slack, all_lines = self._costs.below(best) - base, np.arange(self._count)
+        left = innermost_kernels.reduce(all_lines, over, self._starts, self._members, slack, places, prices, taken)
+        return base + float(taken[0]) if left else np.inf
+
+
+def _smallest_good(costs: Costs) -> int:
+    """The smallest number of records of a good class, one more than there are if there is none."""
+    low, high = 1, costs.records + 1
+    while low < high:
+        middle = (low + high) // 2
+        if costs.requirement.good(ClassCounts(np.array([middle])))[0]:
+            high = middle
+        else:
+            low = middle + 1
+    return low
