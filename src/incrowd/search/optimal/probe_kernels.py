@@ -145,6 +145,84 @@ def parted_costs(
 
 
 @compiled
+def near_crowds(sums: Any, order: Any, bucket: Any, label: Any, near: Any, crowds: Any) -> None:
+    """The records around each part of a crowd: those of the parts near it.
+
+    Args:
+        sums: Parts of crowds x lines.
+        order: See `parted_costs`.
+        bucket: See there.
+        label: The value of each part.
+        near: Values x values, whether they may share a block.
+        crowds: Takes the result, parts x lines, zero before.
+    """
+    start = 0
+    for place in range(len(order)):
+        if bucket[order[place]] != bucket[order[start]]:
+            start = place
+        part = order[place]
+        crowds[part] += sums[part]
+        for other in order[start:place]:
+            if near[label[part], label[other]]:
+                crowds[part] += sums[other]
+                crowds[other] += sums[part]
+
+
+@compiled
+def near_costs(sums: Any, crowds: Any, enough: float, least: float, records: float, costs: Any, lost: Any) -> None:
+    """DM: add what suppression adds to each line, where a part is suppressed if there are not enough around it."""
+    for part in range(len(sums)):
+        for line in range(sums.shape[1]):
+            if crowds[part, line] < enough:
+                size = sums[part, line]
+                costs[line] += size * (records - max(size, least))
+                lost[line] += size
+
+
+@compiled
+def far_costs(
+    sums: Any, order: Any, bucket: Any, label: Any, crowds: Any, gone: Any, enough: float, least: float,
+    records: float, costs: Any, lost: Any,
+) -> None:  # fmt: skip
+    """DM: add what suppression adds to each line if some values are near each other no longer.
+
+    Args:
+        sums: See `near_crowds`, as all that is not named here or in `parted_costs`.
+        order: See there.
+        bucket: See there.
+        label: See there.
+        crowds: Parts x lines, the records around each part before.
+        gone: Values x values, whether they were near and are no longer.
+        enough: See there.
+        least: See there.
+        records: See there.
+        costs: See there.
+        lost: See there.
+    """
+    lines, start, stop = sums.shape[1], 0, 0
+    less, changes = np.empty(lines), np.zeros(len(gone), np.bool_)
+    for value in range(len(gone)):
+        changes[value] = gone[value].any()
+    for place in range(len(order)):
+        part = order[place]
+        if place == stop:
+            start = place
+            while stop < len(order) and bucket[order[stop]] == bucket[part]:
+                stop += 1
+        if not changes[label[part]]:
+            continue
+        less[:] = crowds[part]
+        for other in order[start:stop]:
+            if gone[label[part], label[other]]:
+                less -= sums[other]
+        for line in range(lines):
+            if less[line] < enough <= crowds[part, line]:
+                size = sums[part, line]
+                costs[line] += size * (records - max(size, least))
+                lost[line] += size
+
+
+@compiled
 def cheapest_runs(costs: Any, lost: Any, limit: float, begins: Any, ends: Any, order: Any) -> float:
     """The cheapest way to cover all positions by runs of them, none of which may lose too much.
 

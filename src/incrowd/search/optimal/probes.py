@@ -12,7 +12,7 @@ of the innermost attribute (lines) are found once for a node, and for a question
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -21,10 +21,11 @@ from incrowd.search.optimal import innermost_kernels, probe_kernels
 from incrowd.search.optimal.blocks import Labels, bits
 from incrowd.search.optimal.costs import Classes, Costs
 from incrowd.search.optimal.innermost import Innermost, members_of
+from incrowd.search.optimal.partitions import TreeSpace
 from incrowd.search.optimal.ranges import Range, Ranges
 from incrowd.search.optimal.slices import RunOver
 from incrowd.table.class_counts import ClassCounts
-from incrowd.table.grouping import Floats
+from incrowd.table.grouping import Counts, Floats
 
 MOST_CELLS = 4_000_000  # tuples times lines
 
@@ -48,6 +49,30 @@ class Lines:
     paid: Floats
     added: Floats
     lost: Floats
+
+
+@dataclass(frozen=True)
+class Parts:
+    """The crowds of a node, cut by the values of one attribute.
+
+    Args:
+        sums: Parts x lines, records.
+        order: The parts, those with the same crowds of the other attributes one after the other.
+        bucket: A number for these other crowds, by part.
+        label: The value of each part.
+        crowds: Of an attribute under sets, parts x lines: records that each part may end up in a class with.
+    """
+
+    sums: Floats
+    order: Counts
+    bucket: Counts
+    label: Counts
+    crowds: Floats | None = None
+
+    @property
+    def given(self) -> tuple[Floats, Counts, Counts, Counts]:
+        """What the kernels need."""
+        return self.sums, self.order, self.bucket, self.label
 
 
 def fits(costs: Costs, innermost: Innermost) -> bool:
@@ -79,6 +104,8 @@ class Probes:
         self._single = np.zeros(size, np.int64)  # the line of each value alone
         self._single[self._firsts[lengths == 1]] = np.flatnonzero(lengths == 1)
         self._values = np.ascontiguousarray(costs.rows[:, innermost.index])
+        spaces = [domain.space for domain in costs.domains]
+        self._is_set = [isinstance(space, TreeSpace) and space.mode == "set" for space in spaces]
         self._crowds = np.zeros((2, costs.width, self._count))
 
     def lines(self, ranges: Sequence[Range]) -> Lines:
@@ -101,33 +128,53 @@ class Probes:
         Raises:
             RunOver: The run is over.
         """
-        of, labels = ranges[index], ranges[index].fine
-        rows = self._costs.rows[:, index]
-        value = labels[rows[lines.classes.firsts]]
-        bucket = self._costs.classes(self._without([r.fine for r in ranges], index), lines.classes).of_row
+        of = ranges[index]
+        rows, fine = self._costs.rows[:, index], [each.fine for each in ranges]
+        label = of.fine[rows[lines.classes.firsts]]
+        bucket = self._costs.classes(self._without(fine, index), lines.classes).of_row
         order = np.argsort(bucket, kind="stable")
-        coarse = [r.coarse for r in ranges]
-        parts = self._costs.classes(self._without([*coarse[:index], labels, *coarse[index + 1 :]]), lines.classes)
-        part_bucket = self._costs.classes(self._without(coarse, index), parts).of_row
-        part_sums, part_order = self._sums(parts, lines.classes), np.argsort(part_bucket, kind="stable")
-        part_value = labels[rows[parts.firsts]]
-        for smallest in of.questions:
+        parts = self._parts(ranges, lines.classes, index)
+        suppressed = (lines.added, lines.lost)
+        if parts.crowds is not None:
+            suppressed = (np.zeros(self._count), np.zeros(self._count))
+            probe_kernels.near_costs(parts.sums, parts.crowds, *self._sizes, *suppressed)
+        for smallest, made in of.questions.items():
             if not self._run.goes_on():
                 raise RunOver
             paid = lines.paid.copy()
-            for block in self._ranges[index].made(of, smallest):
-                is_in = np.zeros(len(labels), bool)
+            for block in made:
+                is_in = np.zeros(len(of.fine), bool)
                 is_in[list(bits(block))] = True
-                probe_kernels.joined_costs(lines.sums, order, bucket, is_in[value], self._sizes[1], paid)
-            join = self._cheapest(lines, paid, lines.added, lines.lost, best)
-            added, lost = lines.added.copy(), lines.lost.copy()
-            parted = self._ranges[index].parted(of, smallest).coarse
-            cut = np.zeros(len(labels), bool)
-            cut[of.coarse[parted != of.coarse]] = True
-            old = np.where(cut[of.coarse], of.coarse, -1)[part_value]
-            now = (self._crowds, added, lost)
-            probe_kernels.parted_costs(part_sums, part_order, part_bucket, old, parted[part_value], *self._sizes, *now)
-            yield smallest, (join, self._cheapest(lines, lines.paid, added, lost, best))
+                probe_kernels.joined_costs(lines.sums, order, bucket, is_in[label], self._sizes[1], paid)
+            join = self._cheapest(lines, paid, *suppressed, best)
+            more = self._parted(parts, of, self._ranges[index].parted(of, smallest), *suppressed)
+            yield smallest, (join, self._cheapest(lines, lines.paid, *more, best))
+
+    def _parts(self, ranges: Sequence[Range], classes: Classes, index: int) -> Parts:
+        coarse = [of.coarse for of in ranges]
+        parts = self._costs.classes(self._without([*coarse[:index], ranges[index].fine, *coarse[index + 1 :]]), classes)
+        bucket = self._costs.classes(self._without(coarse, index), parts).of_row
+        label = ranges[index].fine[self._costs.rows[parts.firsts, index]]
+        found = Parts(self._sums(parts, classes), np.argsort(bucket, kind="stable"), bucket, label)
+        if not self._is_set[index]:
+            return found
+        crowds = np.zeros_like(found.sums)
+        probe_kernels.near_crowds(*found.given, ranges[index].near, crowds)
+        return replace(found, crowds=crowds)
+
+    def _parted(self, parts: Parts, of: Range, parted: Range, added: Floats, lost: Floats) -> tuple[Floats, Floats]:
+        """What suppression adds, and what is suppressed, after values are kept apart."""
+        added, lost = added.copy(), lost.copy()
+        if parts.crowds is not None:
+            gone = of.near & ~parted.near
+            probe_kernels.far_costs(*parts.given, parts.crowds, gone, *self._sizes, added, lost)
+            return added, lost
+        cut = np.zeros(len(of.fine), bool)
+        cut[of.coarse[parted.coarse != of.coarse]] = True
+        before, after = np.where(cut[of.coarse], of.coarse, -1)[parts.label], parted.coarse[parts.label]
+        given = (*parts.given[:3], before, after)
+        probe_kernels.parted_costs(*given, *self._sizes, self._crowds, added, lost)
+        return added, lost
 
     def _without(self, partitions: Sequence[Labels], other: int | None = None) -> list[Labels]:
         """Partitions in which the innermost attribute, and perhaps another one, plays no part."""

@@ -7,7 +7,12 @@ questions may be asked in any order. When none is left, the finest and the coars
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
+import numpy.typing as npt
 
 from incrowd.search.optimal.blocks import Apart, Blocks, Labels, bits, first, join, labels_of, together
 from incrowd.search.optimal.partitions import Space
@@ -22,16 +27,35 @@ class Range:
     Args:
         blocks: Those of the finest partition.
         apart: Of each position, the positions that it shares no block with.
-        fine: Labels of the finest partition.
-        coarse: Labels of one that is no finer than any.
-        questions: The smallest joins that some of the partitions have and others do not.
+        questions: The smallest joins that some of the partitions have and others do not, and the blocks that each of
+            them makes of those of the finest partition.
     """
 
     blocks: Blocks
     apart: Apart
-    fine: Labels = field(compare=False)
-    coarse: Labels = field(compare=False)
-    questions: tuple[int, ...] = field(compare=False)
+    questions: Mapping[int, Blocks] = field(compare=False)
+
+    @cached_property
+    def fine(self) -> Labels:
+        """Labels of the finest partition."""
+        return labels_of(self.blocks, len(self.apart))
+
+    @cached_property
+    def coarse(self) -> Labels:
+        """Labels of a partition that is no finer than any."""
+        made = (block for blocks in self.questions.values() for block in blocks)
+        return labels_of(join((*self.blocks, *made)), len(self.apart))
+
+    @cached_property
+    def near(self) -> npt.NDArray[np.bool_]:
+        """Which values may share a block, labels x labels of the finest partition; true for a label and itself."""
+        size = len(self.apart)
+        width = (size + 7) // 8
+        rows = np.frombuffer(b"".join(far.to_bytes(width, "little") for far in self.apart), np.uint8)
+        far = np.unpackbits(rows.reshape(size, width), axis=1, count=size, bitorder="little")
+        is_in = (self.fine[:, None] == np.arange(size)).astype(np.float32)  # positions x labels
+        are_far = is_in.T @ far.astype(np.float32) @ is_in
+        return np.asarray((are_far == 0) & (self.coarse[:, None] == self.coarse))
 
 
 class Ranges:
@@ -43,49 +67,49 @@ class Ranges:
 
     def __init__(self, space: Space) -> None:
         self._space, self._known = space, dict[tuple[Blocks, Apart], Range]()
-        self._joins = tuple(space.smallest_joins())
 
     def everything(self) -> Range:
         """All partitions of the space."""
         size = self._space.size
-        return self._range(tuple(1 << position for position in range(size)), (0,) * size)
+        blocks = tuple(1 << position for position in range(size))
+        questions = {smallest: self._space.made(blocks, smallest) for smallest in self._space.smallest_joins()}
+        return Range(blocks, (0,) * size, questions)
 
     def joined(self, old: Range, smallest: int) -> Range:
         """The partitions of a range that make one of its smallest joins."""
-        made = self.made(old, smallest)
-        blocks = [block for block in old.blocks if not any(block & new for new in made)]
-        return self._range(tuple(sorted((*blocks, *made), key=first)), old.apart)
-
-    def made(self, old: Range, smallest: int) -> Blocks:
-        """The blocks that one of its smallest joins makes of those of the finest partition of a range."""
-        return self._space.made(old.blocks, smallest)
+        made = old.questions[smallest]
+        kept = [block for block in old.blocks if not any(block & new for new in made)]
+        blocks = tuple(sorted((*kept, *made), key=first))
+        if (known := self._known.get((blocks, old.apart))) is not None:
+            return known
+        questions = {}
+        for other, before in old.questions.items():
+            if any(other & ~new == 0 for new in made):  # answered
+                continue
+            after = before
+            if any(block & new for block in before for new in made):
+                after = self._space.made(blocks, other)
+            if after == before or all(together(block, old.apart) for block in after):
+                questions[other] = after
+        return self._remembered(Range(blocks, old.apart, questions))
 
     def parted(self, old: Range, smallest: int) -> Range:
         """The partitions of a range that do not."""
-        apart = list(old.apart)
-        for piece in self._space.pieces(smallest):
+        apart, pieces = list(old.apart), self._space.pieces(smallest)
+        for piece in pieces:
             for position in bits(piece):
                 apart[position] |= smallest & ~piece
-        return self._range(old.blocks, tuple(apart))
+        if (known := self._known.get((old.blocks, tuple(apart)))) is not None:
+            return known
 
-    def _range(self, blocks: Blocks, apart: Apart) -> Range:
-        if (blocks, apart) not in self._known:
-            if len(self._known) >= MOST_RANGES:
-                self._known.clear()
-            self._known[blocks, apart] = self._new(blocks, apart)
-        return self._known[blocks, apart]
+        def is_allowed(block: int) -> bool:
+            return sum(block & piece != 0 for piece in pieces) < 2
 
-    def _new(self, blocks: Blocks, apart: Apart) -> Range:
-        block_of = {position: block for block in blocks for position in bits(block)}
-        questions: list[int] = []
-        grown: list[int] = []
-        for smallest in self._joins:
-            if smallest & ~block_of[first(smallest)] == 0:
-                continue
-            new = self._space.made(blocks, smallest)
-            if all(together(block, apart) for block in new):
-                questions.append(smallest)
-                grown += new
-        size = self._space.size
-        coarse = labels_of(join((*blocks, *grown)), size)
-        return Range(blocks, apart, labels_of(blocks, size), coarse, tuple(questions))
+        questions = {other: made for other, made in old.questions.items() if all(map(is_allowed, made))}
+        return self._remembered(Range(old.blocks, tuple(apart), questions))
+
+    def _remembered(self, new: Range) -> Range:
+        if len(self._known) >= MOST_RANGES:
+            self._known.clear()
+        self._known[new.blocks, new.apart] = new
+        return new
