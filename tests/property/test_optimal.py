@@ -193,8 +193,8 @@ def test_without_suppression_a_union_of_good_classes_being_good_is_enough(proble
     best = brute_force(rows, labels, trees, [scheme] * len(trees), k, 0, cost, lambda inside: len(inside) % k == 0)
     prunings = [word for word in PRUNINGS if word != off]
     options = {"scheme": scheme, "cost": cost, "direction": direction, "prunings": prunings}
-    if scheme == "bhs" and direction == "auto":
-        options["prunings"] = "all"  # the lattice
+    if direction == "pairs" or (scheme == "bhs" and direction == "auto"):
+        options["prunings"] = "all"  # as the lattice has
     found = optimal(table, (requirement(table, Tables(k)),), Run(), **options)
     assert total(found, (rows,)) == pytest.approx(best, abs=1e-9)
 

@@ -12,11 +12,10 @@ from collections.abc import Sequence
 
 from incrowd.errors import PolicyError
 from incrowd.run import Run
-from incrowd.search.optimal import level_lattice
+from incrowd.search.optimal import level_lattice, pairs
 from incrowd.search.optimal.blocks import Labels, blocks_of, labels_of
 from incrowd.search.optimal.branch_and_bound import Search
 from incrowd.search.optimal.costs import Costs, Partitions
-from incrowd.search.optimal.innermost import innermost_of
 from incrowd.search.optimal.level_lattice import LevelLattice
 from incrowd.search.optimal.pairs import PairSearch
 from incrowd.search.optimal.partitions import TreeSpace
@@ -111,7 +110,7 @@ def _search(costs: Costs, limit: int, begun: Sequence[list[Labels]], run: Run) -
         search = LevelLattice(costs, limit, run)
     else:
         seed = Seeds(costs, limit, run.quietly(quick(run))).best(begun)
-        if asks_pairs(costs):
+        if pairs.is_best(costs):
             search = PairSearch(costs, limit, run)
         else:
             search = Search(costs, limit, goes_up(costs.domains, "auto", seed[1] if seed else None), run)
@@ -123,14 +122,6 @@ def _search(costs: Costs, limit: int, begun: Sequence[list[Labels]], run: Run) -
 def quick(run: Run) -> float:
     """Seconds for a part of looking for a seed."""
     return QUICK if run.seconds_left is None else max(min(QUICK, run.seconds_left / 6), 1e-3)
-
-
-def asks_pairs(costs: Costs) -> bool:
-    """Whether a search should ask of pairs of values: where an attribute can be solved, and others are no sets.
-
-    Sets hold a value together with any others, so that keeping two apart says little.
-    """
-    return innermost_of(costs) is not None
 
 
 def goes_up(domains: Sequence[Domain], direction: str, seed: list[Labels] | None) -> bool:

@@ -47,6 +47,12 @@ def innermost_of(costs: Costs) -> int | None:
     return max(sizes, key=lambda index: sizes[index], default=None)
 
 
+def most_even(costs: Costs) -> int | None:
+    """The attribute over whose values records are spread most evenly, of those that can be solved; None if none."""
+    spread = {i: float((costs.value_counts[i] ** 2).sum()) for i in range(len(costs.domains)) if fits(costs, i)}
+    return min(spread, key=lambda index: spread[index], default=None)
+
+
 def fits(costs: Costs, index: int) -> bool:
     """Whether an attribute can be solved given the others, and is worth it."""
     space, requirement = costs.domains[index].space, costs.requirement
@@ -56,9 +62,19 @@ def fits(costs: Costs, index: int) -> bool:
         return False
     if (space.mode == "set" and space.size > MOST_BITS) or space.size * len(costs.rows) > MOST_CELLS:
         return False
-    blocks = [1 << len(below) if space.mode == "set" else len(below) ** 2 for below in space.tree.children]
-    members = sum(count * mask.bit_count() for count, mask in zip(blocks, space.tree.masks, strict=True))
+    pairs = zip(_blocks_below(space), space.tree.masks, strict=True)
+    members = sum(count * mask.bit_count() for count, mask in pairs)
     return members <= MOST_MEMBERS
+
+
+def most_blocks(space: TreeSpace) -> int:
+    """How many blocks a space has at most."""
+    return sum(_blocks_below(space))
+
+
+def _blocks_below(space: TreeSpace) -> list[int]:
+    """How many blocks the children of each node make at most."""
+    return [1 << len(below) if space.mode == "set" else len(below) ** 2 for below in space.tree.children]
 
 
 @dataclass(frozen=True)

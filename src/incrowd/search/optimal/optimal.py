@@ -1,7 +1,8 @@
 """Optimal anonymization (Li and Li 2007): the cheapest anonymization that a generalization scheme allows, with proof.
 
-`schemes` says which partitions each attribute may have, `costs` what they cost, `branch_and_bound` finds the cheapest
-combination, `level_lattice` does so faster where all attributes are generalized by levels. What is found comes with its
+`schemes` says which partitions each attribute may have, `costs` what they cost. `branch_and_bound` finds the cheapest
+combination as in the paper; `pairs` does so with far fewer nodes, and `level_lattice` where all attributes are
+generalized by levels. What is found comes with its
 cost, a lower bound that no anonymization of the scheme can beat, and the gap between them: 0 means optimal.
 
 The default cost is NCP, the loss per cell. DM looks at the sizes of classes only: it is as content with some columns
@@ -13,17 +14,18 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from incrowd.errors import InfeasibleError
+from incrowd.errors import InfeasibleError, PolicyError
 from incrowd.privacy.model import Requirements, with_suppression
 from incrowd.recodings.attributes.any_kind import AttributeRecoding
 from incrowd.recodings.by_value import ByValue
 from incrowd.run import Run
 from incrowd.search.method import SearchResult
-from incrowd.search.optimal import PRUNINGS, level_lattice
+from incrowd.search.optimal import PRUNINGS, level_lattice, pairs
 from incrowd.search.optimal.blocks import Labels, blocks_of
 from incrowd.search.optimal.branch_and_bound import Search, solved_of
-from incrowd.search.optimal.chain import asks_pairs, climbed, goes_up, quick
+from incrowd.search.optimal.chain import climbed, goes_up, quick
 from incrowd.search.optimal.costs import Costs
+from incrowd.search.optimal.innermost import most_even
 from incrowd.search.optimal.level_lattice import LevelLattice
 from incrowd.search.optimal.pairs import PairSearch
 from incrowd.search.optimal.scheme_sizes import explain
@@ -61,7 +63,8 @@ def optimal(
             taxonomy, else ops.
         cost: What is to be low: "ncp", "dm", "hdm" or "cm".
         suppress: The share of records that may be left out, 0 to 1.
-        direction: "bottom-up" from the original values, "top-down" from the most general ones, or "auto".
+        direction: "bottom-up" from the original values, "top-down" from the most general ones, "pairs" where it
+            matters most, or "auto".
         prunings: "all", or the names of those to use.
         order: The order of a column's values for ops and gops, where it is not that of the taxonomy or the text.
         gap: Stop when the cost is proven to be within this share of the optimum.
@@ -80,18 +83,26 @@ def optimal(
     if suppress > 0:  # the prunings need more of a model then; see `costs`
         with_suppression(requirement.models)
     chosen = PRUNINGS if prunings == "all" else (prunings,) if isinstance(prunings, str) else tuple(prunings)
+    if direction == "pairs" and set(chosen) != set(PRUNINGS):
+        raise PolicyError("the direction 'pairs' uses all prunings; leave 'prunings' out, or choose another direction")
     domains = domains_of(table, scheme, order)
     costs = Costs(table, domains, cost, requirement, priorities)
     limit = budget_of(table, suppress)
     is_lattice = direction == "auto" and chosen == PRUNINGS and level_lattice.fits(costs)
-    spaces = explain(domains, None if is_lattice else solved_of(costs, chosen))
+    by_pairs = direction == "pairs" or (direction == "auto" and chosen == PRUNINGS and pairs.is_best(costs))
+    solved = most_even(costs) if by_pairs else solved_of(costs, chosen)
+    spaces = explain(domains, None if is_lattice else solved)
     run.note("\n".join(spaces))
     with run.at_most(SECONDS):
         if is_lattice:
             search: Search | PairSearch | LevelLattice = LevelLattice(costs, limit, run, gap, memory)
         else:
             seed = _seed(table, costs, limit, order, run, "seeding" in chosen)
-            search = _branching(costs, limit, run, direction, chosen, seed, gap, memory)
+            if by_pairs:
+                search = PairSearch(costs, limit, run, gap, memory)
+            else:
+                up = goes_up(domains, direction, seed[1] if seed and "seeding" in chosen else None)
+                search = Search(costs, limit, up, run, chosen, gap, memory)
             search.offer(*(seed or NOTHING))
         search.run()
     if (partitions := search.partitions) is None:
@@ -103,17 +114,6 @@ def optimal(
         run.note(f"stopped after {SECONDS} seconds, since no time limit was given; a longer one may find a lower cost")
     facts = {**_proof(search, costs), "spaces": spaces}
     return _found(table, costs, partitions, facts)
-
-
-def _branching(
-    costs: Costs, limit: int, run: Run, direction: str, chosen: Sequence[str], seed: Seed | None, gap: float,
-    memory: float,
-) -> Search | PairSearch:  # fmt: skip
-    """The branch and bound search for a direction."""
-    if direction == "pairs" or (direction == "auto" and tuple(chosen) == PRUNINGS and asks_pairs(costs)):
-        return PairSearch(costs, limit, run, gap, memory)
-    up = goes_up(costs.domains, direction, seed[1] if seed and "seeding" in chosen else None)
-    return Search(costs, limit, up, run, chosen, gap, memory)
 
 
 def _seed(

@@ -26,7 +26,8 @@ from incrowd.search.optimal import probes
 from incrowd.search.optimal.best_first import BestFirst
 from incrowd.search.optimal.blocks import Labels
 from incrowd.search.optimal.costs import Costs
-from incrowd.search.optimal.innermost import Innermost, innermost_of
+from incrowd.search.optimal.innermost import Innermost, most_even
+from incrowd.search.optimal.partitions import TreeSpace
 from incrowd.search.optimal.probes import Probes, Sides
 from incrowd.search.optimal.ranges import Range, Ranges
 
@@ -52,6 +53,14 @@ class Node:
     known: Mapping[Question, Sides] = field(default_factory=dict)
 
 
+def is_best(costs: Costs) -> bool:
+    """Whether this search is the fastest: where an attribute can be solved, and sets can be bounded well."""
+    solved = most_even(costs)
+    spaces = [domain.space for domain in costs.domains]
+    sets = any(isinstance(space, TreeSpace) and space.mode == "set" for space in spaces)
+    return solved is not None and (probes.fits(costs, solved) or not sets)
+
+
 class PairSearch(BestFirst[Node]):
     """A search by questions.
 
@@ -69,7 +78,7 @@ class PairSearch(BestFirst[Node]):
         super().__init__(costs, run, gap, int(memory * 1e6 / NODE_BYTES))
         self._limit = limit
         self._ranges = [Ranges(domain.space) for domain in costs.domains]
-        self._solved = innermost_of(costs)
+        self._solved = most_even(costs)
         self._innermost: Innermost | None = None
         self._probes: Probes | None = None
 
@@ -79,7 +88,7 @@ class PairSearch(BestFirst[Node]):
     def _prepare(self) -> None:
         if self._solved is not None:
             self._innermost = Innermost(self.costs, self._solved, self._limit, self._run)
-            if probes.fits(self.costs, self._innermost):
+            if probes.fits(self.costs, self._solved):
                 self._probes = Probes(self.costs, self._innermost, self._limit, self._ranges, self._run)
 
     def _hopeless(self, bound: float) -> bool:

@@ -223,7 +223,7 @@ def far_costs(
 
 
 @compiled
-def cheapest_runs(costs: Any, lost: Any, limit: float, begins: Any, ends: Any, order: Any) -> float:
+def cheapest_runs(costs: Any, lost: Any, limit: float, begins: Any, ends: Any, order: Any) -> Any:
     """The cheapest way to cover all positions by runs of them, none of which may lose too much.
 
     Args:

@@ -20,14 +20,15 @@ from incrowd.run import Run
 from incrowd.search.optimal import innermost_kernels, probe_kernels
 from incrowd.search.optimal.blocks import Labels, bits
 from incrowd.search.optimal.costs import Classes, Costs
-from incrowd.search.optimal.innermost import Innermost, members_of
+from incrowd.search.optimal.innermost import Innermost, members_of, most_blocks
 from incrowd.search.optimal.partitions import TreeSpace
 from incrowd.search.optimal.ranges import Range, Ranges
 from incrowd.search.optimal.slices import RunOver
 from incrowd.table.class_counts import ClassCounts
 from incrowd.table.grouping import Counts, Floats
 
-MOST_CELLS = 4_000_000  # tuples times lines
+MOST_LINES = 2_000
+MOST_CELLS = 1_000_000  # values of the innermost attribute times tuples
 
 Sides = tuple[float, float]  # bounds of making it, and of keeping its values apart
 
@@ -75,9 +76,11 @@ class Parts:
         return self.sums, self.order, self.bucket, self.label
 
 
-def fits(costs: Costs, innermost: Innermost) -> bool:
-    """Whether bounds can be found this way."""
-    return costs.cost == "dm" and len(innermost.blocks) * len(costs.rows) <= MOST_CELLS
+def fits(costs: Costs, index: int) -> bool:
+    """Whether bounds can be found this way where an attribute is solved."""
+    space = costs.domains[index].space
+    few = isinstance(space, TreeSpace) and most_blocks(space) <= MOST_LINES
+    return few and costs.cost == "dm" and space.size * len(costs.rows) <= MOST_CELLS
 
 
 class Probes:

@@ -228,6 +228,7 @@ def test_little_memory_changes_the_order_not_the_optimum(monkeypatch):
         ({"scheme": "ops", "gap": 2}, "The 'gap' parameter must be a number from 0 to 1. Got 2."),
         ({"scheme": "ops", "memory": 0.5}, "The 'memory' parameter must be a number from 1 to 1.07374e+09. Got 0.5."),
         ({"scheme": "ops", "direction": "up"}, "'direction' parameter must be one of auto, bottom-up, top-down"),
+        ({"scheme": "ops", "direction": "pairs", "prunings": ["bound"]}, "the direction 'pairs' uses all prunings;"),
         ({"scheme": "ops", "prunings": ["bounds"]}, "'prunings' parameter must be all, or some of bound, applicators,"),
         (
             {"scheme": "ops", "order": {"x0": ["v0", "v1"]}},
