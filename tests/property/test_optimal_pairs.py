@@ -51,6 +51,7 @@ def test_each_question_halves_a_range_and_none_is_left_at_the_end(taxonomy, sche
         joined, parted = ranges.joined(of, question), ranges.parted(of, question)
         sides = [inside(joined, space), inside(parted, space)]
         assert all(sides)
+        assert all(space.valid(blocks_of(side.coarse.tolist())) for side in (joined, parted))
         assert sorted(map(sorted, left)) == sorted(map(sorted, [*sides[0], *sides[1]]))
         of, left = data.draw(st.sampled_from(list(zip((joined, parted), sides, strict=True))))
         for blocks in left:

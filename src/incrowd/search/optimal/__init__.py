@@ -21,7 +21,7 @@ METHODS = {
             "cost": Option("measure to minimize", Choice(("dm", "hdm", "ncp", "cm"))),
             "suppress": Option("share of the records that may be left out", Number(0, 1)),
             "priorities": PRIORITIES,
-            "direction": Option("where the search starts", Choice(("auto", "bottom-up", "top-down", "pairs"))),
+            "direction": Option("how the search goes", Choice(("auto", "bottom-up", "top-down", "pairs"))),
             "prunings": Option("the prunings to use", Words(PRUNINGS)),
             "order": Option(
                 "the order of a column's values, for ops and gops", ByColumn(Texts(), "education=low,middle,high")

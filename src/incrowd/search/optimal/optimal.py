@@ -1,9 +1,9 @@
 """Optimal anonymization (Li and Li 2007): the cheapest anonymization that a generalization scheme allows, with proof.
 
 `schemes` says which partitions each attribute may have, `costs` what they cost. `branch_and_bound` finds the cheapest
-combination as in the paper; `pairs` does so with far fewer nodes, and `level_lattice` where all attributes are
-generalized by levels. What is found comes with its
-cost, a lower bound that no anonymization of the scheme can beat, and the gap between them: 0 means optimal.
+combination as in the paper; `pairs` needs far fewer nodes, and `level_lattice` is for attributes that are all
+generalized by levels. What is found comes with its cost, a lower bound that no anonymization of the scheme can beat,
+and the gap between them: 0 means optimal.
 
 The default cost is NCP, the loss per cell. DM looks at the sizes of classes only: it is as content with some columns
 as they are and all others starred as with all columns a little coarser.

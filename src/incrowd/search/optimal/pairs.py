@@ -106,7 +106,8 @@ class PairSearch(BestFirst[Node]):
             self.pruned += 1
             return
         for side, bound in enumerate(node.known[question]):
-            self._push(Node(self._answered(node.ranges, question, side), bound, node.known))
+            child = self._answered(node.ranges, question, side)
+            self._push(Node(child, max(bound, node.bound), node.known))
 
     def _asked(self, node: Node) -> Question | None:
         """The question to ask; None if nothing is left to be asked. Answers on the way what can be answered."""

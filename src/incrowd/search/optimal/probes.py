@@ -7,6 +7,11 @@ finest partitions never costs less when it grows, and never is released where al
 What a question changes is little. A join merges some classes of the finest partitions and leaves the coarsest ones;
 keeping values apart cuts some crowds of the coarsest partitions and leaves the finest ones. So the costs of all blocks
 of the innermost attribute (lines) are found once for a node, and for a question only what those classes or crowds add.
+
+Under sets two values that are apart may both be together with a third one, so that the coarsest partition still joins
+them. Of the attribute that is asked about, a value therefore counts as released only if there are enough records that
+have a value near it, one that is not apart from it, and that the coarsest partitions of the other attributes put
+together with it: whatever block it ends up in holds only such values. This too is never more than the truth.
 """
 
 from __future__ import annotations
@@ -27,10 +32,9 @@ from incrowd.search.optimal.slices import RunOver
 from incrowd.table.class_counts import ClassCounts
 from incrowd.table.grouping import Counts, Floats
 
-MOST_LINES = 2_000
-MOST_CELLS = 1_000_000  # values of the innermost attribute times tuples
+MOST_CELLS = 5_000_000  # blocks of the innermost attribute times tuples
 
-Sides = tuple[float, float]  # bounds of making it, and of keeping its values apart
+Sides = tuple[float, float]  # bounds of making a join, and of keeping its values apart
 
 
 @dataclass(frozen=True)
@@ -79,8 +83,7 @@ class Parts:
 def fits(costs: Costs, index: int) -> bool:
     """Whether bounds can be found this way where an attribute is solved."""
     space = costs.domains[index].space
-    few = isinstance(space, TreeSpace) and most_blocks(space) <= MOST_LINES
-    return few and costs.cost == "dm" and space.size * len(costs.rows) <= MOST_CELLS
+    return costs.cost == "dm" and isinstance(space, TreeSpace) and most_blocks(space) * len(costs.rows) <= MOST_CELLS
 
 
 class Probes:
