@@ -32,7 +32,8 @@ from incrowd.search.optimal.slices import RunOver
 from incrowd.table.class_counts import ClassCounts
 from incrowd.table.grouping import Counts, Floats
 
-MOST_CELLS = 5_000_000  # blocks of the innermost attribute times tuples
+MOST_LINES = 6_000
+MOST_CELLS = 5_000_000  # lines times tuples
 
 Sides = tuple[float, float]  # bounds of making a join, and of keeping its values apart
 
@@ -83,7 +84,10 @@ class Parts:
 def fits(costs: Costs, index: int) -> bool:
     """Whether bounds can be found this way where an attribute is solved."""
     space = costs.domains[index].space
-    return costs.cost == "dm" and isinstance(space, TreeSpace) and most_blocks(space) * len(costs.rows) <= MOST_CELLS
+    if costs.cost != "dm" or not isinstance(space, TreeSpace):
+        return False
+    lines = most_blocks(space)
+    return lines <= MOST_LINES and lines * len(costs.rows) <= MOST_CELLS
 
 
 class Probes:
