@@ -49,7 +49,8 @@ ABOUT = """# Utility
 `python -m benchmarks.utility --shared FOLDER`: every method at k = 5, 10, 50 and 200. The target is told to
 the methods (`auto` is then a top-down search). *Error* is that of a decision tree on a third of the released rows,
 after training on the others; it may use columns that are not quasi-identifying too. A run may take {limit} CPU seconds,
-and a trial as many again; `optimal` is stopped after 20 s and gives the best that it has. *ARX, local* are figures of ARX, measured once on the same rows, attributes and hierarchies.
+and a trial as many again; `optimal` is stopped after 20 s and gives the best that it has.
+*ARX, local* are figures of ARX, measured once on the same rows, attributes and hierarchies.
 """
 
 
