@@ -1,4 +1,4 @@
-"""What a target tells apart, straight from the definition: record by record, every node of a hierarchy as a split."""
+"""What a target tells apart, straight from the definition: record by record, every node and every cut as a split."""
 
 from collections import Counter
 from math import log2
@@ -12,8 +12,9 @@ def information(count):
 
 
 def bits(labels):
-    """What it takes to tell some labels."""
-    return information(len(labels)) - sum(map(information, Counter(labels).values()))
+    """What it takes to tell some labels, of those that are known."""
+    known = [label for label in labels if label is not None]
+    return information(len(known)) - sum(map(information, Counter(known).values()))
 
 
 def nodes_above(hierarchy, code):
@@ -25,36 +26,43 @@ def nodes_above(hierarchy, code):
     return found
 
 
+def splits_of(hierarchies):
+    """All splits as (attribute, first code, one more than the last), in the order in which equal ones are taken."""
+    for attribute in sorted(range(len(hierarchies)), key=lambda a: hierarchies[a].name):
+        hierarchy = hierarchies[attribute]
+        if hierarchy.kind in ("intervals", "calendar"):
+            yield from ((attribute, 0, cut) for cut in range(1, len(hierarchy.leaves)))
+        else:
+            yield from ((attribute, int(start), int(stop)) for start, stop in zip(*hierarchy.spans(), strict=True))
+
+
 def regions(records, labels, hierarchies, good):
-    """The regions in preorder, each as (parent, members, what its split saves, split).
+    """The regions in preorder, each as (parent, members, what its split saves, split), and all splits that were tried.
 
     Args:
         records: The code of each attribute, of each record.
-        labels: The label of each record.
+        labels: The label of each record, None if it is not known.
         hierarchies: The hierarchy of each attribute.
         good: Whether so many records are enough for a class.
     """
-    paths = [[set(nodes_above(h, code)) for h, code in zip(hierarchies, record, strict=True)] for record in records]
-    price = information(len(records)) // len(records)
-    splits = [
-        (attribute, node)
-        for attribute in sorted(range(len(hierarchies)), key=lambda a: hierarchies[a].name)
-        for node in range(hierarchies[attribute].size)
-    ]
+    known = sum(label is not None for label in labels)
+    price = information(known) // max(1, known)
+    tried = []
 
     def grown(members):
         best = None
-        for attribute, node in splits:
-            inside = [i for i in members if node in paths[i][attribute]]
-            outside = [i for i in members if node not in paths[i][attribute]]
+        for attribute, start, stop in splits_of(hierarchies):
+            inside = [i for i in members if start <= records[i][attribute] < stop]
+            outside = [i for i in members if not start <= records[i][attribute] < stop]
             if not (good(len(inside)) and good(len(outside))):
                 continue
             saved = bits([labels[i] for i in members])
             saved -= bits([labels[i] for i in inside]) + bits([labels[i] for i in outside])
             if saved > price // 4 and (best is None or saved > best[0]):
-                best = saved, (attribute, node), inside, outside
+                best = saved, (attribute, start, stop), inside, outside
         if best is None:
             return members, 0, None, (), 0
+        tried.append((best[1], best[0]))
         below = grown(best[2]), grown(best[3])
         net = best[0] - price + sum(side[-1] for side in below)
         return (members, best[0], best[1], below, net) if net > 0 else (members, 0, None, (), 0)
@@ -69,7 +77,7 @@ def regions(records, labels, hierarchies, good):
             laid(side, number)
 
     laid(grown(list(range(len(records)))), -1)
-    return found
+    return found, tried
 
 
 def details(found, everything):

@@ -115,7 +115,7 @@ def cover(
         view = seen_by_target(table, hierarchies, detail, requirement, run)
     parts, facts = _parts(view, requirement, objective, rounds, effort, budget, run)
     mapping = view.mapping(table, hierarchies, parts)
-    if not budget and not priorities:
+    if not budget and not priorities and objective != "target":
         facts |= proven(table, requirement, hierarchies, mapping, run, MOST if proof == "bound" else QUICK)
     return SearchResult(ByTuple.of(mapping, run.seed), facts={"objective": objective, **facts})
 

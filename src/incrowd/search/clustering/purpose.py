@@ -1,14 +1,17 @@
 """A table as a target sees it: values that tell nothing apart are one, and regions are one attribute more.
 
 Clustering works on that table as on any other. The hierarchy of an attribute that splits some region is cut down to the
-nodes of its splits, so that a released column has few and the same words everywhere, from which a model can learn;
-attributes that split none stay as they are. A class that stays in its region costs what its cells lose; to leave it
-costs far more, by what the target loses (see `regions`). The region itself is not released.
+nodes of its splits, and numbers and dates with cuts are ranges between them, so that a released column has few and the
+same words everywhere, from which a model can learn. An attribute that splits none, but was about to, is cut down to the
+splits that saved too little; others stay as they are. A class that stays in its region costs what its cells lose; to
+leave it costs far more, by what the target loses (see `regions`). The region itself is not released. Where the target
+tells nothing apart, the table stays as it is.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -17,9 +20,10 @@ import numpy.typing as npt
 from incrowd.privacy.model import Requirement
 from incrowd.recodings.hierarchies import Hierarchy, Nodes, hierarchy_of
 from incrowd.recodings.mapping import LocalMapping, common, mapping_of, nodes_of, trace
+from incrowd.recodings.ranges import Ranges
 from incrowd.run import Run
-from incrowd.search.clustering.regions import regions_of
-from incrowd.table.attributes import Attribute, TaxonomyAttribute
+from incrowd.search.clustering.regions import Regions, regions_of
+from incrowd.table.attributes import Attribute, NumberAttribute, TaxonomyAttribute
 from incrowd.table.compressed import CompressedTable
 from incrowd.table.grouping import Codes, count, group
 from incrowd.taxonomies.taxonomy import Taxonomy
@@ -32,6 +36,49 @@ LARGEST = 1 << 60  # of a product of details and records
 
 
 @dataclass(frozen=True)
+class Words:
+    """What a search makes of the values of an attribute.
+
+    Args:
+        attribute: The attribute that is searched.
+        code: The code of each original one.
+        nodes: The original node of each node; of an attribute with cuts there is none.
+        start: The first original code that each node stands for.
+        stop: One more than the last.
+    """
+
+    attribute: Attribute
+    code: Numbers
+    nodes: Nodes | None
+    start: Nodes
+    stop: Nodes
+
+    def released(
+        self, attribute: Attribute, hierarchy: Hierarchy, seen: Hierarchy, nodes: Nodes, groups: Numbers
+    ) -> tuple[Hierarchy, Nodes]:
+        """The hierarchy that is released of an original attribute, and the node of each group.
+
+        Args:
+            attribute: The original attribute.
+            hierarchy: Its hierarchy.
+            seen: The hierarchy that was searched.
+            nodes: Nodes of it.
+            groups: The group of each; they are numbered from 0 without gaps.
+        """
+        if self.nodes is not None:
+            return hierarchy, self.nodes[common(seen, nodes, groups)]
+        assert isinstance(attribute, NumberAttribute)
+        size = int(groups.max()) + 1
+        starts, stops = np.full(size, attribute.size), np.zeros(size, np.int64)
+        np.minimum.at(starts, groups, self.start[nodes])
+        np.maximum.at(stops, groups, self.stop[nodes])
+        starts[(stops > len(attribute.numbers)) & (starts < len(attribute.numbers))] = 0  # some are missing
+        spans = list(zip(starts.tolist(), stops.tolist(), strict=True))
+        ranges = Ranges.of(attribute, spans)
+        return ranges, np.array([ranges.node(*span) for span in spans], np.int32)
+
+
+@dataclass(frozen=True)
 class View:
     """A table as a search sees it.
 
@@ -40,7 +87,7 @@ class View:
         hierarchies: The hierarchy of each of its attributes.
         detail: The detail of each node, per attribute.
         number: The tuple of each original one; None where they are the same.
-        nodes: The original node of each node, of the original attributes.
+        words: What became of the original attributes.
         fixed: Attributes that the search adds; rounds keep them at their most specific level.
     """
 
@@ -48,7 +95,7 @@ class View:
     hierarchies: Sequence[Hierarchy]
     detail: Sequence[Numbers]
     number: Numbers | None = None
-    nodes: Sequence[Nodes] = ()
+    words: Sequence[Words] = ()
     fixed: tuple[int, ...] = ()
 
     def mapping(self, table: CompressedTable, hierarchies: Sequence[Hierarchy], parts: Parts) -> LocalMapping:
@@ -61,21 +108,16 @@ class View:
         """
         if self.number is None:
             return mapping_of(table, hierarchies, *parts)
-        tuples = nodes_of(self.table, self.hierarchies)
+        tuples = nodes_of(self.table, self.hierarchies)[parts[0]]
+        tuples[parts[1] < 0] = 0  # nobody sees the range of those who are left out
         _, groups = np.unique(parts[1], return_inverse=True)
-        classes = np.stack(
-            [
-                nodes[common(hierarchy, tuples[parts[0], a], groups)]
-                for a, (nodes, hierarchy) in enumerate(
-                    zip(self.nodes, self.hierarchies[: len(hierarchies)], strict=True)
-                )
-            ],
-            axis=1,
-        )
+        released = [
+            words.released(table.attributes[a], hierarchies[a], self.hierarchies[a], tuples[:, a], groups)
+            for a, words in enumerate(self.words)
+        ]
+        made, classes = [hierarchy for hierarchy, _ in released], np.stack([nodes for _, nodes in released], axis=1)
         own, of_own, records = trace(self.number, table.counts, parts[0], np.where(parts[1] < 0, -1, groups), parts[2])
-        return LocalMapping.build(
-            hierarchies, nodes_of(table, hierarchies), own, classes[of_own], records, np.asarray(of_own < 0)
-        )
+        return LocalMapping.build(made, nodes_of(table, made), own, classes[of_own], records, np.asarray(of_own < 0))
 
 
 def seen_by_target(
@@ -95,21 +137,19 @@ def seen_by_target(
         run: Asked in between whether to go on.
     """
     regions = regions_of(table, hierarchies, requirement, run)
-    attributes: list[Attribute] = []
-    codes: list[Codes] = []
-    nodes: list[Nodes] = []
-    for a, hierarchy in enumerate(hierarchies):
-        used = {node for attribute, node in regions.splits if attribute == a}
-        taxonomy, origin, code = cut_down(hierarchy, used) if used else (None, np.arange(hierarchy.size), None)
-        attributes.append(TaxonomyAttribute(hierarchy.name, taxonomy) if taxonomy else table.attributes[a])
-        codes.append(table.codes[a] if code is None else code[table.codes[a]])
-        nodes.append(origin.astype(np.int32))
+    if len(regions.parent) == 1:
+        return View(table, hierarchies, detail)
+    pairs = zip(table.attributes, hierarchies, strict=True)
+    words = [_words(attribute, hierarchy, regions, a) for a, (attribute, hierarchy) in enumerate(pairs)]
     tree = Taxonomy(tuple(map(str, range(len(regions.parent)))), regions.parent.astype(np.int32))
-    attributes.append(TaxonomyAttribute("", tree))
-    codes.append(tree.start[regions.found])
+    attributes: list[Attribute] = [*(each.attribute for each in words), TaxonomyAttribute("", tree)]
+    codes: list[Codes] = [
+        *(each.code[column] for each, column in zip(words, table.codes, strict=True)),
+        tree.start[regions.found],
+    ]
     number, firsts = group(codes, [attribute.size for attribute in attributes])
     found = [hierarchy_of(attribute) for attribute in attributes]
-    cells = [column[origin] for column, origin in zip(detail, nodes, strict=True)]
+    cells = [_detail(*each) for each in zip(table.attributes, words, detail, strict=True)]
     lost = sum(int(column.max()) for column in cells)  # what the cells of a record can lose
     told = regions.details(WEIGHT * lost)
     coarser = 1 + (lost + max(told)) * table.records // LARGEST
@@ -118,9 +158,65 @@ def seen_by_target(
         found,
         [*(column // coarser for column in cells), np.array([each // coarser for each in told], np.int64)],
         number,
-        nodes,
+        words,
         (len(hierarchies),),
     )
+
+
+def _words(attribute: Attribute, hierarchy: Hierarchy, regions: Regions, place: int) -> Words:
+    """What the splits of an attribute, or else the hints, leave of its values."""
+    splits = [(split, gain) for split, gain in (*regions.splits, *regions.hints) if split.attribute == place]
+    start, stop = hierarchy.spans()
+    if not splits:
+        return Words(attribute, np.arange(attribute.size), np.arange(hierarchy.size, dtype=np.int32), start, stop)
+    if isinstance(attribute, NumberAttribute):
+        cuts = Counter[int]()
+        for split, gain in splits:
+            cuts[split.stop] += gain
+        tree, spans = nested(attribute.size, cuts, attribute.missing)
+        code = np.searchsorted(sorted({first for first, _ in spans}), np.arange(attribute.size), side="right") - 1
+        ends = np.array(spans, np.int32)
+        return Words(TaxonomyAttribute(hierarchy.name, tree), code, None, ends[:, 0], ends[:, 1])
+    used = [np.flatnonzero((start == split.start) & (stop == split.stop))[0] for split, _ in splits]
+    tree, origin, code = cut_down(hierarchy, used)
+    return Words(TaxonomyAttribute(hierarchy.name, tree), code, origin, start[origin], stop[origin])
+
+
+def _detail(attribute: Attribute, words: Words, detail: Numbers) -> Numbers:
+    """The detail of each node of what is searched, from that of the original nodes."""
+    if words.nodes is not None:
+        return detail[words.nodes]
+    assert isinstance(attribute, NumberAttribute)
+    kept: Numbers = np.rint((1 - attribute.loss(words.start, words.stop)) * int(detail.max())).astype(np.int64)
+    return kept
+
+
+def nested(size: int, cuts: Mapping[int, int], missing: int | None) -> tuple[Taxonomy, list[tuple[int, int]]]:
+    """A tree of ranges between cuts, in which the cut that saves most is made first, of equal ones the lowest.
+
+    Args:
+        size: Number of codes.
+        cuts: What each cut saves; it lies before this code.
+        missing: The code of missing values, the last one, which are set apart before anything else.
+
+    Returns:
+        The tree, and the first code, and one more than the last, of each of its nodes.
+    """
+    saved = dict(cuts)
+    if missing:
+        saved[missing] = max(saved.values(), default=0) + 1
+    spans: list[tuple[int, int]] = []
+    parent: list[int] = []
+    waiting = [(0, size, -1)]
+    while waiting:
+        start, stop, above = waiting.pop()
+        number = len(spans)
+        spans.append((start, stop))
+        parent.append(above)
+        if inner := [cut for cut in saved if start < cut < stop]:
+            cut = min(inner, key=lambda each: (-saved[each], each))
+            waiting += [(cut, stop, number), (start, cut, number)]
+    return Taxonomy(tuple(map(str, range(len(spans)))), np.array(parent, np.int32)), spans
 
 
 def _grouped(
