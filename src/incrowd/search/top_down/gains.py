@@ -40,11 +40,14 @@ class Gain(Protocol):
     def exact_split(self, edges: Ints) -> Fraction:
         """The same exactly."""
 
-    def best_cut(self, start: int, stop: int) -> int:
+    def best_cut(self, start: int, stop: int, room: int = 0) -> int:
         """The cut of [start, stop) in two that gains most, exactly; the lowest of equals.
 
         Where some cuts leave the room that was asked for on both sides, it is one of those.
         """
+
+    def room_of(self, start: int, cut: int, stop: int) -> int:
+        """Records on the smaller side of a cut."""
 
     def disclosures(self, suppressed: Mask) -> Floats:
         """Gain of disclosing each value out of the suppressed ones."""
@@ -91,11 +94,15 @@ class InformationGain:
         """Information gained over the children."""
         return self._exact(np.diff(self._below[edges], axis=0))
 
-    def best_cut(self, start: int, stop: int) -> int:
+    def room_of(self, start: int, cut: int, stop: int) -> int:
+        """Records on the smaller side of a cut."""
+        return int(np.diff(self._below[[start, cut, stop]].sum(axis=1)).min())
+
+    def best_cut(self, start: int, stop: int, room: int = 0) -> int:
         """The cut with the most information, of those with room."""
         left = self._below[start + 1 : stop] - self._below[start]  # cuts x labels
         whole = self._below[stop] - self._below[start]
-        allowed = with_room(left.sum(axis=1), int(whole.sum()), self._room)
+        allowed = with_room(left.sum(axis=1), int(whole.sum()), max(room, self._room))
         left = left[allowed]
         near = contenders(self._gain(whole, np.stack([left, whole - left], axis=1)))
         if len(near) > 1:
@@ -171,10 +178,15 @@ class LossReduction:
         children = zip(records.tolist(), edges[:-1].tolist(), edges[1:].tolist(), strict=True)
         return sum((n * (before - self._exact(*child)) for n, *child in children), Fraction()) / int(self._below[-1])
 
-    def best_cut(self, start: int, stop: int) -> int:
+    def room_of(self, start: int, cut: int, stop: int) -> int:
+        """Records on the smaller side of a cut."""
+        return int(np.diff(self._below[[start, cut, stop]]).min())
+
+    def best_cut(self, start: int, stop: int, room: int = 0) -> int:
         """The cut that removes most loss, that is, leaves least, of those with room."""
         whole = int(self._below[stop] - self._below[start])
-        cuts = start + 1 + with_room(self._below[start + 1 : stop] - self._below[start], whole, self._room)
+        below = self._below[start + 1 : stop] - self._below[start]
+        cuts = start + 1 + with_room(below, whole, max(room, self._room))
         left, right = self._below[cuts] - self._below[start], self._below[stop] - self._below[cuts]
         left_lost, right_lost = self._lost(np.full_like(cuts, start), cuts), self._lost(cuts, np.full_like(cuts, stop))
         records = left[0] + right[0]
@@ -217,7 +229,7 @@ class WeightedGain:
         self._gain, self._weight = gain, weight
         self.error = gain.error * float(weight)
         self.beneficial = gain.beneficial
-        self.best_cut = gain.best_cut
+        self.best_cut, self.room_of = gain.best_cut, gain.room_of
         self.suppression_beneficial = gain.suppression_beneficial
 
     def split(self, edges: Ints) -> float:

@@ -73,6 +73,11 @@ class Grouping:
         """All records, before the first step."""
         return Groups(slice(None), self._groups, self._size, self._weights)
 
+    def among(self, rows: Rows) -> Groups:
+        """The groups of some records."""
+        _, numbers, size = self._present(take(self._groups, rows), 1)
+        return Groups(rows, numbers, size, None if self._weights is None else take(self._weights, rows))
+
     def tried(self, rows: Rows, children: Codes, width: int) -> Split:
         """What would come of the groups of some records, which must be all records of these groups.
 

@@ -24,6 +24,8 @@ from incrowd.table.attributes import FlatAttribute, NumberAttribute, TaxonomyAtt
 from incrowd.table.class_counts import ClassCounts
 from incrowd.table.grouping import Codes, Counts, count
 
+MORE_ROOM = 16  # a cut that is tried elsewhere leaves at least so large a part more on its smaller side
+
 
 class Refiner(Protocol):
     """What the search asks of an attribute."""
@@ -54,10 +56,17 @@ class Refiner(Protocol):
 
 @dataclass
 class Shared:
-    """What all refiners of a search share."""
+    """What all refiners of a search share.
+
+    Args:
+        candidates: The open refinements.
+        promises: What must hold.
+        again: Whether a cut that broke a promise may be tried elsewhere.
+    """
 
     candidates: Candidates
     promises: Promises
+    again: bool = False
 
 
 @dataclass
@@ -112,11 +121,13 @@ class RangeRefiner:
         self._gain = gain
         self.error = gain.error
         self._candidates, self._promises = shared.candidates, shared.promises
+        self._again, self._broken = shared.again, list[SplitInterval]()
         self._ranges: dict[int, _Range] = {}  # by place
         self._slot_of_code = np.zeros(attribute.size, np.int64)  # slot 0 is that of codes under no candidate
         self._owner = np.full(1, NOBODY)  # the place of the candidate of each slot
         self._used = 1  # all slots are below it
         self._free: list[int] = []
+        self._missing = attribute.size if attribute.missing is None else attribute.missing
         if isinstance(attribute, TaxonomyAttribute):
             self._open_node(0)
         elif attribute.missing is not None and attribute.missing > 0:
@@ -200,7 +211,28 @@ class RangeRefiner:
             places = self._owner.take(slots)
             self._candidates.lower(promise, places, levels)
         for place in self._candidates.broken(places, self._promises.thresholds):
+            change = self._candidates.changes[place]
             self.close(place)
+            if self._again and isinstance(change, SplitInterval):
+                self._broken.append(change)
+
+    def cut_elsewhere(self) -> Rows | None:
+        """Open the next best cut with more room in place of one that broke a promise; the records that it is for.
+
+        None if there is no such cut, or none has broken one. Who asks shows it the groups of those records.
+        """
+        while self._broken:
+            broken = self._broken.pop()
+            start, stop = broken.start, broken.stop
+            if stop > self._missing:
+                continue  # missing values are set apart from all numbers, or not at all
+            room = self._gain.room_of(start, broken.at, stop)
+            room += max(1, room // MORE_ROOM)
+            cut = self._gain.best_cut(start, stop, room)
+            if self._gain.room_of(start, cut, stop) >= room:
+                self._open(SplitInterval(start, stop, cut), np.array([start, cut, stop]))
+                return self._records.under(start, stop)
+        return None
 
     def _open_node(self, node: int) -> None:
         assert isinstance(self._attribute, TaxonomyAttribute)

@@ -29,6 +29,7 @@ class Task:
         criterion: How the next refinement is chosen.
         priorities: Weights of attributes by name, which gains are multiplied by.
         rooms: Records that cuts of a number leave on both sides, where they can, by name.
+        again: Whether a number whose best cut breaks a promise is cut elsewhere, with more room.
     """
 
     table: CompressedTable
@@ -36,6 +37,7 @@ class Task:
     criterion: Criterion
     priorities: Mapping[str, float] | None = None
     rooms: Mapping[str, int] = field(default_factory=dict)
+    again: bool = False
 
 
 class Search:
@@ -58,6 +60,7 @@ class Search:
         self.candidates = Candidates(len(self.promises.thresholds), leave_out=leave_out)
         weights = weights_by_name([attribute.name for attribute in table.attributes], task.priorities)
         self._weights = list(weights.values())
+        self._again = task.again and not leave_out
         self._rooms = [task.rooms.get(attribute.name, 0) for attribute in table.attributes]
         self.refiners = [self._refiner(index) for index in range(len(table.attributes))]
         self._choice = Choice(
@@ -73,7 +76,7 @@ class Search:
         attribute = self.table.attributes[index]
         codes = self.codes[index]
         gain = gain_of(self.table, index, self._weights[index], self._rooms[index])
-        shared = Shared(self.candidates, self.promises)
+        shared = Shared(self.candidates, self.promises, self._again)
         if isinstance(attribute, FlatAttribute):
             return DisclosureRefiner(index, attribute, codes, gain, shared)
         return RangeRefiner(index, attribute, codes, gain, shared)

@@ -9,9 +9,11 @@ each step makes the cut strictly finer, and the result is maximal: refining neve
 was invalid once is invalid for good (it may be forgotten), and at the end none is left.
 
 What makes it fast: gains depend on the histogram of one attribute only; the anonymity after refining x is the smaller
-of the anonymity now and the smallest class that x would make, and that class only ever shrinks, so it is enough to
-look at the groups that a step changed. A step reads the records under the refined value, nothing else. (What holds for
-sizes holds for any privacy model: a class is never less protected than its less protected part.) Promises that no score
+of the anonymity now and the smallest class that x would make, and that class only ever shrinks, so it is enough to look
+at the groups that a step changed. A step reads the records under the refined value, nothing else. (What holds for sizes
+holds for any privacy model: a class is never less protected than its less protected part.) That is also why leaf
+partitions without a candidate need not be discarded, as TDS proposes (section 5.5): a step never reads them, since no
+value of theirs is refined any more, and all that is kept of a record is the number of its class. Promises that no score
 needs, such as those about sensitive columns beside k, are looked at for the best candidate only (see `late_promises`).
 
 With a budget (`suppress`) a refinement is valid if leaving out the records of bad classes stays within it (see
@@ -40,6 +42,7 @@ from incrowd.search.top_down.distant import DistantSearch
 from incrowd.search.top_down.groups import Grouping, Groups, Rows, Split, Weights
 from incrowd.search.top_down.late_promises import LatePromises
 from incrowd.search.top_down.leaving_out import LeavingOut
+from incrowd.search.top_down.refiners import RangeRefiner
 from incrowd.search.top_down.restarts import cost_of, drawn
 from incrowd.search.top_down.search import Search, Task
 from incrowd.table.compressed import CompressedTable
@@ -90,7 +93,7 @@ def top_down(
             break
         run.amount(restart, restarts, "restarts")
         weights, rooms = drawn(table, priorities, run.seed, restart)
-        another = replace(task, priorities=weights, rooms=rooms)
+        another = replace(task, priorities=weights, rooms=rooms, again=True)
         tried = _searched(another, run, budget, max_steps, tell=False)
         if (cost := cost_of(table, tried.recoding)) < least:
             found, least = tried, cost
@@ -137,6 +140,7 @@ class _Search(Search):
         ]
         for requirement, grouping in enumerate(self._groupings):
             self._observe(requirement, grouping.everyone())
+        self._cut_elsewhere()
 
     def best(self) -> Best | None:
         """The best candidate that keeps the late promises too; those that do not are forgotten."""
@@ -171,7 +175,16 @@ class _Search(Search):
             self._observe(requirement, split.changed)
             if split.touched is not split.changed:  # new candidates have seen none of them
                 refiner.observe(requirement, split.touched)
+        self._cut_elsewhere()
         return self.step(number, index, change, best)
+
+    def _cut_elsewhere(self) -> None:
+        """Replace cuts that broke a promise, where that is asked for, until every open one keeps them all."""
+        for index, refiner in enumerate(self.refiners):
+            while isinstance(refiner, RangeRefiner) and (rows := refiner.cut_elsewhere()) is not None:
+                for requirement, grouping in enumerate(self._groupings):
+                    if index in self.attributes[requirement]:
+                        refiner.observe(requirement, grouping.among(rows))
 
     def _observe(self, requirement: int, changed: Groups) -> None:
         """Show new groups of a quasi-identifier to its attributes."""
