@@ -6,6 +6,7 @@ groups there are by then.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,6 +19,7 @@ Rows = npt.NDArray[np.intp] | slice
 Weights = npt.NDArray[np.float64] | None
 
 SPARE = 1024  # cells of a table that cost hardly more than none
+_PACKED = 8  # cells per group that are counted for all attributes at once, about
 WORTHWHILE = 0.7  # share of the records in changed groups above which it does not pay to leave the others out
 
 
@@ -70,8 +72,19 @@ class Grouping:
         self._scratch = np.empty(records, np.int32)  # by group; only what a step wrote there itself is read
 
     def everyone(self) -> Groups:
-        """All records, before the first step."""
+        """All records, as they are now."""
         return Groups(slice(None), self._groups, self._size, self._weights)
+
+    def of(self, parts: Sequence[Rows]) -> Groups:
+        """The groups, as they are now, of all records in some parts, or more; a part has all records of its groups."""
+        if 2 * sum(len(self._groups) if isinstance(rows, slice) else len(rows) for rows in parts) > len(self._groups):
+            return self.everyone()
+        inside = np.zeros(len(self._groups), bool)
+        for rows in parts:
+            inside[rows] = True
+        rows = np.flatnonzero(inside)
+        _, numbers, size = self._present(self._groups.take(rows), _PACKED)
+        return Groups(rows, numbers, size, None if self._weights is None else self._weights.take(rows))
 
     def tried(self, rows: Rows, children: Codes, width: int) -> Split:
         """What would come of the groups of some records, which must be all records of these groups.

@@ -11,8 +11,10 @@ was invalid once is invalid for good (it may be forgotten), and at the end none 
 What makes it fast: gains depend on the histogram of one attribute only; the anonymity after refining x is the smaller
 of the anonymity now and the smallest class that x would make, and that class only ever shrinks, so it is enough to
 look at the groups that a step changed. A step reads the records under the refined value, nothing else. (What holds for
-sizes holds for any privacy model: a class is never less protected than its less protected part.) Promises that no score
-needs, such as those about sensitive columns beside k, are looked at for the best candidate only (see `late_promises`).
+sizes holds for any privacy model: a class is never less protected than its less protected part.) For the same reason an
+attribute need not look at every step: what it found before bounds the scores of its candidates from above, so only
+those that seem best have to be up to date. Promises that no score needs, such as those about sensitive columns beside
+k, are looked at for the best candidate only (see `late_promises`).
 
 With a budget (`suppress`) a refinement is valid if leaving out the records of bad classes stays within it (see
 `leaving_out`). Its loss counts the anonymity of the classes that stay, and every record that it puts into a bad class
@@ -34,10 +36,10 @@ from incrowd.recodings.steps import Step
 from incrowd.run import Run
 from incrowd.search.method import SearchResult
 from incrowd.search.record_suppression import budget_of, withhold
-from incrowd.search.top_down.bundles import bundles
-from incrowd.search.top_down.choice import Best, Criterion
+from incrowd.search.top_down.bundles import Watcher, bundles
+from incrowd.search.top_down.choice import Best, Criterion, Look
 from incrowd.search.top_down.distant import DistantSearch
-from incrowd.search.top_down.groups import Grouping, Groups, Rows, Split, Weights
+from incrowd.search.top_down.groups import Grouping, Rows, Split, Weights
 from incrowd.search.top_down.late_promises import LatePromises
 from incrowd.search.top_down.leaving_out import LeavingOut
 from incrowd.search.top_down.restarts import cost_of, drawn
@@ -131,16 +133,17 @@ class _Search(Search):
         self._tried: dict[int, Split] = {}
         self._groupings = [Grouping(len(codes[0]), weights) for _ in task.requirements]
         sizes = [attribute.size for attribute in table.attributes]
-        self._bundles = [
-            bundles(((self.refiners[i], codes[i], sizes[i]) for i in members), self.promises)
-            for members in self.attributes
-        ]
-        for requirement, grouping in enumerate(self._groupings):
-            self._observe(requirement, grouping.everyone())
+        self._watchers: list[dict[int, Watcher]] = []  # by quasi-identifier, then by attribute
+        for requirement, (members, grouping) in enumerate(zip(self.attributes, self._groupings, strict=True)):
+            bundled = bundles(((i, self.refiners[i], codes[i], sizes[i]) for i in members), self.promises)
+            watchers = [Watcher(bundle, requirement, grouping) for bundle in bundled]
+            for watcher in watchers:
+                watcher.tell(grouping.everyone())
+            self._watchers.append({i: watcher for watcher in watchers for i in watcher.bundle.attributes})
 
-    def best(self) -> Best | None:
+    def best(self, look: Look | None = None) -> Best | None:
         """The best candidate that keeps the late promises too; those that do not are forgotten."""
-        while (best := super().best()) is not None:
+        while (best := super().best(look or self._look)) is not None:
             index, _ = self.candidate(best.place)
             if not self._late.needed:
                 return best
@@ -168,15 +171,15 @@ class _Search(Search):
         splits = self._tried if self._late.needed else self._splits(index, *parts)
         for requirement, split in splits.items():
             self._groupings[requirement].perform(split)
-            self._observe(requirement, split.changed)
-            if split.touched is not split.changed:  # new candidates have seen none of them
-                refiner.observe(requirement, split.touched)
+            for watcher in dict.fromkeys(self._watchers[requirement].values()):
+                mine = index in watcher.bundle.attributes  # new candidates have seen none of what they touch
+                watcher.tell(split.touched if mine else split.changed)
         return self.step(number, index, change, best)
 
-    def _observe(self, requirement: int, changed: Groups) -> None:
-        """Show new groups of a quasi-identifier to its attributes."""
-        for bundle in self._bundles[requirement] if changed.size else ():
-            bundle.observe(requirement, changed)
+    def _look(self, attributes: set[int]) -> bool:
+        """Let some attributes look at the groups of all their quasi-identifiers; whether any of these had changed."""
+        asked = dict.fromkeys(of[index] for of in self._watchers for index in sorted(attributes) if index in of)
+        return any([watcher.look() for watcher in asked])
 
 
 def _records(table: CompressedTable, *, counted: bool) -> tuple[Sequence[Codes], Weights]:
