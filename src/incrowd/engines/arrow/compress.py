@@ -16,6 +16,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from incrowd.engines.arrow.ahead import ahead
+from incrowd.engines.arrow.held_rows import Holding
 from incrowd.errors import DataError
 from incrowd.formats.sources import Source
 from incrowd.policy.policy import Policy
@@ -38,7 +39,7 @@ def compress(source: Source, policy: Policy, run: Run) -> CompressedTable:
     """Read a table once and keep its distinct tuples; see `Engine.compress`."""
     wanted = counted_columns(policy)
     rows = ((batch, None) for batch in ahead(source.batches(wanted, encoded=wanted)))
-    return counted(rows, source, policy, run, compress)
+    return counted(rows, source, policy, run, compress, hold=True)
 
 
 def counted_columns(policy: Policy) -> list[str]:
@@ -46,7 +47,9 @@ def counted_columns(policy: Policy) -> list[str]:
     return [*policy.attributes, *(name for name in policy.counted if name not in policy.attributes)]
 
 
-def counted(rows: Counted, source: Source, policy: Policy, run: Run, compress: Compress) -> CompressedTable:
+def counted(
+    rows: Counted, source: Source, policy: Policy, run: Run, compress: Compress, *, hold: bool = False
+) -> CompressedTable:
     """The compressed table of rows that an engine may have counted before.
 
     Args:
@@ -56,14 +59,20 @@ def counted(rows: Counted, source: Source, policy: Policy, run: Run, compress: C
         policy: Names the columns, and says what to do with missing values.
         run: Gets the number of records as they pass.
         compress: The engine's own way to compress, for the population, if the policy has one.
+        hold: Whether the rows are those of the source, and may be held to be read again.
     """
     numbered = Numbered(source, policy)
     tuples = _Tuples(numbered.columns)
+    holding = Holding(source, [column.name for column in numbered.columns], policy.counted) if hold else None
     for batch, counts in rows:
         codes, counts = numbered.codes(batch, counts)
         tuples.add(codes, counts)
+        if holding is not None:
+            holding.add(codes, whole=len(codes[0]) == len(batch) and all(column.exact for column in numbered.columns))
         run.rows(len(codes[0]) if counts is None else int(counts.sum()))
     source.check_unchanged()
+    if holding is not None:
+        holding.done([column.values for column in numbered.columns])
     return with_everyone(numbered.table(*tuples.collapsed(source.name)), policy, run, compress)
 
 
@@ -184,6 +193,7 @@ class ValueNumbers:
         self.name = name
         self._missing = missing
         self._may_lack = False  # whether the last rows may have missing values
+        self.exact = True  # whether every value of the last rows has a number, and only nulls have none
         self._seen = np.zeros(1, bool)  # which numbers occur; the last one is that of missing values
         self.values: pa.Array | None = None
 
@@ -195,7 +205,8 @@ class ValueNumbers:
         assert self.values is not None
         code_of = np.full(len(present) + 1, -1, np.min_scalar_type(-len(self.values) - 1))  # the last one for null
         code_of[:-1][present] = numbers
-        self._may_lack = column.null_count > 0 or not present.all()
+        self.exact = bool(present.all())
+        self._may_lack = column.null_count > 0 or not self.exact
         return looked_up(code_of, places_of(column, len(present)))
 
     def look_at(self, numbers: Codes) -> None:

@@ -10,6 +10,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from incrowd.engines.arrow import held_rows
 from incrowd.engines.arrow.ahead import ahead
 from incrowd.engines.arrow.shuffle import shuffled
 from incrowd.engines.dealing import Dealing, Hashes, RowHash
@@ -44,7 +45,8 @@ def labelled(
     unread = set((*recoding.dropped, *recoding.constant) if seen else ()).difference(witnessed)
     columns = [name for name in source.columns if name not in unread] or list(source.columns)
     recoder = Recoder(recoding, lambda: source.batches(columns, encoded=recoding.names))
-    for batch in ahead(source.batches(columns, encoded=recoding.names)):
+    by_value = held_rows.batches(source, columns, recoding.names)
+    for batch in ahead(by_value if recoding.by_row else source.batches(columns, encoded=recoding.names)):
         yield recoder.batch(batch, source.schema, witnessed)
         run.rows(len(batch))
     source.check_unchanged()
