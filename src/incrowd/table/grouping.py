@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import pairwise
 from typing import Any
 
@@ -14,6 +14,7 @@ Codes = npt.NDArray[Any]
 Counts = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
 
+_CACHED = 1 << 16  # rows whose keys stay in the cache
 _PIECE, _PIECES = 256, 4096  # of rows that are sorted: how long they are, about, and how many there may be
 
 
@@ -21,6 +22,22 @@ def count(keys: Codes, size: int, weights: npt.NDArray[Any] | None) -> Counts:
     """How many records (or how much weight) each key below `size` has."""
     counted = np.bincount(keys, weights, minlength=size)
     return counted if weights is None else counted.astype(np.int64)
+
+
+def tallied(rows: int, size: int, keys: Callable[[slice], tuple[Codes, npt.NDArray[Any] | None]]) -> Counts:
+    """The same for keys that are made piece by piece: what is made of a piece stays in the processor's cache.
+
+    Args:
+        rows: How many keys there are.
+        size: All keys are below it.
+        keys: The keys of some rows, and their weights.
+    """
+    piece = max(_CACHED, size)
+    found = np.zeros(size, np.int64)
+    for start in range(0, rows, piece):
+        made, weights = keys(slice(start, min(start + piece, rows)))
+        found += count(made, size, weights)
+    return found
 
 
 def summed(counts: Counts | None, order: Codes, starts: Codes) -> Counts:

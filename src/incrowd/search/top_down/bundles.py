@@ -12,10 +12,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from incrowd.search.top_down.groups import Grouping, Groups, is_small, take
+from incrowd.search.top_down.groups import Grouping, Groups, Weights, is_small, take
 from incrowd.search.top_down.promises import Promises
 from incrowd.search.top_down.refiners import RangeRefiner, Refiner
-from incrowd.table.grouping import Codes, count
+from incrowd.table.grouping import Codes, tallied
 
 _ROOM = 1 << 16  # packed codes of a bundle: two bytes per record
 
@@ -51,10 +51,16 @@ class Bundle:
         if not is_small(cells, len(changed.numbers)):
             self._one_by_one(live, requirement, changed)
             return
-        keys = _packed(slot_of_code, widths).take(take(self.codes, changed.rows))
-        if changed.size > 1:
-            keys += changed.numbers * np.int64(math.prod(widths))
-        counts = count(keys, cells, changed.weights).reshape(changed.size, *widths)
+        packed, width = _packed(slot_of_code, widths), np.int64(math.prod(widths))
+
+        def keys(part: slice) -> tuple[Codes, Weights]:
+            some = changed.part(part)
+            made = packed.take(take(self.codes, some.rows))
+            if changed.size > 1:
+                made += some.numbers * width
+            return made, some.weights
+
+        counts = tallied(len(changed.numbers), cells, keys).reshape(changed.size, *widths)
         for axis, (refiner, taken) in enumerate(zip(ranges, slots, strict=True), 1):
             others = tuple(other for other in range(1, len(widths) + 1) if other != axis)
             refiner.observe_counts(requirement, counts.sum(axis=others), taken)

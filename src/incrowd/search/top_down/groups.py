@@ -39,6 +39,11 @@ class Groups:
     size: int
     weights: Weights
 
+    def part(self, part: slice) -> Groups:
+        """Some of the records, by position."""
+        rows = part if isinstance(self.rows, slice) else self.rows[part]
+        return Groups(rows, self.numbers[part], self.size, None if self.weights is None else self.weights[part])
+
 
 @dataclass(frozen=True)
 class Split:
@@ -81,7 +86,7 @@ class Grouping:
             return self.everyone()
         inside = np.zeros(len(self._groups), bool)
         for rows in parts:
-            inside[rows] = True
+            inside[rows if isinstance(rows, slice) else rows.astype(np.intp)] = True
         rows = np.flatnonzero(inside)
         _, numbers, size = self._present(self._groups.take(rows), _PACKED)
         return Groups(rows, numbers, size, None if self._weights is None else self._weights.take(rows))
@@ -109,7 +114,8 @@ class Grouping:
 
     def perform(self, split: Split) -> None:
         """Split groups as they were tried; nothing may have been split in between."""
-        self._groups[split.touched.rows] = split.renamed.take(split.touched.numbers)
+        rows, renamed = split.touched.rows, split.renamed.astype(np.int32)
+        self._groups[rows if isinstance(rows, slice) else rows.astype(np.intp)] = renamed.take(split.touched.numbers)
         self._size = split.size
 
     def _present(self, groups: Codes, width: int) -> tuple[Codes, Codes, int]:
@@ -119,6 +125,7 @@ class Grouping:
         """
         if self._size * width <= 2 * len(groups):
             return np.arange(self._size), groups, self._size
+        groups = groups.astype(np.intp)  # what numpy wants places to be; it would make them so again and again
         records = np.arange(len(groups), dtype=np.int32)
         self._scratch[groups] = records  # the last record of a group stands for it
         old = groups[self._scratch.take(groups) == records]

@@ -22,7 +22,7 @@ from incrowd.search.top_down.groups import Groups, Rows, is_small, take
 from incrowd.search.top_down.promises import Levels, Promises, rest
 from incrowd.table.attributes import FlatAttribute, NumberAttribute, TaxonomyAttribute
 from incrowd.table.class_counts import ClassCounts
-from incrowd.table.grouping import Codes, Counts, count
+from incrowd.table.grouping import Codes, Counts, tallied
 
 
 class Refiner(Protocol):
@@ -160,11 +160,12 @@ class RangeRefiner:
         """Count the children of all candidates at once."""
         if self.idle():
             return
-        keys, room = self._keys(changed)
-        if self._promises.sizes_do(requirement) and is_small(room, len(keys)):
-            counts = count(keys, room, changed.weights).reshape(changed.size, self._used)
-            self._lower(self._promises.lowest(requirement, counts))
+        room, records = changed.size * self._used, len(changed.numbers)
+        if self._promises.sizes_do(requirement) and is_small(room, records):
+            counts = tallied(records, room, lambda part: (self._keys(some := changed.part(part))[0], some.weights))
+            self._lower(self._promises.lowest(requirement, counts.reshape(changed.size, self._used)))
             return
+        keys, room = self._keys(changed)
         distinct, classes = self._promises.classes(requirement, keys, room, changed)
         slots = distinct % self._used
         self._lower((promise, slots, levels) for promise, levels in self._promises.levels(requirement, classes))
