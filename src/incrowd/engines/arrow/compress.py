@@ -6,6 +6,7 @@ table is the same whoever counts.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -24,13 +25,15 @@ from incrowd.run import Run
 from incrowd.table.attributes import Attribute, encode
 from incrowd.table.compressed import CompressedTable
 from incrowd.table.grouping import Counts, sort_tuples, summed
-from incrowd.table.missing import encoded_in_any_order, is_missing, looked_up, places_of
+from incrowd.table.missing import encoded_in_any_order, is_missing, looked_up, places_of, same_values
 from incrowd.table.scales import text_of
 from incrowd.table.target_bins import bins_of, places_in
 from incrowd.taxonomies.taxonomy import Taxonomy
 
 _BUFFER_ROWS = 1 << 20  # rows that may wait before they are collapsed
+_SAMPLE = 1 << 16  # rows of which it is counted how many are distinct
 Codes = npt.NDArray[Any]  # the smallest signed type that holds them
+Waiting = tuple[list[Codes], Counts | None]  # some rows, by column, and how many records each stands for
 Counted = Iterable[tuple[pa.RecordBatch, Counts | None]]
 Compress = Callable[[Source, Policy, Run], CompressedTable]
 
@@ -195,19 +198,27 @@ class ValueNumbers:
         self._may_lack = False  # whether the last rows may have missing values
         self.exact = True  # whether every value of the last rows has a number, and only nulls have none
         self._seen = np.zeros(1, bool)  # which numbers occur; the last one is that of missing values
+        self._last: pa.Array | None = None  # the dictionary of the last rows,
+        self._code_of: Codes = np.empty(0, np.int8)  # and the number of each of its values
         self.values: pa.Array | None = None
 
     def codes(self, column: pa.Array) -> Codes:
         """The number of each value of a column, in the next rows."""
         column = encoded_in_any_order(column, self.name)
-        present = ~is_missing(column.dictionary, self._missing)
-        numbers = self._number(column.dictionary.filter(pa.array(present)))
+        if self._last is None or not same_values(self._last, column.dictionary):  # batches often have the same ones
+            self._last, self._code_of = column.dictionary, self._codes_of(column.dictionary)
+        self._may_lack = column.null_count > 0 or not self.exact
+        return looked_up(self._code_of, places_of(column, len(self._code_of) - 1))
+
+    def _codes_of(self, dictionary: pa.Array) -> Codes:
+        """The number of each value of a dictionary, and last that of null."""
+        present = ~is_missing(dictionary, self._missing)
+        numbers = self._number(dictionary.filter(pa.array(present)))
         assert self.values is not None
-        code_of = np.full(len(present) + 1, -1, np.min_scalar_type(-len(self.values) - 1))  # the last one for null
+        code_of = np.full(len(present) + 1, -1, np.min_scalar_type(-len(self.values) - 1))
         code_of[:-1][present] = numbers
         self.exact = bool(present.all())
-        self._may_lack = column.null_count > 0 or not self.exact
-        return looked_up(code_of, places_of(column, len(present)))
+        return code_of
 
     def look_at(self, numbers: Codes) -> None:
         """Note which numbers occur in rows that stay: a dictionary may have values that no row has."""
@@ -250,7 +261,7 @@ class _Tuples:
 
     def __init__(self, columns: Sequence[ValueNumbers]) -> None:
         self._columns = columns
-        self._waiting: list[tuple[list[Codes], Counts | None]] = []
+        self._waiting: list[Waiting] = []
         self._rows = 0
         self._distinct = 0
 
@@ -259,12 +270,37 @@ class _Tuples:
             self._waiting.append((codes, counts))
             self._rows += len(codes[0])
         if self._rows > max(_BUFFER_ROWS, 2 * self._distinct):
+            sizes = [self._size(column) for column in self._columns]
+            self._waiting = self._hashed(sizes)
             columns = [np.concatenate(parts) for parts in self._columns_waiting()]
-            counts = self._counts_waiting()
-            order, starts = sort_tuples([column + 1 for column in columns], [self._size(c) for c in self._columns])
-            counts = summed(counts, order, starts)
+            order, starts = sort_tuples([column + 1 for column in columns], sizes)
+            counts = summed(self._counts_waiting(), order, starts)
             self._waiting = [([column[order[starts]] for column in columns], counts)]
             self._rows, self._distinct = 0, len(counts)
+
+    def _hashed(self, sizes: Sequence[int]) -> list[Waiting]:
+        """What waits, with equal rows that were not counted yet counted as one, where that makes them fewer by far.
+
+        Hashing takes less time than sorting where few rows are distinct, and more where most are.
+        """
+        new = [codes for codes, counts in self._waiting if counts is None]
+        if not new or math.prod(sizes) >= 1 << 62:
+            return self._waiting
+        keys = np.zeros(sum(len(codes[0]) for codes in new), np.int64)
+        for *parts, size in zip(*new, sizes, strict=True):
+            keys *= size
+            keys += np.concatenate(parts)
+            keys += 1
+        some = pa.array(keys[:_SAMPLE])
+        if 4 * len(some.unique()) > 3 * len(some):
+            return self._waiting
+        distinct, counts = pc.value_counts(pa.array(keys)).flatten()
+        rest, found = distinct.to_numpy(), []
+        for size, like in zip(reversed(sizes), reversed(new[-1]), strict=True):
+            rest, codes = np.divmod(rest, size)
+            found.append((codes - 1).astype(like.dtype))
+        counted = [(codes, counts) for codes, counts in self._waiting if counts is not None]
+        return [*counted, (found[::-1], counts.to_numpy())]
 
     def collapsed(self, name: str) -> tuple[list[list[Codes]], Counts | None]:
         """All rows, batch by batch for each column, and their counts; they are let go here."""
