@@ -80,6 +80,15 @@ class Grouping:
         """All records, as they are now."""
         return Groups(slice(None), self._groups, self._size, self._weights)
 
+    def keep(self, rows: Codes, weights: Weights) -> None:
+        """Go on with some records, at least one of every group, each of which stands for others of its group too.
+
+        Args:
+            rows: The records.
+            weights: What each of them weighs with those that it stands for.
+        """
+        self._groups, self._weights = self._groups.take(rows), weights
+
     def of(self, parts: Sequence[Rows]) -> Groups:
         """The groups, as they are now, of all records in some parts, or more; a part has all records of its groups."""
         if 2 * sum(len(self._groups) if isinstance(rows, slice) else len(rows) for rows in parts) > len(self._groups):
