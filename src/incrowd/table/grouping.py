@@ -60,7 +60,7 @@ def sort_tuples(columns: Sequence[Codes], sizes: Sequence[int]) -> tuple[Codes, 
     Returns:
         The order of the rows, and where in that order each distinct tuple starts.
     """
-    key, packed = _pack(columns, sizes, _room(len(columns[0])))
+    key, packed = _pack(columns, sizes, room_for(len(columns[0])))
     order = order_of(key, math.prod(sizes[:packed]))
     new = changes([key.take(order)])
     while packed < len(columns):
@@ -68,7 +68,7 @@ def sort_tuples(columns: Sequence[Codes], sizes: Sequence[int]) -> tuple[Codes, 
         tied[:-1] |= tied[1:]
         places = np.flatnonzero(tied)
         rows = order[places]
-        room = _room(len(rows)) // max(len(order), 1)
+        room = room_for(len(rows)) // max(len(order), 1)
         key, more = _pack([column.take(rows) for column in columns[packed:]], sizes[packed:], room)
         if len(rows):
             width = math.prod(sizes[packed : packed + more])
@@ -79,7 +79,7 @@ def sort_tuples(columns: Sequence[Codes], sizes: Sequence[int]) -> tuple[Codes, 
     return order, np.flatnonzero(new)
 
 
-def _room(rows: int) -> int:
+def room_for(rows: int) -> int:
     """What keys of so many rows may be below, for `order_of` to be fast."""
     return (1 << 62 - rows.bit_length()) * max(min(rows // _PIECE, _PIECES), 1)
 
