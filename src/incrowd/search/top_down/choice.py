@@ -85,7 +85,7 @@ class Choice:
         self._gains: list[Fraction] = []  # exact gains that occurred, by number
         self._number_of: dict[Fraction, int] = {}
 
-    def best(self, anonymity: Floats, first: Codes, look: Look | None = None) -> Best | None:
+    def best(self, anonymity: Floats, first: Codes, look: Look) -> Best | None:
         """The best candidate, None if there is none.
 
         Minima that are behind are too high, if anything, and so are scores: as long as one of those that seem highest
@@ -94,7 +94,7 @@ class Choice:
         Args:
             anonymity: The anonymity of each quasi-identifier now.
             first: The promise that measures it.
-            look: Brings the minima of attributes up to date, and says whether any were behind; None if they never are.
+            look: Brings the minima of attributes up to date, and says whether any were behind.
         """
         while True:
             places = self._candidates.open()
@@ -105,7 +105,7 @@ class Choice:
             losses = np.bincount(owner, lost, len(places)).astype(np.float64)
             divisor = self._divisor(losses / self._shared[attributes])
             near = contenders(self._candidates.gain[places] / divisor, self._error[attributes] / divisor)
-            if look is None or not look(set(attributes[near].tolist())):
+            if not look(set(attributes[near].tolist())):
                 break
         places, attributes = places[near], attributes[near]
         if (lost == np.floor(lost)).all():  # then floats add up exactly

@@ -10,7 +10,7 @@ from incrowd.recodings.replay import describe
 from incrowd.recodings.steps import Change, Step
 from incrowd.search.priorities import weights_by_name
 from incrowd.search.top_down.candidates import Candidates
-from incrowd.search.top_down.choice import Best, Choice, Criterion, Look
+from incrowd.search.top_down.choice import Best, Choice, Criterion
 from incrowd.search.top_down.gains import gain_of
 from incrowd.search.top_down.promises import Promises
 from incrowd.search.top_down.refiners import DisclosureRefiner, RangeRefiner, Refiner, Shared
@@ -79,9 +79,13 @@ class Search:
             return DisclosureRefiner(index, attribute, codes, gain, shared)
         return RangeRefiner(index, attribute, codes, gain, shared)
 
-    def best(self, look: Look | None = None) -> Best | None:
-        """The best candidate; see `Choice.best`."""
-        return self._choice.best(self.anonymity, self.promises.first, look)
+    def best(self) -> Best | None:
+        """The best candidate."""
+        return self._choice.best(self.anonymity, self.promises.first, self.look)
+
+    def look(self, attributes: set[int]) -> bool:
+        """Bring what is known of the candidates of some attributes up to date; whether it was behind."""
+        return False
 
     def candidate(self, place: int) -> tuple[int, Change]:
         """The attribute of a candidate, and what it does."""

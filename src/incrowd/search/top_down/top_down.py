@@ -37,7 +37,7 @@ from incrowd.run import Run
 from incrowd.search.method import SearchResult
 from incrowd.search.record_suppression import budget_of, withhold
 from incrowd.search.top_down.bundles import Watcher, bundles
-from incrowd.search.top_down.choice import Best, Criterion, Look
+from incrowd.search.top_down.choice import Best, Criterion
 from incrowd.search.top_down.distant import DistantSearch
 from incrowd.search.top_down.groups import Grouping, Split
 from incrowd.search.top_down.late_promises import LatePromises
@@ -150,12 +150,12 @@ class _Search(Search):
             watcher.tell(grouping.everyone())
         self._watchers[requirement] = {i: watcher for watcher in watchers for i in watcher.bundle.attributes}
 
-    def best(self, look: Look | None = None) -> Best | None:
+    def best(self) -> Best | None:
         """The best candidate that keeps the late promises too; those that do not are forgotten."""
         for requirement in range(len(self._groupings)):
             if self._merge(requirement):
                 self._watch(requirement)
-        while (best := super().best(look or self._look)) is not None:
+        while (best := super().best()) is not None:
             index, _ = self.candidate(best.place)
             if not self._late.needed:
                 return best
@@ -208,7 +208,7 @@ class _Search(Search):
             self.refiners[index].read(requirement, self._codes[requirement][index])
         return True
 
-    def _look(self, attributes: set[int]) -> bool:
+    def look(self, attributes: set[int]) -> bool:
         """Let some attributes look at the groups of all their quasi-identifiers; whether any of these had changed."""
         asked = dict.fromkeys(of[index] for of in self._watchers for index in sorted(attributes) if index in of)
         looked = [watcher.look() for watcher in asked]
