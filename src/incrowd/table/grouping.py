@@ -14,7 +14,7 @@ Codes = npt.NDArray[Any]
 Counts = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
 
-_CACHED = 1 << 16  # rows whose keys stay in the cache
+_CACHED = 1 << 17  # rows whose keys stay in the cache
 _PIECE, _PIECES = 256, 4096  # of rows that are sorted: how long they are, about, and how many there may be
 
 
