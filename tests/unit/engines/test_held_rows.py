@@ -8,7 +8,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import incrowd
-from incrowd.engines.arrow import compress, held_rows
+from incrowd.engines.arrow import held_rows
 from incrowd.formats.sources import WatchedFile
 
 DRAW = random.Random(1)
@@ -114,19 +114,3 @@ def test_no_more_than_the_limit_is_held(tmp_path, read, monkeypatch, limit, agai
     read.clear()
     release.write(tmp_path / "out.parquet")
     assert bool(read) == again
-
-
-@pytest.mark.parametrize("sample", [1, 1 << 16], ids=["sorted", "hashed"])
-def test_tuples_are_counted_the_same_by_hashing_and_by_sorting(path, sample, monkeypatch):
-    policy = POLICY | {"quasi_identifiers": ["job", "group"], "missing_values": ["?"]}
-    expected = incrowd.anonymize(path, **policy).table
-    monkeypatch.setattr(compress, "_BUFFER_ROWS", 100)
-    monkeypatch.setattr(compress, "_SAMPLE", sample)
-    hashed = []
-    counts = compress.pc.value_counts
-    monkeypatch.setattr(compress.pc, "value_counts", lambda keys: hashed.append(len(keys)) or counts(keys))
-    found = incrowd.anonymize(path, **policy).table
-    assert bool(hashed) == (sample > 1)
-    assert [codes.tolist() for codes in found.codes] == [codes.tolist() for codes in expected.codes]
-    assert found.counts.tolist() == expected.counts.tolist()
-    assert found.target.counts.tolist() == expected.target.counts.tolist()

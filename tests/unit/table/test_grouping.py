@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from incrowd.table.grouping import changes, count, group, order_of, sort_tuples
+from incrowd.table.grouping import ascending, changes, count, group, order_of, sort_tuples
 
 
 class TestSortTuples:
@@ -46,6 +46,7 @@ class TestOrderOf:
         order = order_of(keys, room)
         assert keys[order].tolist() == sorted(keys.tolist())
         assert sorted(order.tolist()) == list(range(rows))
+        assert ascending(keys, room).tolist() == sorted(keys.tolist())
 
     def test_all_keys_in_one_piece(self):
         keys = np.random.default_rng(1).integers(0, 50, 5_000)

@@ -24,14 +24,13 @@ from incrowd.policy.policy import Policy
 from incrowd.run import Run
 from incrowd.table.attributes import Attribute, encode
 from incrowd.table.compressed import CompressedTable
-from incrowd.table.grouping import Counts, sort_tuples, summed
+from incrowd.table.grouping import Counts, ascending, changes, sort_tuples, summed
 from incrowd.table.missing import encoded_in_any_order, is_missing, looked_up, places_of, same_values
 from incrowd.table.scales import text_of
 from incrowd.table.target_bins import bins_of, places_in
 from incrowd.taxonomies.taxonomy import Taxonomy
 
 _BUFFER_ROWS = 1 << 20  # rows that may wait before they are collapsed
-_SAMPLE = 1 << 16  # rows of which it is counted how many are distinct
 Codes = npt.NDArray[Any]  # the smallest signed type that holds them
 Waiting = tuple[list[Codes], Counts | None]  # some rows, by column, and how many records each stands for
 Counted = Iterable[tuple[pa.RecordBatch, Counts | None]]
@@ -271,36 +270,34 @@ class _Tuples:
             self._rows += len(codes[0])
         if self._rows > max(_BUFFER_ROWS, 2 * self._distinct):
             sizes = [self._size(column) for column in self._columns]
-            self._waiting = self._hashed(sizes)
+            self._waiting = self._distinct_ones(sizes)
             columns = [np.concatenate(parts) for parts in self._columns_waiting()]
             order, starts = sort_tuples([column + 1 for column in columns], sizes)
             counts = summed(self._counts_waiting(), order, starts)
             self._waiting = [([column[order[starts]] for column in columns], counts)]
             self._rows, self._distinct = 0, len(counts)
 
-    def _hashed(self, sizes: Sequence[int]) -> list[Waiting]:
-        """What waits, with equal rows that were not counted yet counted as one, where that makes them fewer by far.
+    def _distinct_ones(self, sizes: Sequence[int]) -> list[Waiting]:
+        """What waits, with equal rows that were not counted yet counted as one, where a row fits into one integer.
 
-        Hashing takes less time than sorting where few rows are distinct, and more where most are.
+        Sorting numbers alone takes less time than sorting places by them, and nothing else has to be moved.
         """
         new = [codes for codes, counts in self._waiting if counts is None]
-        if not new or math.prod(sizes) >= 1 << 62:
+        if not new or (room := math.prod(sizes)) >= 1 << 62:
             return self._waiting
-        keys = np.zeros(sum(len(codes[0]) for codes in new), np.int64)
+        keys = np.zeros(sum(len(codes[0]) for codes in new), np.int32 if room < 1 << 31 else np.int64)
         for *parts, size in zip(*new, sizes, strict=True):
-            keys *= size
+            keys *= keys.dtype.type(size)
             keys += np.concatenate(parts)
-            keys += 1
-        some = pa.array(keys[:_SAMPLE])
-        if 4 * len(some.unique()) > 3 * len(some):
-            return self._waiting
-        distinct, counts = pc.value_counts(pa.array(keys)).flatten()
-        rest, found = distinct.to_numpy(), []
+            keys += keys.dtype.type(1)
+        keys = ascending(keys, room)
+        starts = np.flatnonzero(changes([keys]))
+        rest, found = keys[starts], []
         for size, like in zip(reversed(sizes), reversed(new[-1]), strict=True):
-            rest, codes = np.divmod(rest, size)
+            rest, codes = np.divmod(rest, rest.dtype.type(size))
             found.append((codes - 1).astype(like.dtype))
         counted = [(codes, counts) for codes, counts in self._waiting if counts is not None]
-        return [*counted, (found[::-1], counts.to_numpy())]
+        return [*counted, (found[::-1], np.diff(np.append(starts, len(keys))))]
 
     def collapsed(self, name: str) -> tuple[list[list[Codes]], Counts | None]:
         """All rows, batch by batch for each column, and their counts; they are let go here."""
