@@ -285,7 +285,7 @@ class _Tuples:
         new = [codes for codes, counts in self._waiting if counts is None]
         if not new or (room := math.prod(sizes)) >= 1 << 62:
             return self._waiting
-        keys = np.zeros(sum(len(codes[0]) for codes in new), np.int32 if room < 1 << 31 else np.int64)
+        keys: Codes = np.zeros(sum(len(codes[0]) for codes in new), np.int32 if room < 1 << 31 else np.int64)
         for *parts, size in zip(*new, sizes, strict=True):
             keys *= keys.dtype.type(size)
             keys += np.concatenate(parts)
