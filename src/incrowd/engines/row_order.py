@@ -25,6 +25,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from incrowd.engines.dealing import Hashes, mix
+from incrowd.table import grouping
+from incrowd.table.grouping import room_for
 
 Places = npt.NDArray[np.int64]
 MOST_DISTINCT = 1 << 18
@@ -125,16 +127,34 @@ def order_of(hashes: Hashes, level: int = 0) -> Places:
         hashes: The hash of each row.
         level: How many bytes they are known to have in common.
     """
-    if level < LEVELS and len(hashes) > MOST_DISTINCT and len(distinct(hashes)) > MOST_DISTINCT:
+    order = ascending(hashes)
+    if level < LEVELS and len(hashes) > MOST_DISTINCT and np.count_nonzero(_begins(hashes.take(order))) > MOST_DISTINCT:
         parts = [chosen[order_of(hashes[chosen], level + 1)] for chosen in split(hashes, level)]
         return np.concatenate(parts)
-    return np.argsort(Numbering().spread(hashes))
+    return ascending(Numbering().spread(hashes, order))
+
+
+def ascending(hashes: Hashes) -> Places:
+    """The order in which hashes ascend: first by as many of their bits as are sorted fast, which nearly always do."""
+    if not len(hashes):
+        return np.empty(0, np.int64)
+    above = hashes - hashes.min()
+    most = int(above.max())
+    shift = max(0, most.bit_length() + 1 - room_for(len(hashes)).bit_length())
+    order = grouping.order_of((above >> np.uint64(shift)).astype(np.int64), (most >> shift) + 1)
+    ordered = hashes.take(order)
+    return order if (ordered[1:] >= ordered[:-1]).all() else np.argsort(hashes)
+
+
+def _begins(ordered: Hashes) -> npt.NDArray[np.bool_]:
+    """Where another hash begins, among those in order."""
+    return np.append(True, ordered[1:] != ordered[:-1])[: len(ordered)]
 
 
 def distinct(hashes: Hashes) -> Hashes:
     """The distinct ones, sorted; faster than numpy's own, which hashes what is hashed already."""
     ordered = np.sort(hashes)
-    return np.asarray(ordered[np.append(True, ordered[1:] != ordered[:-1])[: len(ordered)]])
+    return np.asarray(ordered[_begins(ordered)])
 
 
 def split(hashes: Hashes, level: int) -> list[Places]:
@@ -156,11 +176,16 @@ class Numbering:
         self._distinct = distinct
         self._used = np.zeros(0 if distinct is None else len(distinct), np.uint64)
 
-    def spread(self, hashes: Hashes) -> Hashes:
-        """The second hash of the next rows."""
-        order = np.argsort(hashes)
+    def spread(self, hashes: Hashes, order: Places | None = None) -> Hashes:
+        """The second hash of the next rows.
+
+        Args:
+            hashes: Their hashes.
+            order: The order in which these ascend, if it is known.
+        """
+        order = ascending(hashes) if order is None else order
         ordered = hashes[order]
-        begins = np.flatnonzero(np.append(True, ordered[1:] != ordered[:-1])[: len(ordered)])
+        begins = np.flatnonzero(_begins(ordered))
         lengths = np.diff(np.append(begins, len(ordered)))
         number = (np.arange(len(ordered)) - np.repeat(begins, lengths)).astype(np.uint64)
         if self._distinct is not None:

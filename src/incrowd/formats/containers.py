@@ -48,8 +48,10 @@ def without_unused(column: pa.Array | pa.ChunkedArray) -> pa.Array | pa.ChunkedA
         return column
     place = np.zeros(size + 1, indices.dtype)
     place[used] = np.arange(len(used))
-    mask = indices == size if column.null_count else None
-    places = pa.array(place.take(indices), column.type.index_type, mask=mask)
+    if column.null_count:
+        places = pa.array(place.take(indices), column.type.index_type, mask=indices == size)
+    else:
+        places = pc.take(pa.array(place, column.type.index_type), column.indices, boundscheck=False)
     dictionary = column.dictionary.take(pa.array(used, pa.int64()))
     return pa.DictionaryArray.from_arrays(places, dictionary, ordered=column.type.ordered, safe=False)
 
@@ -61,7 +63,8 @@ def _first_places(indices: npt.NDArray[Any], size: int) -> npt.NDArray[np.int64]
     """
     for rows in (min(_LOOKED_AT, len(indices)), len(indices)):
         first = np.full(size + 1, len(indices))
-        first[indices[:rows][::-1]] = np.arange(rows - 1, -1, -1)  # of several, the last one stays
+        places = indices[:rows][::-1].astype(np.intp)  # what numpy wants places to be
+        first[places] = np.arange(rows - 1, -1, -1)  # of several, the last one stays
         if (first[:-1] < len(indices)).all():
             break
     return first

@@ -18,8 +18,12 @@ def smallest(classes: ReleasedClasses) -> int:
 
 def median(classes: ReleasedClasses) -> int:
     """The size of the class in the middle (the lower of two), 0 where nothing is released."""
-    middle = (len(classes.sizes) - 1) // 2
-    return int(np.partition(classes.sizes, middle)[middle]) if classes.released else 0
+    if not classes.released:
+        return 0
+    sizes, middle = classes.sizes, (len(classes.sizes) - 1) // 2
+    if sizes.max() > len(sizes):
+        return int(np.partition(sizes, middle)[middle])
+    return int(np.searchsorted(np.cumsum(np.bincount(sizes)), middle, side="right"))  # where there are many small ones
 
 
 def largest(classes: ReleasedClasses) -> int:

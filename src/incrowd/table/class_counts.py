@@ -9,7 +9,7 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
-from incrowd.table.grouping import Codes, Counts, count
+from incrowd.table.grouping import Codes, Counts, count, tallied
 
 Mask = npt.NDArray[np.bool_]
 
@@ -49,15 +49,17 @@ class Histogram:
             kept: The tuples that count; all if None.
         """
         one_each = self.one_each
-        keys = (groups if one_each else groups.take(self.tuples)).astype(np.int64)
-        keys *= self.width
-        keys += self.codes
-        weights = self.counts
+        weights = None if kept is None and len(self.counts) == self.records else self.counts
         if kept is not None:
-            weights = weights * (kept if one_each else kept[self.tuples])
-        elif len(self.counts) == self.records:
-            return count(keys, size * self.width, None).reshape(size, self.width)
-        return count(keys, size * self.width, weights).reshape(size, self.width)
+            weights = self.counts * (kept if one_each else kept[self.tuples])
+
+        def keys(part: slice) -> tuple[Codes, Counts | None]:
+            made = (groups[part] if one_each else groups.take(self.tuples[part])).astype(np.int64)
+            made *= self.width
+            made += self.codes[part]
+            return made, None if weights is None else weights[part]
+
+        return tallied(len(self.counts), size * self.width, keys).reshape(size, self.width)
 
     @cached_property
     def one_each(self) -> bool:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -13,11 +14,30 @@ Codes = npt.NDArray[Any]
 Counts = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
 
+_CACHED = 1 << 17  # rows whose keys stay in the cache
+_PIECE, _PIECES = 256, 4096  # of rows that are sorted: how long they are, about, and how many there may be
+
 
 def count(keys: Codes, size: int, weights: npt.NDArray[Any] | None) -> Counts:
     """How many records (or how much weight) each key below `size` has."""
     counted = np.bincount(keys, weights, minlength=size)
     return counted if weights is None else counted.astype(np.int64)
+
+
+def tallied(rows: int, size: int, keys: Callable[[slice], tuple[Codes, npt.NDArray[Any] | None]]) -> Counts:
+    """The same for keys that are made piece by piece: what is made of a piece stays in the processor's cache.
+
+    Args:
+        rows: How many keys there are.
+        size: All keys are below it.
+        keys: The keys of some rows, and their weights.
+    """
+    piece = max(_CACHED, size)
+    found = np.zeros(size, np.int64)
+    for start in range(0, rows, piece):
+        made, weights = keys(slice(start, min(start + piece, rows)))
+        found += count(made, size, weights)
+    return found
 
 
 def summed(counts: Counts | None, order: Codes, starts: Codes) -> Counts:
@@ -40,21 +60,71 @@ def sort_tuples(columns: Sequence[Codes], sizes: Sequence[int]) -> tuple[Codes, 
     Returns:
         The order of the rows, and where in that order each distinct tuple starts.
     """
-    key, packed = _pack(columns, sizes, 1 << 62)
-    order = np.argsort(key)
+    key, packed = _pack(columns, sizes, room_for(len(columns[0])))
+    order = order_of(key, math.prod(sizes[:packed]))
     new = changes([key.take(order)])
     while packed < len(columns):
         tied = ~new
         tied[:-1] |= tied[1:]
         places = np.flatnonzero(tied)
         rows = order[places]
-        key, more = _pack([column.take(rows) for column in columns[packed:]], sizes[packed:], (1 << 62) // len(order))
+        room = room_for(len(rows)) // max(len(order), 1)
+        key, more = _pack([column.take(rows) for column in columns[packed:]], sizes[packed:], room)
         if len(rows):
-            key += np.cumsum(new)[places] * np.int64(math.prod(sizes[packed : packed + more]))
-            inner = np.argsort(key)
+            width = math.prod(sizes[packed : packed + more])
+            key += np.cumsum(new)[places] * np.int64(width)
+            inner = order_of(key, (len(order) + 1) * width)
             order[places], new[places] = rows[inner], changes([key[inner]])
         packed += more
     return order, np.flatnonzero(new)
+
+
+def room_for(rows: int) -> int:
+    """What keys of so many rows may be below, for `order_of` to be fast."""
+    return (1 << 62 - rows.bit_length()) * max(min(rows // _PIECE, _PIECES), 1)
+
+
+def order_of(keys: Codes, room: int) -> Codes:
+    """The order in which keys ascend.
+
+    Sorting numbers is faster than sorting places by them, and sorting many short pieces is faster than sorting one long
+    one. So keys are first dealt to pieces, by their share of the room, where a byte or two tells which; a key and its
+    place are then one number where there is room for both.
+
+    Args:
+        keys: Whole numbers of eight bytes, none of them negative.
+        room: All keys are below it.
+    """
+    rows = len(keys)
+    bits = rows.bit_length()
+    pieces = min(rows // _PIECE, _PIECES)
+    width = -(-room // max(pieces, 1))
+    if width << bits >= 1 << 63:
+        return np.argsort(keys)
+    order = np.arange(rows)
+    ends = [rows]
+    if pieces > 1:
+        piece = (keys // width).astype(np.uint16)
+        order = np.argsort(piece, kind="stable")  # by counting, as there are few
+        keys = keys.take(order) - np.repeat(np.arange(pieces) * width, held := np.bincount(piece, minlength=pieces))
+        ends = np.cumsum(held).tolist()
+    keyed = (keys << bits) + order
+    for start, end in pairwise([0, *ends]):
+        keyed[start:end].sort()
+    keyed &= (1 << bits) - 1
+    return keyed
+
+
+def ascending(keys: Codes, room: int) -> Codes:
+    """Keys in order; sorted in pieces as in `order_of`, where there are many of them."""
+    pieces = min(len(keys) // _PIECE, _PIECES)
+    if pieces < 2:
+        return np.sort(keys)
+    piece = (keys // keys.dtype.type(-(-room // pieces))).astype(np.uint16)
+    keys = keys.take(np.argsort(piece, kind="stable"))
+    for start, end in pairwise([0, *np.cumsum(np.bincount(piece, minlength=pieces)).tolist()]):
+        keys[start:end].sort()
+    return keys
 
 
 def _pack(columns: Sequence[Codes], sizes: Sequence[int], room: int) -> tuple[Codes, int]:

@@ -121,3 +121,19 @@ def test_rows_of_a_file_that_are_held_in_memory_leave_in_an_order_of_their_own(t
         found.append(incrowd.anonymize(path, quasi_identifiers=["age"], k=5, method="tdr").data.to_pylist())
     assert found[0] == found[1]
     assert [row["row"] for row in found[0]] != [str(number) for number in range(200)]
+
+
+@pytest.mark.parametrize("bits", [64, 40, 9, 1])
+@pytest.mark.parametrize("rows", [0, 1, 700, 5_000])
+def test_hashes_ascend_however_many_bits_they_have_in_common(rows, bits):
+    draw = np.random.default_rng(rows)
+    hashes = draw.integers(0, 1 << 64, rows, np.uint64) >> np.uint64(64 - bits)
+    hashes |= np.uint64(1 << 63)
+    order = row_order.ascending(hashes)
+    assert hashes[order].tolist() == sorted(hashes.tolist())
+    assert sorted(order.tolist()) == list(range(rows))
+
+
+def test_hashes_that_differ_in_their_last_bits_only():
+    hashes = np.append(np.arange(4_000, dtype=np.uint64)[::-1], np.uint64(2**64 - 1))
+    assert row_order.ascending(hashes).tolist() == [*range(3_999, -1, -1), 4_000]

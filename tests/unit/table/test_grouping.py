@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from incrowd.table.grouping import changes, count, group, sort_tuples
+from incrowd.table.grouping import ascending, changes, count, group, order_of, sort_tuples
 
 
 class TestSortTuples:
@@ -35,6 +35,22 @@ class TestSortTuples:
         order, starts = sort_tuples(columns, [2**31] * 4)
         assert [rows[i] for i in order] == sorted(rows)
         assert len(starts) == len(rows)
+
+
+class TestOrderOf:
+    @pytest.mark.parametrize("rows", [0, 1, 255, 512, 2_000, 70_000])
+    @pytest.mark.parametrize("room", [1, 7, 1_000, 1 << 40, 1 << 54, 1 << 62])
+    def test_keys_ascend_whether_they_are_sorted_in_pieces_or_whole(self, rows, room):
+        keys = np.random.default_rng(rows).integers(0, room, rows)
+        keys[rows // 2 :] = keys[: rows - rows // 2]  # every key twice
+        order = order_of(keys, room)
+        assert keys[order].tolist() == sorted(keys.tolist())
+        assert sorted(order.tolist()) == list(range(rows))
+        assert ascending(keys, room).tolist() == sorted(keys.tolist())
+
+    def test_all_keys_in_one_piece(self):
+        keys = np.random.default_rng(1).integers(0, 50, 5_000)
+        assert keys[order_of(keys, 1 << 50)].tolist() == sorted(keys.tolist())
 
 
 pairs = st.lists(st.tuples(st.integers(0, 3), st.integers(0, 9)), min_size=1, max_size=40)

@@ -6,6 +6,7 @@ table is the same whoever counts.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -16,20 +17,22 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from incrowd.engines.arrow.ahead import ahead
+from incrowd.engines.arrow.held_rows import Holding
 from incrowd.errors import DataError
 from incrowd.formats.sources import Source
 from incrowd.policy.policy import Policy
 from incrowd.run import Run
 from incrowd.table.attributes import Attribute, encode
 from incrowd.table.compressed import CompressedTable
-from incrowd.table.grouping import Counts, sort_tuples, summed
-from incrowd.table.missing import encoded_in_any_order, is_missing, looked_up, places_of
+from incrowd.table.grouping import Counts, ascending, changes, sort_tuples, summed
+from incrowd.table.missing import encoded_in_any_order, is_missing, looked_up, places_of, same_values
 from incrowd.table.scales import text_of
 from incrowd.table.target_bins import bins_of, places_in
 from incrowd.taxonomies.taxonomy import Taxonomy
 
 _BUFFER_ROWS = 1 << 20  # rows that may wait before they are collapsed
 Codes = npt.NDArray[Any]  # the smallest signed type that holds them
+Waiting = tuple[list[Codes], Counts | None]  # some rows, by column, and how many records each stands for
 Counted = Iterable[tuple[pa.RecordBatch, Counts | None]]
 Compress = Callable[[Source, Policy, Run], CompressedTable]
 
@@ -38,7 +41,7 @@ def compress(source: Source, policy: Policy, run: Run) -> CompressedTable:
     """Read a table once and keep its distinct tuples; see `Engine.compress`."""
     wanted = counted_columns(policy)
     rows = ((batch, None) for batch in ahead(source.batches(wanted, encoded=wanted)))
-    return counted(rows, source, policy, run, compress)
+    return counted(rows, source, policy, run, compress, hold=True)
 
 
 def counted_columns(policy: Policy) -> list[str]:
@@ -46,7 +49,9 @@ def counted_columns(policy: Policy) -> list[str]:
     return [*policy.attributes, *(name for name in policy.counted if name not in policy.attributes)]
 
 
-def counted(rows: Counted, source: Source, policy: Policy, run: Run, compress: Compress) -> CompressedTable:
+def counted(
+    rows: Counted, source: Source, policy: Policy, run: Run, compress: Compress, *, hold: bool = False
+) -> CompressedTable:
     """The compressed table of rows that an engine may have counted before.
 
     Args:
@@ -56,14 +61,20 @@ def counted(rows: Counted, source: Source, policy: Policy, run: Run, compress: C
         policy: Names the columns, and says what to do with missing values.
         run: Gets the number of records as they pass.
         compress: The engine's own way to compress, for the population, if the policy has one.
+        hold: Whether the rows are those of the source, and may be held to be read again.
     """
     numbered = Numbered(source, policy)
     tuples = _Tuples(numbered.columns)
+    holding = Holding(source, [column.name for column in numbered.columns], policy.counted) if hold else None
     for batch, counts in rows:
         codes, counts = numbered.codes(batch, counts)
         tuples.add(codes, counts)
+        if holding is not None:
+            holding.add(codes, whole=len(codes[0]) == len(batch) and all(column.exact for column in numbered.columns))
         run.rows(len(codes[0]) if counts is None else int(counts.sum()))
     source.check_unchanged()
+    if holding is not None:
+        holding.done([column.values for column in numbered.columns])
     return with_everyone(numbered.table(*tuples.collapsed(source.name)), policy, run, compress)
 
 
@@ -184,19 +195,29 @@ class ValueNumbers:
         self.name = name
         self._missing = missing
         self._may_lack = False  # whether the last rows may have missing values
+        self.exact = True  # whether every value of the last rows has a number, and only nulls have none
         self._seen = np.zeros(1, bool)  # which numbers occur; the last one is that of missing values
+        self._last: pa.Array | None = None  # the dictionary of the last rows,
+        self._code_of: Codes = np.empty(0, np.int8)  # and the number of each of its values
         self.values: pa.Array | None = None
 
     def codes(self, column: pa.Array) -> Codes:
         """The number of each value of a column, in the next rows."""
         column = encoded_in_any_order(column, self.name)
-        present = ~is_missing(column.dictionary, self._missing)
-        numbers = self._number(column.dictionary.filter(pa.array(present)))
+        if self._last is None or not same_values(self._last, column.dictionary):  # batches often have the same ones
+            self._last, self._code_of = column.dictionary, self._codes_of(column.dictionary)
+        self._may_lack = column.null_count > 0 or not self.exact
+        return looked_up(self._code_of, places_of(column, len(self._code_of) - 1))
+
+    def _codes_of(self, dictionary: pa.Array) -> Codes:
+        """The number of each value of a dictionary, and last that of null."""
+        present = ~is_missing(dictionary, self._missing)
+        numbers = self._number(dictionary.filter(pa.array(present)))
         assert self.values is not None
-        code_of = np.full(len(present) + 1, -1, np.min_scalar_type(-len(self.values) - 1))  # the last one for null
+        code_of = np.full(len(present) + 1, -1, np.min_scalar_type(-len(self.values) - 1))
         code_of[:-1][present] = numbers
-        self._may_lack = column.null_count > 0 or not present.all()
-        return looked_up(code_of, places_of(column, len(present)))
+        self.exact = bool(present.all())
+        return code_of
 
     def look_at(self, numbers: Codes) -> None:
         """Note which numbers occur in rows that stay: a dictionary may have values that no row has."""
@@ -239,7 +260,7 @@ class _Tuples:
 
     def __init__(self, columns: Sequence[ValueNumbers]) -> None:
         self._columns = columns
-        self._waiting: list[tuple[list[Codes], Counts | None]] = []
+        self._waiting: list[Waiting] = []
         self._rows = 0
         self._distinct = 0
 
@@ -248,12 +269,35 @@ class _Tuples:
             self._waiting.append((codes, counts))
             self._rows += len(codes[0])
         if self._rows > max(_BUFFER_ROWS, 2 * self._distinct):
+            sizes = [self._size(column) for column in self._columns]
+            self._waiting = self._distinct_ones(sizes)
             columns = [np.concatenate(parts) for parts in self._columns_waiting()]
-            counts = self._counts_waiting()
-            order, starts = sort_tuples([column + 1 for column in columns], [self._size(c) for c in self._columns])
-            counts = summed(counts, order, starts)
+            order, starts = sort_tuples([column + 1 for column in columns], sizes)
+            counts = summed(self._counts_waiting(), order, starts)
             self._waiting = [([column[order[starts]] for column in columns], counts)]
             self._rows, self._distinct = 0, len(counts)
+
+    def _distinct_ones(self, sizes: Sequence[int]) -> list[Waiting]:
+        """What waits, with equal rows that were not counted yet counted as one, where a row fits into one integer.
+
+        Sorting numbers alone takes less time than sorting places by them, and nothing else has to be moved.
+        """
+        new = [codes for codes, counts in self._waiting if counts is None]
+        if not new or (room := math.prod(sizes)) >= 1 << 62:
+            return self._waiting
+        keys: Codes = np.zeros(sum(len(codes[0]) for codes in new), np.int32 if room < 1 << 31 else np.int64)
+        for *parts, size in zip(*new, sizes, strict=True):
+            keys *= keys.dtype.type(size)
+            keys += np.concatenate(parts)
+            keys += keys.dtype.type(1)
+        keys = ascending(keys, room)
+        starts = np.flatnonzero(changes([keys]))
+        rest, found = keys[starts], []
+        for size, like in zip(reversed(sizes), reversed(new[-1]), strict=True):
+            rest, codes = np.divmod(rest, rest.dtype.type(size))
+            found.append((codes - 1).astype(like.dtype))
+        counted = [(codes, counts) for codes, counts in self._waiting if counts is not None]
+        return [*counted, (found[::-1], np.diff(np.append(starts, len(keys))))]
 
     def collapsed(self, name: str) -> tuple[list[list[Codes]], Counts | None]:
         """All rows, batch by batch for each column, and their counts; they are let go here."""

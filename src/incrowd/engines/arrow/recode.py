@@ -10,6 +10,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from incrowd.engines.arrow import held_rows
 from incrowd.engines.arrow.ahead import ahead
 from incrowd.engines.arrow.shuffle import shuffled
 from incrowd.engines.dealing import Dealing, Hashes, RowHash
@@ -22,7 +23,7 @@ from incrowd.formats.frames import FrameSource, rebuild
 from incrowd.formats.sources import Source, as_array
 from incrowd.recodings.recoding import Recoding
 from incrowd.run import Run
-from incrowd.table.missing import encoded, encoded_in_any_order, listed, looked_up, places_of
+from incrowd.table.missing import encoded, encoded_in_any_order, listed, looked_up, places_of, same_values
 
 Batches = Callable[[], Iterable[pa.RecordBatch]]
 Mask = npt.NDArray[np.bool_]
@@ -44,7 +45,8 @@ def labelled(
     unread = set((*recoding.dropped, *recoding.constant) if seen else ()).difference(witnessed)
     columns = [name for name in source.columns if name not in unread] or list(source.columns)
     recoder = Recoder(recoding, lambda: source.batches(columns, encoded=recoding.names))
-    for batch in ahead(source.batches(columns, encoded=recoding.names)):
+    by_value = held_rows.batches(source, columns, recoding.names)
+    for batch in ahead(by_value if recoding.by_row else source.batches(columns, encoded=recoding.names)):
         yield recoder.batch(batch, source.schema, witnessed)
         run.rows(len(batch))
     source.check_unchanged()
@@ -130,6 +132,7 @@ class Recoder:
     def __init__(self, recoding: Recoding, batches: Batches) -> None:
         self.recoding = recoding
         self._hash = RowHash(recoding.key, recoding.dropped)
+        self._last: dict[str, tuple[pa.Array, Any]] = {}  # the dictionary of each column, and the numbers of its values
         first, sizes = recoding.part_sizes()
         self._dealing: Dealing | None = None
         if len(sizes) > len(first) - 1:
@@ -156,7 +159,7 @@ class Recoder:
 
     def _numbers(self, name: str, values: pa.Array, keep: Mask | None) -> Any:
         column = encoded_in_any_order(values, name)
-        cells = np.append(self.recoding.cells(name, column.dictionary), self.recoding.missing_cell(name))
+        cells = self._cells_of(name, column.dictionary)
         indices = places_of(column, len(cells) - 1)
         if (cells < 0).any():
             lost = cells[indices.to_numpy()] < 0
@@ -164,6 +167,13 @@ class Recoder:
                 raise self._no_cell(name, column.dictionary, used)
             cells = np.maximum(cells, 0)  # of rows that do not stay
         return looked_up(cells.astype(np.int32), indices)
+
+    def _cells_of(self, name: str, dictionary: pa.Array) -> Any:
+        """The number of each value of a dictionary, and last that of null."""
+        if name not in self._last or not same_values(self._last[name][0], dictionary):  # batches often have the same
+            cells = np.append(self.recoding.cells(name, dictionary), self.recoding.missing_cell(name))
+            self._last[name] = dictionary, cells
+        return self._last[name][1]
 
     def _no_cell(self, name: str, values: pa.Array, used: Any) -> Exception:
         missing = np.append(self.recoding.missing_among(name, values), True)

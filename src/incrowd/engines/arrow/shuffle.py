@@ -18,7 +18,7 @@ import pyarrow.compute as pc
 
 from incrowd.engines import row_order
 from incrowd.engines.dealing import Hashes
-from incrowd.engines.row_order import LEVELS, PARTS, Numbering, Places, order_of, row_hashes, split
+from incrowd.engines.row_order import LEVELS, PARTS, Numbering, Places, ascending, order_of, row_hashes, split
 from incrowd.formats.atomic_files import output_errors
 from incrowd.formats.frames import VIEWS
 from incrowd.formats.sources import BATCH_ROWS
@@ -160,7 +160,7 @@ class _Shuffle:
         """The rows in the order of their keys, which have the first `level` bytes in common."""
         few, all_of_them = self._first(batches)
         if all_of_them:
-            yield from _taken(few, np.argsort(_keys(few)))
+            yield from _taken(few, ascending(_keys(few)))
         elif level == LEVELS:
             yield from itertools.chain(few, batches)
         else:

@@ -12,10 +12,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from incrowd.search.top_down.groups import Groups, is_small, take
+from incrowd.search.top_down.groups import Grouping, Groups, Weights, is_small, take
 from incrowd.search.top_down.promises import Promises
 from incrowd.search.top_down.refiners import RangeRefiner, Refiner
-from incrowd.table.grouping import Codes, count
+from incrowd.table.grouping import Codes, tallied
 
 _ROOM = 1 << 16  # packed codes of a bundle: two bytes per record
 
@@ -25,12 +25,14 @@ class Bundle:
     """Some attributes of one quasi-identifier.
 
     Args:
+        attributes: Their indices.
         refiners: Their refiners.
         codes: Their codes, packed; the first attribute is the most significant.
         size: Number of packed codes.
         promises: What says whether counting records is enough.
     """
 
+    attributes: tuple[int, ...]
     refiners: tuple[Refiner, ...]
     codes: Codes
     size: int
@@ -49,10 +51,16 @@ class Bundle:
         if not is_small(cells, len(changed.numbers)):
             self._one_by_one(live, requirement, changed)
             return
-        keys = _packed(slot_of_code, widths).take(take(self.codes, changed.rows))
-        if changed.size > 1:
-            keys += changed.numbers * np.int64(math.prod(widths))
-        counts = count(keys, cells, changed.weights).reshape(changed.size, *widths)
+        packed, width = _packed(slot_of_code, widths), np.int64(math.prod(widths))
+
+        def keys(part: slice) -> tuple[Codes, Weights]:
+            some = changed.part(part)
+            made = packed.take(take(self.codes, some.rows))
+            if changed.size > 1:
+                made += some.numbers * width
+            return made, some.weights
+
+        counts = tallied(len(changed.numbers), cells, keys).reshape(changed.size, *widths)
         for axis, (refiner, taken) in enumerate(zip(ranges, slots, strict=True), 1):
             others = tuple(other for other in range(1, len(widths) + 1) if other != axis)
             refiner.observe_counts(requirement, counts.sum(axis=others), taken)
@@ -71,24 +79,60 @@ def _packed(slot_of_code: Sequence[Codes], widths: Sequence[int]) -> Codes:
     return packed
 
 
-def bundles(members: Iterable[tuple[Refiner, Codes, int]], promises: Promises) -> list[Bundle]:
-    """Bundle attributes, given with their codes and number of codes, as long as their packed codes fit in two bytes."""
+class Watcher:
+    """A bundle that looks at the groups of its quasi-identifier when somebody needs to know, not whenever they change.
+
+    Args:
+        bundle: The bundle.
+        requirement: Which quasi-identifier it is.
+        grouping: Its groups.
+    """
+
+    def __init__(self, bundle: Bundle, requirement: int, grouping: Grouping) -> None:
+        self.bundle = bundle
+        self._requirement, self._grouping = requirement, grouping
+        self._unseen: list[Groups] = []  # what changed since it looked
+
+    def tell(self, changed: Groups) -> None:
+        """Groups have changed; they are looked at later."""
+        if changed.size:
+            self._unseen.append(changed)
+        everyone = self._grouping.everyone()
+        if len(self._unseen) > 1 and sum(len(one.numbers) for one in self._unseen) > len(everyone.numbers):
+            self._unseen = [everyone]
+
+    def look(self) -> bool:
+        """Lower the minima of all candidates by what changed since; whether anything did."""
+        unseen, self._unseen = self._unseen, []
+        if len(unseen) == 1:  # nothing has changed since
+            self.bundle.observe(self._requirement, unseen[0])
+        elif unseen:
+            self.bundle.observe(self._requirement, self._grouping.of([changed.rows for changed in unseen]))
+        return bool(unseen)
+
+
+Member = tuple[int, Refiner, Codes, int]  # an attribute: its index, its refiner, its codes and how many there are
+
+
+def bundles(members: Iterable[Member], promises: Promises) -> list[Bundle]:
+    """Bundle attributes as long as their packed codes fit in two bytes."""
     found: list[Bundle] = []
-    waiting: list[tuple[Refiner, Codes, int]] = []
-    for refiner, codes, size in sorted(members, key=lambda member: member[2]):
-        if not isinstance(refiner, RangeRefiner):
-            found.append(Bundle((refiner,), codes, size, promises))
+    waiting: list[Member] = []
+    for member in sorted(members, key=lambda member: member[3]):
+        if not isinstance(member[1], RangeRefiner):
+            found.append(_pack([member], promises))
             continue
-        if waiting and math.prod(n for _, _, n in waiting) * size > _ROOM:
+        if waiting and math.prod(n for *_, n in waiting) * member[3] > _ROOM:
             found.append(_pack(waiting, promises))
             waiting = []
-        waiting.append((refiner, codes, size))
+        waiting.append(member)
     return [*found, _pack(waiting, promises)] if waiting else found
 
 
-def _pack(members: Sequence[tuple[Refiner, Codes, int]], promises: Promises) -> Bundle:
-    size = math.prod(n for _, _, n in members)
-    packed = members[0][1]
-    for _, codes, n in members[1:]:
+def _pack(members: Sequence[Member], promises: Promises) -> Bundle:
+    indices, refiners, columns, sizes = zip(*members, strict=True)
+    size = math.prod(sizes)
+    packed = columns[0]
+    for codes, n in zip(columns[1:], sizes[1:], strict=True):
         packed = packed.astype(np.min_scalar_type(size - 1)) * n + codes
-    return Bundle(tuple(refiner for refiner, _, _ in members), packed, size, promises)
+    return Bundle(indices, refiners, packed, size, promises)

@@ -21,6 +21,7 @@ from incrowd.table.attributes import Attribute
 from incrowd.table.grouping import Codes, Floats
 
 Criterion = Literal["tds", "tdr", "gain"]
+Look = Callable[[set[int]], bool]
 # What a gain is divided by, given the anonymity lost: floats for all candidates, or the fraction of one.
 CRITERIA: dict[str, Callable[[Any], Any]] = {
     "tds": lambda loss: loss + (loss == 0),
@@ -84,21 +85,28 @@ class Choice:
         self._gains: list[Fraction] = []  # exact gains that occurred, by number
         self._number_of: dict[Fraction, int] = {}
 
-    def best(self, anonymity: Floats, first: Codes) -> Best | None:
+    def best(self, anonymity: Floats, first: Codes, look: Look) -> Best | None:
         """The best candidate, None if there is none.
+
+        Minima that are behind are too high, if anything, and so are scores: as long as one of those that seem highest
+        is behind, it is looked at, and once none is, no other can be as high.
 
         Args:
             anonymity: The anonymity of each quasi-identifier now.
             first: The promise that measures it.
+            look: Brings the minima of attributes up to date, and says whether any were behind.
         """
-        places = self._candidates.open()
-        if not len(places):
-            return None
-        attributes = self._candidates.attribute[places]
-        owner, lost = self._lost(places, attributes, anonymity, first)
-        losses = np.bincount(owner, lost, len(places)).astype(np.float64)
-        divisor = self._divisor(losses / self._shared[attributes])
-        near = contenders(self._candidates.gain[places] / divisor, self._error[attributes] / divisor)
+        while True:
+            places = self._candidates.open()
+            if not len(places):
+                return None
+            attributes = self._candidates.attribute[places]
+            owner, lost = self._lost(places, attributes, anonymity, first)
+            losses = np.bincount(owner, lost, len(places)).astype(np.float64)
+            divisor = self._divisor(losses / self._shared[attributes])
+            near = contenders(self._candidates.gain[places] / divisor, self._error[attributes] / divisor)
+            if not look(set(attributes[near].tolist())):
+                break
         places, attributes = places[near], attributes[near]
         if (lost == np.floor(lost)).all():  # then floats add up exactly
             anonymity, after = np.zeros(1), -losses[None, near]

@@ -29,7 +29,7 @@ class DistantSearch(Search):
         if any(requirement.columns for requirement in task.requirements):
             raise PolicyError("promises about sensitive columns need all tuples in memory; allow more of them there")
         every = [np.arange(attribute.size) for attribute in table.attributes]
-        super().__init__(task, every, leave_out=False)
+        super().__init__(task, [dict(enumerate(every))] * len(task.requirements), leave_out=False)
         self._distant = table
         self._cells: list[Codes] = [np.zeros(len(codes), np.int64) for codes in every]
         for requirement in range(len(task.requirements)):
@@ -40,7 +40,9 @@ class DistantSearch(Search):
         place = best.place
         index, change = self.candidate(place)
         self.anonymity = np.minimum(self.anonymity, self.candidates.minimum[self.promises.first, place])
-        rows, children, _ = self.refiners[index].refine(place)
+        having = next(requirement for requirement, members in enumerate(self.attributes) if index in members)
+        rows, children, _ = self.refiners[index].parts(place, having)
+        self.refiners[index].refine(place)
         cells = self._cells[index]
         others = children > 0  # the first child keeps the cell, the others get new ones
         codes = np.arange(len(cells))[rows]

@@ -6,6 +6,7 @@ groups there are by then.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,6 +19,7 @@ Rows = npt.NDArray[np.intp] | slice
 Weights = npt.NDArray[np.float64] | None
 
 SPARE = 1024  # cells of a table that cost hardly more than none
+_PACKED = 8  # cells per group that are counted for all attributes at once, about
 WORTHWHILE = 0.7  # share of the records in changed groups above which it does not pay to leave the others out
 
 
@@ -36,6 +38,11 @@ class Groups:
     numbers: Codes
     size: int
     weights: Weights
+
+    def part(self, part: slice) -> Groups:
+        """Some of the records, by position."""
+        rows = part if isinstance(self.rows, slice) else self.rows[part]
+        return Groups(rows, self.numbers[part], self.size, None if self.weights is None else self.weights[part])
 
 
 @dataclass(frozen=True)
@@ -70,13 +77,37 @@ class Grouping:
         self._scratch = np.empty(records, np.int32)  # by group; only what a step wrote there itself is read
 
     def everyone(self) -> Groups:
-        """All records, before the first step."""
+        """All records, as they are now."""
         return Groups(slice(None), self._groups, self._size, self._weights)
 
-    def among(self, rows: Rows) -> Groups:
-        """The groups of some records."""
-        _, numbers, size = self._present(take(self._groups, rows), 1)
+    def among(self, rows: Rows, width: int = 1) -> Groups:
+        """The groups, as they are now, of some records.
+
+        Args:
+            rows: The records; there may be others in their groups.
+            width: Cells per group that will be counted, about.
+        """
+        _, numbers, size = self._present(take(self._groups, rows), width)
         return Groups(rows, numbers, size, None if self._weights is None else take(self._weights, rows))
+
+    def keep(self, rows: Codes, weights: Weights) -> None:
+        """Go on with some records, at least one of every group, each of which stands for others of its group too.
+
+        Args:
+            rows: The records.
+            weights: What each of them weighs with those that it stands for.
+        """
+        self._groups, self._weights = self._groups.take(rows), weights
+
+    def of(self, parts: Sequence[Rows]) -> Groups:
+        """The groups, as they are now, of all records in some parts, or more; a part has all records of its groups."""
+        if 2 * sum(len(self._groups) if isinstance(rows, slice) else len(rows) for rows in parts) > len(self._groups):
+            return self.everyone()
+        inside = np.zeros(len(self._groups), bool)
+        for rows in parts:
+            inside[rows if isinstance(rows, slice) else rows.astype(np.intp)] = True
+        rows = np.flatnonzero(inside)
+        return self.among(rows, _PACKED)
 
     def tried(self, rows: Rows, children: Codes, width: int) -> Split:
         """What would come of the groups of some records, which must be all records of these groups.
@@ -101,7 +132,8 @@ class Grouping:
 
     def perform(self, split: Split) -> None:
         """Split groups as they were tried; nothing may have been split in between."""
-        self._groups[split.touched.rows] = split.renamed.take(split.touched.numbers)
+        rows, renamed = split.touched.rows, split.renamed.astype(np.int32)
+        self._groups[rows if isinstance(rows, slice) else rows.astype(np.intp)] = renamed.take(split.touched.numbers)
         self._size = split.size
 
     def _present(self, groups: Codes, width: int) -> tuple[Codes, Codes, int]:
@@ -111,6 +143,7 @@ class Grouping:
         """
         if self._size * width <= 2 * len(groups):
             return np.arange(self._size), groups, self._size
+        groups = groups.astype(np.intp)  # what numpy wants places to be; it would make them so again and again
         records = np.arange(len(groups), dtype=np.int32)
         self._scratch[groups] = records  # the last record of a group stands for it
         old = groups[self._scratch.take(groups) == records]

@@ -62,7 +62,7 @@ class LeavingOut(Search):
     """
 
     def __init__(self, task: Task, budget: int) -> None:
-        super().__init__(task, task.table.codes, leave_out=True)
+        super().__init__(task, [dict(enumerate(task.table.codes))] * len(task.requirements), leave_out=True)
         self._requirements = task.requirements
         self._budget = budget
         tuples = len(self.table.counts)
@@ -89,7 +89,8 @@ class LeavingOut(Search):
 
     def _try(self, place: int) -> _Tried:
         index, _ = self.candidate(place)
-        rows, children, width = self.refiners[index].parts(place)
+        having = next(requirement for requirement, members in enumerate(self.attributes) if index in members)
+        rows, children, width = self.refiners[index].parts(place, having)
         touched = np.arange(len(self.out))[rows]
         stay = ~self.out[touched]
         touched, children = touched[stay], children[stay]

@@ -7,8 +7,8 @@ every change through `observe`, with the records of the changed groups only.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 from itertools import pairwise
 from typing import Protocol
@@ -18,11 +18,12 @@ import numpy as np
 from incrowd.recodings.steps import Change, Disclose, RefineNode, SplitInterval
 from incrowd.search.top_down.candidates import NOBODY, Candidates
 from incrowd.search.top_down.gains import Gain
-from incrowd.search.top_down.groups import Groups, Rows, is_small, take
+from incrowd.search.top_down.groups import Groups, Rows, Weights, is_small
 from incrowd.search.top_down.promises import Levels, Promises, rest
+from incrowd.search.top_down.records import Records, records_by
 from incrowd.table.attributes import FlatAttribute, NumberAttribute, TaxonomyAttribute
 from incrowd.table.class_counts import ClassCounts
-from incrowd.table.grouping import Codes, Counts, count
+from incrowd.table.grouping import Codes, Counts, tallied
 
 MORE_ROOM = 16  # a cut that is tried elsewhere leaves at least so large a part more on its smaller side
 
@@ -35,11 +36,19 @@ class Refiner(Protocol):
     def exact_gains(self, places: Codes) -> Iterator[tuple[Codes, Fraction]]:
         """Exact gains of some candidates: places that gain the same, and what they gain."""
 
-    def parts(self, place: int) -> tuple[Rows, Codes, int]:
-        """The records that a candidate touches, the child of each, and the number of children."""
+    def read(self, requirement: int, codes: Codes) -> None:
+        """Read other records of one quasi-identifier from now on."""
 
-    def refine(self, place: int) -> tuple[Rows, Codes, int]:
-        """Perform a candidate; returns its parts."""
+    def parts(self, place: int, requirement: int) -> tuple[Rows, Codes, int]:
+        """The records of one quasi-identifier that a candidate touches, the child of each, and the number of children.
+
+        Args:
+            place: The candidate.
+            requirement: The quasi-identifier.
+        """
+
+    def refine(self, place: int) -> None:
+        """Perform a candidate."""
 
     def close(self, place: int) -> None:
         """Forget a candidate."""
@@ -69,29 +78,6 @@ class Shared:
     again: bool = False
 
 
-@dataclass
-class _Records:
-    """The records as one attribute sees them: their codes, and which records have a code."""
-
-    codes: Codes
-    size: int
-    _order: Codes | None = field(default=None, init=False)
-    _starts: Codes | None = field(default=None, init=False)
-
-    def of(self, rows: Rows) -> Codes:
-        """The codes of some records."""
-        return take(self.codes, rows)
-
-    def under(self, start: int, stop: int) -> Rows:
-        """The records with a code in [start, stop)."""
-        if start == 0 and stop == self.size:
-            return slice(None)
-        if self._order is None or self._starts is None:
-            self._order = np.argsort(self.codes, kind="stable").astype(np.int32)
-            self._starts = np.concatenate([[0], np.bincount(self.codes, minlength=self.size).cumsum()])
-        return self._order[self._starts[start] : self._starts[stop]]
-
-
 @dataclass(frozen=True)
 class _Range:
     """A candidate of a range: where its children begin and last where they end, and the slot of each child."""
@@ -111,13 +97,13 @@ class RangeRefiner:
         self,
         index: int,
         attribute: TaxonomyAttribute | NumberAttribute,
-        codes: Codes,
+        codes: Mapping[int, Codes],
         gain: Gain,
         shared: Shared,
     ) -> None:
         self._index = index
         self._attribute = attribute
-        self._records = _Records(codes, attribute.size)
+        self._records = records_by(codes, attribute.size)
         self._gain = gain
         self.error = gain.error
         self._candidates, self._promises = shared.candidates, shared.promises
@@ -145,18 +131,21 @@ class RangeRefiner:
         for place in places.tolist():
             yield np.array([place]), self._gain.exact_split(self._ranges[place].edges)
 
-    def parts(self, place: int) -> tuple[Rows, Codes, int]:
-        """The records in the range, and the child that each lies under."""
-        edges = self._ranges[place].edges
-        start, width = int(edges[0]), len(edges) - 1
-        rows = self._records.under(start, int(edges[-1]))
-        child_of_code = np.repeat(np.arange(width), np.diff(edges))
-        return rows, child_of_code.take(self._records.of(rows) - self._records.codes.dtype.type(start)), width
+    def read(self, requirement: int, codes: Codes) -> None:
+        """Read other records of one quasi-identifier from now on."""
+        self._records[requirement] = Records(codes, self._attribute.size)
 
-    def refine(self, place: int) -> tuple[Rows, Codes, int]:
+    def parts(self, place: int, requirement: int) -> tuple[Rows, Codes, int]:
+        """The records in the range, and the child that each lies under."""
+        edges, records = self._ranges[place].edges, self._records[requirement]
+        start, width = int(edges[0]), len(edges) - 1
+        rows = records.under(start, int(edges[-1]))
+        child_of_code = np.repeat(np.arange(width), np.diff(edges))
+        return rows, child_of_code.take(records.of(rows) - records.codes.dtype.type(start)), width
+
+    def refine(self, place: int) -> None:
         """Replace a candidate by its children."""
         change, edges = self._candidates.changes[place], self._ranges[place].edges
-        parts = self.parts(place)
         self.close(place)
         if isinstance(change, RefineNode):
             assert isinstance(self._attribute, TaxonomyAttribute)
@@ -165,17 +154,17 @@ class RangeRefiner:
         else:
             for left, right in pairwise(edges.tolist()):
                 self._open_interval(left, right)
-        return parts
 
     def observe(self, requirement: int, changed: Groups) -> None:
         """Count the children of all candidates at once."""
         if self.idle():
             return
-        keys, room = self._keys(changed)
-        if self._promises.sizes_do(requirement) and is_small(room, len(keys)):
-            counts = count(keys, room, changed.weights).reshape(changed.size, self._used)
-            self._lower(self._promises.lowest(requirement, counts))
+        room, records = changed.size * self._used, len(changed.numbers)
+        if self._promises.sizes_do(requirement) and is_small(room, records):
+            counts = tallied(records, room, lambda part: self._keys_of(requirement, changed.part(part)))
+            self._lower(self._promises.lowest(requirement, counts.reshape(changed.size, self._used)))
             return
+        keys, _ = self._keys_of(requirement, changed)
         distinct, classes = self._promises.classes(requirement, keys, room, changed)
         slots = distinct % self._used
         self._lower((promise, slots, levels) for promise, levels in self._promises.levels(requirement, classes))
@@ -183,15 +172,16 @@ class RangeRefiner:
     def made(self, requirement: int, groups: Groups) -> Iterator[tuple[Codes, ClassCounts]]:
         """The children of all candidates at once."""
         if not self.idle():
-            distinct, classes = self._promises.classes(requirement, *self._keys(groups), groups)
+            keys, _ = self._keys_of(requirement, groups)
+            distinct, classes = self._promises.classes(requirement, keys, groups.size * self._used, groups)
             yield self._owner.take(distinct % self._used), classes
 
-    def _keys(self, groups: Groups) -> tuple[Codes, int]:
-        """The group and slot of each record as one number, and what all of them are below."""
-        keys = self._slot_of_code.take(self._records.of(groups.rows))
+    def _keys_of(self, requirement: int, groups: Groups) -> tuple[Codes, Weights]:
+        """The group and slot of each record as one number, and the weight of each."""
+        keys = self._slot_of_code.take(self._records[requirement].of(groups.rows))
         if groups.size > 1:
             keys += groups.numbers * np.int64(self._used)
-        return keys, groups.size * self._used
+        return keys, groups.weights
 
     def observe_counts(self, requirement: int, counts: Counts, slots: Codes) -> None:
         """The same where the records are counted already: groups x slots."""
@@ -216,10 +206,14 @@ class RangeRefiner:
             if self._again and isinstance(change, SplitInterval):
                 self._broken.append(change)
 
-    def cut_elsewhere(self) -> Rows | None:
-        """Open the next best cut with more room in place of one that broke a promise; the records that it is for.
+    def under(self, requirement: int, start: int, stop: int) -> Rows:
+        """The records of one quasi-identifier with a code in [start, stop)."""
+        return self._records[requirement].under(start, stop)
 
-        None if there is no such cut, or none has broken one. Who asks shows it the groups of those records.
+    def cut_elsewhere(self) -> tuple[int, int] | None:
+        """Open the next best cut with more room in place of one that broke a promise; the interval that it is for.
+
+        None if there is no such cut, or none has broken one. Who asks shows it the groups of the records in there.
         """
         while self._broken:
             broken = self._broken.pop()
@@ -231,7 +225,7 @@ class RangeRefiner:
             cut = self._gain.best_cut(start, stop, room)
             if self._gain.room_of(start, cut, stop) >= room:
                 self._open(SplitInterval(start, stop, cut), np.array([start, cut, stop]))
-                return self._records.under(start, stop)
+                return start, stop
         return None
 
     def _open_node(self, node: int) -> None:
@@ -280,13 +274,15 @@ class RangeRefiner:
 class DisclosureRefiner:
     """Shows values one by one out of a suppressed set."""
 
-    def __init__(self, index: int, attribute: FlatAttribute, codes: Codes, gain: Gain, shared: Shared) -> None:
-        self._records = _Records(codes, attribute.size)
+    def __init__(
+        self, index: int, attribute: FlatAttribute, codes: Mapping[int, Codes], gain: Gain, shared: Shared
+    ) -> None:
+        self._records = records_by(codes, attribute.size)
         self._gain = gain
         self.error = gain.error
         self._candidates, self._promises = shared.candidates, shared.promises
         self._suppressed = np.ones(attribute.size, bool)
-        self._rows: Rows = slice(None)
+        self._rows: dict[int, Rows] = dict.fromkeys(codes, slice(None))  # suppressed records, by quasi-identifier
         # The candidate of each code; a place that was given back is nobody's.
         self._place = np.array([self._candidates.add(index, c, 0.0, Disclose(c)) for c in range(attribute.size)], int)
         self._left = attribute.size
@@ -302,20 +298,26 @@ class DisclosureRefiner:
         for same, gain in self._gain.exact_disclosures(self._suppressed, codes):
             yield places[same], gain
 
-    def parts(self, place: int) -> tuple[Rows, Codes, int]:
-        """Of the suppressed records, those with the value are child 0, the others child 1."""
-        stays = self._records.of(self._rows) != int(self._candidates.order[place])
-        return self._rows, stays.astype(np.int64), 2
+    def read(self, requirement: int, codes: Codes) -> None:
+        """Read other records of one quasi-identifier from now on."""
+        self._records[requirement] = Records(codes, len(self._suppressed))
+        self._rows[requirement] = np.flatnonzero(self._suppressed.take(codes))
 
-    def refine(self, place: int) -> tuple[Rows, Codes, int]:
+    def parts(self, place: int, requirement: int) -> tuple[Rows, Codes, int]:
+        """Of the suppressed records, those with the value are child 0, the others child 1."""
+        rows = self._rows[requirement]
+        stays = self._records[requirement].of(rows) != int(self._candidates.order[place])
+        return rows, stays.astype(np.int64), 2
+
+    def refine(self, place: int) -> None:
         """Show one value."""
-        rows, stays, _ = parts = self.parts(place)
+        for requirement in self._rows:
+            rows, stays, _ = self.parts(place, requirement)
+            self._rows[requirement] = np.flatnonzero(stays) if isinstance(rows, slice) else rows[stays > 0]
         code = int(self._candidates.order[place])
         self._suppressed[code] = False
         self._close([code])
-        self._rows = np.flatnonzero(stays) if isinstance(rows, slice) else rows[stays > 0]
         self._update_gains()
-        return parts
 
     def close(self, place: int) -> None:
         """Forget that a value could be shown."""
@@ -336,7 +338,7 @@ class DisclosureRefiner:
         """For every value in a group those who have it, then the other suppressed ones beside them."""
         if self.idle():
             return
-        codes, inside = self._records.of(groups.rows), groups
+        codes, inside = self._records[requirement].of(groups.rows), groups
         suppressed = self._suppressed[codes]
         if not suppressed.all():
             chosen = np.flatnonzero(suppressed)

@@ -45,14 +45,13 @@ class Search:
 
     Args:
         task: What to search.
-        codes: The codes of the records that it reads, per attribute.
+        codes: The codes of the records that it reads, by quasi-identifier and attribute.
         leave_out: Whether records may be left out.
     """
 
-    def __init__(self, task: Task, codes: Sequence[Codes], *, leave_out: bool) -> None:
+    def __init__(self, task: Task, codes: Sequence[Mapping[int, Codes]], *, leave_out: bool) -> None:
         table, requirements = task.table, task.requirements
         self.table = table
-        self.codes = codes
         self.promises = Promises(table, requirements, late=not leave_out)
         self.anonymity = self.promises.anonymity()
         self._whole = [requirement.models[0].whole for requirement in requirements]
@@ -62,7 +61,10 @@ class Search:
         self._weights = list(weights.values())
         self._again = task.again and not leave_out
         self._rooms = [task.rooms.get(attribute.name, 0) for attribute in table.attributes]
-        self.refiners = [self._refiner(index) for index in range(len(table.attributes))]
+        self.refiners = [
+            self._refiner(index, {r: codes[r][index] for r, members in enumerate(self.attributes) if index in members})
+            for index in range(len(table.attributes))
+        ]
         self._choice = Choice(
             table.attributes,
             self.attributes,
@@ -72,9 +74,8 @@ class Search:
             logarithms=table.has_target,
         )
 
-    def _refiner(self, index: int) -> Refiner:
+    def _refiner(self, index: int, codes: Mapping[int, Codes]) -> Refiner:
         attribute = self.table.attributes[index]
-        codes = self.codes[index]
         gain = gain_of(self.table, index, self._weights[index], self._rooms[index])
         shared = Shared(self.candidates, self.promises, self._again)
         if isinstance(attribute, FlatAttribute):
@@ -83,7 +84,11 @@ class Search:
 
     def best(self) -> Best | None:
         """The best candidate."""
-        return self._choice.best(self.anonymity, self.promises.first)
+        return self._choice.best(self.anonymity, self.promises.first, self.look)
+
+    def look(self, attributes: set[int]) -> bool:
+        """Bring what is known of the candidates of some attributes up to date; whether it was behind."""
+        return False
 
     def candidate(self, place: int) -> tuple[int, Change]:
         """The attribute of a candidate, and what it does."""

@@ -13,8 +13,10 @@ of the anonymity now and the smallest class that x would make, and that class on
 at the groups that a step changed. A step reads the records under the refined value, nothing else. (What holds for sizes
 holds for any privacy model: a class is never less protected than its less protected part.) That is also why leaf
 partitions without a candidate need not be discarded, as TDS proposes (section 5.5): a step never reads them, since no
-value of theirs is refined any more, and all that is kept of a record is the number of its class. Promises that no score
-needs, such as those about sensitive columns beside k, are looked at for the best candidate only (see `late_promises`).
+value of theirs is refined any more, and all that is kept of a record is the number of its class. For the same reason an
+attribute need not look at every step: what it found before bounds the scores of its candidates from above, so only
+those that seem best have to be up to date. Promises that no score needs, such as those about sensitive columns beside
+k, are looked at for the best candidate only (see `late_promises`).
 
 With a budget (`suppress`) a refinement is valid if leaving out the records of bad classes stays within it (see
 `leaving_out`). Its loss counts the anonymity of the classes that stay, and every record that it puts into a bad class
@@ -25,7 +27,7 @@ Scores are compared exactly. Ties are broken by the name of the attribute, then 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 
 import numpy as np
@@ -36,18 +38,18 @@ from incrowd.recodings.steps import Step
 from incrowd.run import Run
 from incrowd.search.method import SearchResult
 from incrowd.search.record_suppression import budget_of, withhold
-from incrowd.search.top_down.bundles import bundles
+from incrowd.search.top_down.bundles import Watcher, bundles
 from incrowd.search.top_down.choice import Best, Criterion
 from incrowd.search.top_down.distant import DistantSearch
-from incrowd.search.top_down.groups import Grouping, Groups, Rows, Split, Weights
+from incrowd.search.top_down.groups import Grouping, Split
 from incrowd.search.top_down.late_promises import LatePromises
 from incrowd.search.top_down.leaving_out import LeavingOut
+from incrowd.search.top_down.records import merged, records_of
 from incrowd.search.top_down.refiners import RangeRefiner
 from incrowd.search.top_down.restarts import cost_of, drawn
 from incrowd.search.top_down.search import Search, Task
 from incrowd.table.compressed import CompressedTable
 from incrowd.table.distant import DistantTable
-from incrowd.table.grouping import Codes
 
 
 def top_down(
@@ -128,76 +130,99 @@ class _Search(Search):
 
     def __init__(self, task: Task) -> None:
         table = task.table
-        codes, weights = _records(table, counted=any(requirement.columns for requirement in task.requirements))
-        super().__init__(task, codes, leave_out=False)
+        codes, weights = records_of(table, counted=any(requirement.columns for requirement in task.requirements))
+        self._codes = [dict(enumerate(codes)) for _ in task.requirements]  # of the records of each quasi-identifier
+        super().__init__(task, self._codes, leave_out=False)
         self._late = LatePromises(table, self.promises)
         self._tried: dict[int, Split] = {}
         self._groupings = [Grouping(len(codes[0]), weights) for _ in task.requirements]
-        sizes = [attribute.size for attribute in table.attributes]
-        self._bundles = [
-            bundles(((self.refiners[i], codes[i], sizes[i]) for i in members), self.promises)
-            for members in self.attributes
-        ]
-        for requirement, grouping in enumerate(self._groupings):
-            self._observe(requirement, grouping.everyone())
-        self._cut_elsewhere()
+        self._watchers: list[dict[int, Watcher]] = [{} for _ in task.requirements]  # then by attribute
+        self._live = [len(table.attributes)] * len(task.requirements)  # attributes that tell records apart
+        for requirement in range(len(task.requirements)):
+            self._merge(requirement)
+            self._watch(requirement)
+
+    def _watch(self, requirement: int) -> None:
+        """Let the attributes of a quasi-identifier that have something left to refine watch its groups."""
+        codes, grouping = self._codes[requirement], self._groupings[requirement]
+        live = [index for index in self.attributes[requirement] if not self.refiners[index].idle()]
+        sizes = [attribute.size for attribute in self.table.attributes]
+        bundled = bundles(((i, self.refiners[i], codes[i], sizes[i]) for i in live), self.promises)
+        watchers = [Watcher(bundle, requirement, grouping) for bundle in bundled]
+        for watcher in watchers:
+            watcher.tell(grouping.everyone())
+        self._watchers[requirement] = {i: watcher for watcher in watchers for i in watcher.bundle.attributes}
 
     def best(self) -> Best | None:
         """The best candidate that keeps the late promises too; those that do not are forgotten."""
+        for requirement in range(len(self._groupings)):
+            if self._merge(requirement):
+                self._watch(requirement)
         while (best := super().best()) is not None:
             index, _ = self.candidate(best.place)
             if not self._late.needed:
                 return best
-            self._tried = self._splits(index, *self.refiners[index].parts(best.place))
+            self._tried = self._splits(index, best.place)
             if all(self._late.hold(requirement, split.changed) for requirement, split in self._tried.items()):
                 return best
             self.refiners[index].close(best.place)
         return None
 
-    def _splits(self, index: int, rows: Rows, children: Codes, width: int) -> dict[int, Split]:
+    def _splits(self, index: int, place: int) -> dict[int, Split]:
         """What would come of the groups of each quasi-identifier with an attribute."""
         return {
-            requirement: grouping.tried(rows, children, width)
+            requirement: grouping.tried(*self.refiners[index].parts(place, requirement))
             for requirement, grouping in enumerate(self._groupings)
             if index in self.attributes[requirement]
         }
 
     def perform(self, best: Best, number: int) -> Step:
-        """Perform the refinement that `best` found, and bring every candidate up to date."""
+        """Perform the refinement that `best` found, and tell whoever watches the groups that it changes."""
         place = best.place
         index, change = self.candidate(place)
         self.anonymity = np.minimum(self.anonymity, self.candidates.minimum[self.promises.first, place])
-        refiner = self.refiners[index]
-        parts = refiner.refine(place)
-        splits = self._tried if self._late.needed else self._splits(index, *parts)
+        splits = self._tried if self._late.needed else self._splits(index, place)
+        self.refiners[index].refine(place)
         for requirement, split in splits.items():
             self._groupings[requirement].perform(split)
-            self._observe(requirement, split.changed)
-            if split.touched is not split.changed:  # new candidates have seen none of them
-                refiner.observe(requirement, split.touched)
-        self._cut_elsewhere()
+            for watcher in dict.fromkeys(self._watchers[requirement].values()):
+                mine = index in watcher.bundle.attributes  # new candidates have seen none of what they touch
+                watcher.tell(split.touched if mine else split.changed)
         return self.step(number, index, change, best)
 
-    def _cut_elsewhere(self) -> None:
-        """Replace cuts that broke a promise, where that is asked for, until every open one keeps them all."""
-        for index, refiner in enumerate(self.refiners):
-            while isinstance(refiner, RangeRefiner) and (rows := refiner.cut_elsewhere()) is not None:
-                for requirement, grouping in enumerate(self._groupings):
-                    if index in self.attributes[requirement]:
-                        refiner.observe(requirement, grouping.among(rows))
+    def _merge(self, requirement: int) -> bool:
+        """Count records of a quasi-identifier as one that nothing will tell apart any more; whether there are any.
 
-    def _observe(self, requirement: int, changed: Groups) -> None:
-        """Show new groups of a quasi-identifier to its attributes."""
-        for bundle in self._bundles[requirement] if changed.size else ():
-            bundle.observe(requirement, changed)
+        Whether it pays is looked at whenever fewer attributes have something left to refine than before.
+        """
+        live = [index for index in self.attributes[requirement] if not self.refiners[index].idle()]
+        if len(live) == self._live[requirement] or not live or self.promises.need_values or self._late.needed:
+            return False
+        self._live[requirement] = len(live)
+        codes, groups = self._codes[requirement], self._groupings[requirement].everyone()
+        sizes = [self.table.attributes[index].size for index in live]
+        found = merged([groups.numbers, *(codes[i] for i in live)], [groups.size, *sizes], groups.weights)
+        if found is None:
+            return False
+        rows, weights = found
+        self._groupings[requirement].keep(rows, weights)
+        self._codes[requirement] = {index: codes[index].take(rows) for index in live}
+        for index in live:
+            self.refiners[index].read(requirement, self._codes[requirement][index])
+        return True
 
+    def look(self, attributes: set[int]) -> bool:
+        """Let some attributes look at the groups of all their quasi-identifiers; whether any of these had changed."""
+        asked = dict.fromkeys(of[index] for of in self._watchers for index in sorted(attributes) if index in of)
+        looked = [watcher.look() for watcher in asked]
+        for index in sorted({index for watcher in asked for index in watcher.bundle.attributes}):
+            self._cut_elsewhere(index)
+        return any(looked)
 
-def _records(table: CompressedTable, *, counted: bool) -> tuple[Sequence[Codes], Weights]:
-    """The codes that the search reads, and their weights.
-
-    Where nearly every tuple occurs once, records are read instead of tuples: counting without weights is faster, and
-    there are hardly more of them. Where values are counted in histograms of tuples, tuples are read.
-    """
-    if counted or table.weights is None or table.records > 1.2 * len(table.counts):
-        return table.codes, table.weights
-    return [column.repeat(table.counts) for column in table.codes], None
+    def _cut_elsewhere(self, index: int) -> None:
+        """Replace cuts of a number that broke a promise, where that is asked for, until every open one keeps them."""
+        refiner = self.refiners[index]
+        while isinstance(refiner, RangeRefiner) and (interval := refiner.cut_elsewhere()) is not None:
+            for requirement, grouping in enumerate(self._groupings):
+                if index in self.attributes[requirement]:
+                    refiner.observe(requirement, grouping.among(refiner.under(requirement, *interval)))

@@ -1,0 +1,78 @@
+"""The records that a top-down search reads: those of a quasi-identifier that it need not tell apart are one.
+
+A quasi-identifier has few of the attributes, and in the course of a search some of these have nothing left to refine.
+Records that are in one class and equal in all attributes that have something left stay together to the end, so they may
+be counted as one record of their weight. Each quasi-identifier has records of its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from incrowd.search.top_down.groups import Rows, Weights, take
+from incrowd.table.compressed import CompressedTable
+from incrowd.table.grouping import Codes, count, group
+
+_MANY = 1 << 14  # records that are worth the effort
+_SAMPLED = 16  # one record of so many is looked at first
+_DISTINCT = 0.8  # share of these that may be distinct, where it pays: of all records, less than a fifth are then
+
+
+@dataclass
+class Records:
+    """The records of one quasi-identifier as one attribute sees them: their codes, and which records have a code."""
+
+    codes: Codes
+    size: int
+    _order: Codes | None = field(default=None, init=False)
+    _starts: Codes | None = field(default=None, init=False)
+
+    def of(self, rows: Rows) -> Codes:
+        """The codes of some records."""
+        return take(self.codes, rows)
+
+    def under(self, start: int, stop: int) -> Rows:
+        """The records with a code in [start, stop)."""
+        if start == 0 and stop == self.size:
+            return slice(None)
+        if self._order is None or self._starts is None:
+            self._order = np.argsort(self.codes, kind="stable").astype(np.int32)
+            self._starts = np.concatenate([[0], np.bincount(self.codes, minlength=self.size).cumsum()])
+        return self._order[self._starts[start] : self._starts[stop]]
+
+
+def records_by(codes: Mapping[int, Codes], size: int) -> dict[int, Records]:
+    """The records of an attribute by quasi-identifier; where these have the same records, they share what is made."""
+    shared = {id(column): Records(column, size) for column in codes.values()}
+    return {requirement: shared[id(column)] for requirement, column in codes.items()}
+
+
+def records_of(table: CompressedTable, *, counted: bool) -> tuple[Sequence[Codes], Weights]:
+    """The codes that the search reads, and their weights.
+
+    Where nearly every tuple occurs once, records are read instead of tuples: counting without weights is faster, and
+    there are hardly more of them. Where values are counted in histograms of tuples, tuples are read.
+    """
+    if counted or table.weights is None or table.records > 1.2 * len(table.counts):
+        return table.codes, table.weights
+    return [column.repeat(table.counts) for column in table.codes], None
+
+
+def merged(columns: Sequence[Codes], widths: Sequence[int], weights: Weights) -> tuple[Codes, Weights] | None:
+    """For each distinct record one that stands for it, and their weights; None where it would not pay.
+
+    Args:
+        columns: What tells records apart.
+        widths: All codes of a column are below its width.
+        weights: The weight of each record, None if all are 1.
+    """
+    if len(columns[0]) < _MANY:
+        return None
+    some = [column[::_SAMPLED] for column in columns]
+    if len(group(some, widths)[1]) > _DISTINCT * len(some[0]):
+        return None
+    numbers, firsts = group(columns, widths)
+    return firsts, count(numbers, len(firsts), weights).astype(np.float64)
