@@ -252,7 +252,7 @@ def _try(state: Recovery, allowed: int) -> None:
         before += size * (state.crowding * size - detail)
         records += size
     lost = before // records + state.everything  # by one of the records
-    limit = before + max(0, lost) * allowed // SHARE
+    limit = before + max(np.int64(0), lost) * allowed // SHARE
     for _ in range(AGAIN):
         pool.at[CLUSTERS:] = 0
         gathered(pool, state.forest, state.tuples, state.needs, state.crowding, state.everything, state.random)
