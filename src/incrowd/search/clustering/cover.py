@@ -15,8 +15,9 @@ wrong neighbours (as clustering does) lose attributes that they could have kept.
    tenth of a k-th of a record that lost everything; k is the least size of a good class). Of small tables, and for
    "dm", what clustering alone makes of all tuples is exchanged instead, if that costs less; so the release never costs
    more than that of KACA1, there with the NCP distance, here as printed.
-5. Destroy and repair. A few classes near to each other are made anew, over and over, and kept if that costs less (see
-   `recovering`), for an `effort` that is counted in work, not by a clock; then there is another exchange.
+5. Destroy and repair. A few classes near to each other are made anew, over and over, and kept if that costs less, or
+   at first little more (see `recovering`), for an `effort` that is counted in work, not by a clock; then there is
+   another exchange. What was there before is released instead if all that did not cost less.
 
 With the objective "target" all of this is done to the table as its target sees it (see `purpose`).
 With a budget (`suppress`) records are then left out where that saves more than they had (see `leaving_out`). Where a
@@ -26,7 +27,7 @@ Invariant: after each of the five, every record is in one class. After the secon
 every single move of the exchange and every class made anew, so both may be stopped at any moment. It ends: rounds are
 finite, KACA1 ends, and each move of the exchange improves an objective that cannot improve forever; classes that became
 equal count as one from then on, so there is a limit of 20 sweeps. Making classes anew ends when its effort is spent, or
-when ten tries per class have improved nothing.
+when ten tries per class have improved nothing after it may not cost more any longer.
 
 Ties: rounds of equal loss go by their levels in the order of the attributes; of equally good moves the first found in
 the index is made. Random numbers are drawn in steps 2 and 5.
@@ -67,7 +68,7 @@ from incrowd.table.grouping import count
 WORK = 300_000_000  # tuples to look at over all rounds
 SWEEPS = 20
 LOOKING = 1_000  # classes that a search for the nearest looks at
-LOOKS = 40_000_000  # values to look at per unit of effort
+LOOKS = 120_000_000  # values to look at per unit of effort
 SMALL = 5_000  # tuples of a table for which several starts are tried
 MOSTLY = 100  # they are not tried where the rounds left less than one in so many records
 Numbers = npt.NDArray[np.int64]
@@ -81,7 +82,7 @@ def cover(
     *,
     objective: str = "ncp",
     rounds: int = 10_000,
-    effort: int = 5,
+    effort: int = 8,
     suppress: float = 0.0,
     priorities: Mapping[str, float] | None = None,
     proof: str = "quick",

@@ -1,9 +1,9 @@
 """Destroy and repair, in compiled code: a few classes near to each other are made anew, and kept if that is better.
 
-A try begins at a record. The classes nearest to it are taken apart; their records are gathered anew, each class from a
-record drawn at random and the ones nearest to it, with attributes that weigh more or less by chance; then records move
-on to the class that they cost least in, and classes whose records are better off in others are dissolved. The result is
-kept if it costs less. Every class is good after every try, so it may end after any of them.
+A try begins at a record. The classes nearest to it are taken apart, and their records are gathered anew (see
+`gathering` and `improving`). The result is kept if it costs less, at first also if it costs a little more, which leads
+out of dead ends; how much more falls to nothing with the work that is done. Every class is good after every try, so it
+may end after any of them.
 
 What is tried follows from the seed, and how much from the work that is allowed, never from a clock.
 """
@@ -31,7 +31,8 @@ from incrowd.search.clustering.class_index import (
     reset,
 )
 from incrowd.search.clustering.forest import Forest
-from incrowd.search.clustering.gathering import CLUSTERS, LOOKS, Pool, gathered, new_pool, pool_cost
+from incrowd.search.clustering.gathering import gathered
+from incrowd.search.clustering.pool import CLUSTERS, LOOKS, PARTS, Pool, meeting_of, new_pool, pool_cost
 from incrowd.search.compiled import compiled
 
 Array = npt.NDArray[Any]
@@ -41,11 +42,14 @@ NEAREST = 9  # classes that are looked up for a try at most
 MOST_PARTS = 200  # parts in a try at most
 MOST_RECORDS = 4096
 DRAWS = 3  # classes drawn for a try; it begins in the one that has lost most
-WAYS = 2  # in which the records of a try are gathered, until one is better
+AGAIN = 2  # how often the records of a try are gathered, until that is better
+COOLING = 100  # tries per class until it may not cost more any longer, if the work is not done before
+LEAST_COOLING = 5000  # tries that there are before in any case
+SHARE = 1024
 PATIENCE = 10  # tries per class without success before it ends
 BUCKET = 16
 SPARE_NODES = 4096  # of the tree; it is built anew when no more are left
-WORK_OF_QUERY = 400  # what a query counts, in looks at a value
+WORK_OF_QUERY = 1500  # what a query counts, in looks at a value
 
 
 class Members(NamedTuple):
@@ -165,7 +169,7 @@ def new_recovery(
         np.arange(len(parts), len(parts) + entries) % entries,
         np.empty(NEAREST, np.int64),
         np.empty(NEAREST, np.int64),
-        new_pool(len(tuples), len(roots), MOST_PARTS),
+        new_pool(len(tuples), len(roots), MOST_PARTS, meeting_of(forest, roots)),
         np.array([seed % 2**63], np.uint64),
         at,
     )
@@ -201,11 +205,12 @@ def recover_some(state: Recovery, work: int, amount: int) -> bool:
         insert(state.tree, state.forest, state.classes, state.live[at[INSERTED]])
         at[INSERTED] += 1
     while at[LOOKED] < until:
-        if at[LOOKED] >= work or at[IDLE] > PATIENCE * at[LIVE] or at[LIVE] < 2:
+        allowed = _allowed(state, work)
+        if at[LOOKED] >= work or at[LIVE] < 2 or (allowed == 0 and at[IDLE] > PATIENCE * at[LIVE]):
             return True
         if state.tree.used[0] + SPARE_NODES > len(state.tree.links):
             _rebuild(state)
-        _try(state)
+        _try(state, allowed)
         at[TRIES] += 1
     return False
 
@@ -226,23 +231,34 @@ def _below(state: Recovery, limit: int) -> int:
 
 
 @compiled
-def _try(state: Recovery) -> None:
-    """Take some classes apart, gather them anew, and keep that if it costs less."""
+def _allowed(state: Recovery, work: int) -> int:
+    """How much more than before a try may cost, in 1024ths of what it may at first."""
+    at = state.at
+    tries = LEAST_COOLING + COOLING * at[LIVE]
+    return int(max(0, min(SHARE - SHARE * at[LOOKED] // work, SHARE - SHARE * at[TRIES] // tries)))
+
+
+@compiled
+def _try(state: Recovery, allowed: int) -> None:
+    """Take some classes apart, gather them anew, and keep that if it costs less, or little more."""
     at, pool = state.at, state.pool
     at[IDLE] += 1
     taken = _taken(state)
     if taken < 2:
         return
-    before = np.int64(0)
+    before, records = np.int64(0), np.int64(0)
     for i in range(taken):
-        number = state.near[i]
-        before += state.size[number] * (state.crowding * state.size[number] - state.detail[number])
-    for _ in range(WAYS):
+        size, detail = state.size[state.near[i]], state.detail[state.near[i]]
+        before += size * (state.crowding * size - detail)
+        records += size
+    lost = before // records + state.everything  # by one of the records
+    limit = before + max(np.int64(0), lost) * allowed // SHARE
+    for _ in range(AGAIN):
         pool.at[CLUSTERS:] = 0
         gathered(pool, state.forest, state.tuples, state.needs, state.crowding, state.everything, state.random)
         at[LOOKED] += pool.at[LOOKS]
         after = pool_cost(pool, state.crowding)
-        if after <= before:  # an equal one too: it may lead on
+        if after <= limit:  # an equal one too: it may lead on
             at[IDLE] = 0 if after < before else at[IDLE]
             _replace(state, taken)
             break
@@ -277,7 +293,7 @@ def _taken(state: Recovery) -> int:
     for other in found:
         if other < 0:
             break
-        if other == home or pool.at[0] + members.length[other] > MOST_PARTS:
+        if other == home or pool.at[PARTS] + members.length[other] > MOST_PARTS:
             continue
         if records + state.size[other] > MOST_RECORDS:
             continue
@@ -287,7 +303,7 @@ def _taken(state: Recovery) -> int:
         taken += 1
         if taken == NEAREST:
             break
-    for i in range(pool.at[0]):
+    for i in range(pool.at[PARTS]):
         pool.mark[pool.tuples[i]] = -1
     return taken
 
@@ -300,9 +316,9 @@ def _pour(state: Recovery, number: int) -> None:
     while entry >= 0:
         one = members.tuples[entry]
         if pool.mark[one] < 0:
-            pool.mark[one] = pool.at[0]
-            pool.tuples[pool.at[0]], pool.records[pool.at[0]] = one, 0
-            pool.at[0] += 1
+            pool.mark[one] = pool.at[PARTS]
+            pool.tuples[pool.at[PARTS]], pool.records[pool.at[PARTS]] = one, 0
+            pool.at[PARTS] += 1
         pool.records[pool.mark[one]] += members.records[entry]
         entry = members.after[entry]
 

@@ -1,0 +1,187 @@
+"""Improving the clusters of a pool, in compiled code: records move where they cost less, while all stay good."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from incrowd.privacy.compiled import Needs, spare
+from incrowd.search.clustering.forest import Forest
+from incrowd.search.clustering.pool import CLUSTERS, FARTHEST, LOOKS, Pool, above, cheapest, put_share, weigh
+from incrowd.search.compiled import compiled
+
+Array = npt.NDArray[Any]
+
+MANY = 16  # shares of a cluster, of which one alone is not expected to hold it back
+
+
+@compiled
+def relocate(pool: Pool, forest: Forest, needs: Needs, crowding: int) -> int:
+    """Move shares that their clusters can spare to where they cost least; how many moved."""
+    moved = 0
+    for cluster in range(pool.at[CLUSTERS]):
+        before, share = -1, pool.head[cluster]
+        while share >= 0:
+            after, amount, size = pool.share_after[share], pool.share_records[share], pool.size[cluster]
+            target = -1
+            if spare(needs, size) >= amount:
+                held, rest = _without(pool, forest, cluster, share), size - amount
+                saved = rest * held - size * pool.detail[cluster] + crowding * (size * size - rest * rest)
+                row = pool.rows[pool.share_part[share]]
+                target, _ = cheapest(pool, forest, row, amount, crowding, cluster, saved)
+            if target >= 0:
+                pool.nodes[cluster, :] = pool.trial
+                pool.size[cluster], pool.detail[cluster] = rest, held
+                if before >= 0:
+                    pool.share_after[before] = after
+                else:
+                    pool.head[cluster] = after
+                put_share(pool, forest, share, target)
+                moved += 1
+            else:
+                before = share
+            share = after
+    return moved
+
+
+@compiled
+def _without(pool: Pool, forest: Forest, cluster: int, share: int) -> int:
+    """The detail of a cluster without one of its shares; its nodes are in `trial` then.
+
+    Of a cluster with many shares it is not worth the work: the others hold it where it is.
+    """
+    many, one = 0, pool.head[cluster]
+    while one >= 0 and many < MANY:
+        many, one = many + 1, pool.share_after[one]
+    if many == MANY:
+        pool.trial[:] = pool.nodes[cluster]
+        return int(pool.detail[cluster])
+    parent, end, trial, rows, width = forest.parent, forest.end, pool.trial, pool.rows, len(pool.trial)
+    one, first = pool.head[cluster], True
+    while one >= 0:
+        if one != share:
+            part = pool.share_part[one]
+            for a in range(width):
+                trial[a] = rows[part, a] if first else above(parent, end, trial[a], rows[part, a])
+            first = False
+            pool.at[LOOKS] += width
+        one = pool.share_after[one]
+    held = np.int64(0)
+    for a in range(width):
+        held += forest.detail[trial[a]]
+    return int(held)
+
+
+@compiled
+def specialize(pool: Pool, forest: Forest, needs: Needs, crowding: int) -> int:
+    """Keep the records below one child of a cluster's value only, where the others cost less elsewhere; how often."""
+    changed = 0
+    for cluster in range(pool.at[CLUSTERS]):
+        for a in range(len(pool.weights)):
+            node = pool.nodes[cluster, a]
+            if spare(needs, pool.size[cluster]) > 0 and forest.end[node] > node + 1:
+                child = _leading(pool, forest, cluster, a)
+                if child >= 0 and _pays(pool, forest, needs, crowding, cluster, a, child):
+                    _split_off(pool, forest, crowding, cluster, a, child)
+                    changed += 1
+    return changed
+
+
+@compiled
+def _leading(pool: Pool, forest: Forest, cluster: int, a: int) -> int:
+    """The child of a cluster's value that more than half of its records lie below, if there is one; else any, or -1."""
+    node, lead, child, share = pool.nodes[cluster, a], np.int64(0), -1, pool.head[cluster]
+    while share >= 0:  # each record votes for its child, or against the one that leads
+        value, amount = pool.rows[pool.share_part[share], a], pool.share_records[share]
+        if child >= 0 and child <= value < forest.end[child]:
+            lead += amount
+        elif lead >= amount:
+            lead -= amount
+        elif value != node:
+            lead, child = amount - lead, value
+            while forest.parent[child] != node:
+                child = forest.parent[child]
+        pool.at[LOOKS] += 1
+        share = pool.share_after[share]
+    return int(child)
+
+
+@compiled
+def _pays(pool: Pool, forest: Forest, needs: Needs, crowding: int, cluster: int, a: int, child: int) -> bool:
+    """Whether the records of a cluster that are not below a node cost less elsewhere than what the others gain."""
+    rows, size, out, share = pool.rows, pool.size[cluster], np.int64(0), pool.head[cluster]
+    while share >= 0:
+        if not child <= rows[pool.share_part[share], a] < forest.end[child]:
+            out += pool.share_records[share]
+        share = pool.share_after[share]
+    if out > spare(needs, size):
+        return False
+    rest, before = size - out, pool.detail[cluster]
+    held = before - forest.detail[pool.nodes[cluster, a]] + forest.detail[child]
+    saved = rest * held - size * before + crowding * (size * size - rest * rest)
+    share = pool.head[cluster]
+    while share >= 0:
+        row, amount = rows[pool.share_part[share]], pool.share_records[share]
+        if not child <= row[a] < forest.end[child]:
+            target, rise = cheapest(pool, forest, row, amount, crowding, cluster, FARTHEST)
+            if target < 0:
+                return False
+            saved -= rise
+        share = pool.share_after[share]
+    return bool(saved > 0)
+
+
+@compiled
+def _split_off(pool: Pool, forest: Forest, crowding: int, cluster: int, a: int, child: int) -> None:
+    """Let the records of a cluster that are not below a node join others, and draw it together."""
+    rows, nodes, share, away = pool.rows, pool.nodes[cluster], pool.head[cluster], -1
+    pool.head[cluster], pool.size[cluster] = -1, 0
+    while share >= 0:
+        row, after = rows[pool.share_part[share]], pool.share_after[share]
+        if child <= row[a] < forest.end[child]:
+            if pool.head[cluster] < 0:
+                nodes[:] = row
+            for b in range(len(nodes)):
+                nodes[b] = above(forest.parent, forest.end, nodes[b], row[b])
+            pool.share_after[share], pool.head[cluster] = pool.head[cluster], share
+            pool.size[cluster] += pool.share_records[share]
+        else:
+            pool.share_after[share], away = away, share
+        share = after
+    weigh(pool, forest, cluster)
+    while away >= 0:
+        after = pool.share_after[away]
+        row, amount = rows[pool.share_part[away]], pool.share_records[away]
+        target, _ = cheapest(pool, forest, row, amount, crowding, cluster, FARTHEST)
+        put_share(pool, forest, away, target)
+        away = after
+
+
+@compiled
+def dissolve(pool: Pool, forest: Forest, crowding: int, everything: int) -> int:
+    """Dissolve clusters whose shares cost less in others; how many."""
+    dissolved = 0
+    for cluster in range(pool.at[CLUSTERS]):
+        size = pool.size[cluster]
+        limit = size * (everything - pool.detail[cluster] + crowding * size)  # what it has lost
+        share, target = pool.head[cluster], 0
+        while share >= 0 and target >= 0:
+            row, lost = pool.rows[pool.share_part[share]], pool.share_records[share] * everything
+            most = limit - lost
+            target, rise = cheapest(pool, forest, row, pool.share_records[share], crowding, cluster, most)
+            limit -= lost + rise
+            share = pool.share_after[share]
+        if size == 0 or target < 0:
+            continue
+        share = pool.head[cluster]
+        pool.size[cluster], pool.detail[cluster], pool.head[cluster] = 0, 0, -1
+        while share >= 0:
+            after = pool.share_after[share]
+            row = pool.rows[pool.share_part[share]]
+            target, _ = cheapest(pool, forest, row, pool.share_records[share], crowding, cluster, FARTHEST)
+            put_share(pool, forest, share, target)
+            share = after
+        dissolved += 1
+    return dissolved
