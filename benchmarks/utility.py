@@ -23,7 +23,7 @@ from incrowd.search.registry import METHODS
 
 RESULTS = Path(__file__).parent / "results"
 BOUND = "bound"  # stands for a run that proves one
-STOPPED = {"optimal": 20}  # seconds after which a search that could go on for long gives the best that it has
+STOPPED = {"optimal": 10}  # seconds after which a search that could go on for long gives the best that it has
 KS = (5, 10, 50, 200)
 CENSUS = ("age", "workclass", "education", "marital-status", "occupation", "race", "sex", "native-country")
 CLIENT = ("LIMIT_BAL", "SEX", "EDUCATION", "MARRIAGE", "AGE")
@@ -49,7 +49,7 @@ ABOUT = """# Utility
 `python -m benchmarks.utility --shared FOLDER`: every method at k = 5, 10, 50 and 200. The target is told to
 the methods (`auto` is then a top-down search). *Error* is that of a decision tree on a third of the released rows,
 after training on the others; it may use columns that are not quasi-identifying too. A run may take {limit} CPU seconds,
-and a trial as many again; `optimal` is stopped after 20 s and gives the best that it has.
+and a trial as many again; `optimal` is stopped after 10 s and gives the best that it has.
 *ARX, local* are figures of ARX, measured once on the same rows, attributes and hierarchies.
 """
 
