@@ -17,7 +17,7 @@ import numpy as np
 from incrowd.run import Run
 from incrowd.search.optimal.blocks import Labels, blocks_of, join, labels_of
 from incrowd.search.optimal.costs import Costs
-from incrowd.search.optimal.innermost import Innermost, fits, most_blocks
+from incrowd.search.optimal.innermost import MOST_CELLS, Innermost, fits, most_blocks
 from incrowd.search.optimal.partitions import TreeSpace, partitions
 from incrowd.search.optimal.slices import RunOver
 
@@ -105,6 +105,9 @@ class Descent:
         if self._solvable[index]:
             assert isinstance(space, TreeSpace)
             if index not in self._solvers:
+                held = sum(self._costs.domains[other].space.size for other in (index, *self._solvers))
+                if held * len(self._costs.rows) > MOST_CELLS:  # for the sake of memory
+                    self._solvers.clear()
                 self._solvers[index] = Innermost(self._costs, index, self._limit, self._run)
             self._work -= len(self._costs.rows) + BLOCK * most_blocks(space)
             found = self._solvers[index].cheapest(seed[1], (0,) * space.size, seed[0])
