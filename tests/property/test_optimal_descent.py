@@ -119,3 +119,15 @@ def test_the_best_of_several_starts_is_no_worse_than_any(problem, schemes, cost,
     found = Descent(costs, limit, Run()).best([start, finest, coarsest, start])
     assert_allowed(costs, limit, found)
     assert all(found[0] <= cost_of(costs, limit, one) for one in (start, finest, coarsest))
+
+
+@examples(60)
+@given(tables(), schemes, st.sampled_from(COSTS), st.data())
+def test_how_many_solvers_are_held_changes_nothing(problem, schemes, cost, data):
+    costs, limit, start = started(problem, schemes, cost, data)
+    many = Descent(costs, limit, Run()).best([start])
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(descent, "MOST_CELLS", 1)
+        few = Descent(costs, limit, Run()).best([start])
+    assert few[0] == many[0]
+    assert all(map(np.array_equal, few[1], many[1]))
