@@ -16,6 +16,7 @@ import numpy as np
 from incrowd.run import Run
 from incrowd.search.optimal.blocks import Labels
 from incrowd.search.optimal.costs import Costs
+from incrowd.search.optimal.descent import Descent
 from incrowd.search.optimal.limits import Limits
 from incrowd.search.optimal.slices import RunOver
 
@@ -34,6 +35,7 @@ class BestFirst(ABC, Generic[N]):
 
     Args:
         costs: What is to be low.
+        limit: Records that may be suppressed.
         run: Gets the progress; when it is over, the best so far stays.
         gap: Stop when the best is within this share of the bound.
         most: How many nodes may wait before the search goes depth first.
@@ -42,8 +44,9 @@ class BestFirst(ABC, Generic[N]):
 
     direction = ""
 
-    def __init__(self, costs: Costs, run: Run, gap: float, most: int, in_order: bool = True) -> None:
-        self.costs, self._run = costs, run
+    def __init__(self, costs: Costs, limit: int, run: Run, gap: float, most: int, in_order: bool = True) -> None:
+        self.costs, self._limit, self._run = costs, limit, run
+        self._descent = Descent(costs, limit, run)
         self._limits, self._most, self._in_order = Limits(run, gap), max(1, most), in_order
         self._heap: list[tuple[float, int, N]] = []
         self._stack: list[N] = []
@@ -58,6 +61,12 @@ class BestFirst(ABC, Generic[N]):
         """Take an allowed anonymization if it is better than the best."""
         if self.costs.better(cost, self.best):
             self.best, self.partitions = cost, list(partitions)
+
+    def _offer_lowered(self, cost: float, partitions: list[Labels]) -> None:
+        """Take an allowed anonymization if it is better than the best, and what a descent makes of it."""
+        if self.costs.better(cost, self.best):
+            self.offer(cost, partitions)
+            self.offer(*self._descent.lowered((cost, partitions)))
 
     @property
     def bound(self) -> float:

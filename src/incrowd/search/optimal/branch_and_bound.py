@@ -94,8 +94,8 @@ class Search(BestFirst[Node]):
         gap: float = 0.0,
         memory: float = 1000,
     ) -> None:
-        self._limit, self._up, self._on = limit, up, frozenset(prunings)
-        super().__init__(costs, run, gap, int(memory * 1e6 / NODE_BYTES), "node-order" in self._on)
+        self._up, self._on = up, frozenset(prunings)
+        super().__init__(costs, limit, run, gap, int(memory * 1e6 / NODE_BYTES), "node-order" in self._on)
         self._reaches: dict[tuple[int, Any, Apart], Reach] = {}
         self._cached = 0
         self._solved = solved_of(costs, self._on)
@@ -214,7 +214,7 @@ class Search(BestFirst[Node]):
     def _offer(self, classes: Classes | None, partitions: list[Labels]) -> None:
         cost, suppressed = self.costs.of(partitions, classes)
         if suppressed <= self._limit:
-            self.offer(cost, partitions)
+            (self.offer if self._innermost is None else self._offer_lowered)(cost, partitions)
 
     def _forbid(self, node: Node, fine: list[Labels], coarse: list[Labels], known: Bound) -> bool:
         """Raise the bound by what bad classes cost, and forbid to join values where that is too much.

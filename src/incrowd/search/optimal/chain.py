@@ -1,7 +1,7 @@
 """From rigid schemes to flexible ones: what a scheme contains is searched before it, and starts its own search.
 
-A level is a cut, a cut joins neighbours, neighbours are sets: bhs, ghs, gops, then ops and gsps, then sps. A rigid
-scheme is searched in a fraction of the time, and its best release is one of the more flexible scheme too, which costs
+A level is a cut, a cut joins neighbours, neighbours are sets: bhs, ghs, gops, then ops and gsps, then sps. What is good
+in a rigid scheme is found in a fraction of the time, and it is a release of the more flexible scheme too, which costs
 no more there. So a search that has to stop is no worse than the rigid ones that it contains, as far as those got in
 their share of the time.
 """
@@ -10,17 +10,20 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import numpy as np
+
 from incrowd.errors import PolicyError
 from incrowd.run import Run
 from incrowd.search.optimal import level_lattice, pairs
 from incrowd.search.optimal.blocks import Labels, blocks_of, labels_of
 from incrowd.search.optimal.branch_and_bound import Search
 from incrowd.search.optimal.costs import Costs, Partitions
+from incrowd.search.optimal.descent import Descent, Seed
 from incrowd.search.optimal.level_lattice import LevelLattice
 from incrowd.search.optimal.pairs import PairSearch
 from incrowd.search.optimal.partitions import TreeSpace
 from incrowd.search.optimal.schemes import Domain, Order, domain_of
-from incrowd.search.optimal.seeds import NOTHING, Seeds, carried
+from incrowd.search.optimal.seeds import Seeds, carried, coarsest_of, from_top_down
 from incrowd.table.attributes import FlatAttribute, NumberAttribute
 from incrowd.table.compressed import CompressedTable
 
@@ -33,7 +36,7 @@ CONTAINED = {
     "gsps": ("bhs", "ghs", "gops", "gsps"),
     "sps": RIGID_FIRST,
 }
-SHARE = 2  # a scheme on the way gets one part in so many of the time that is left
+SHARE = 8  # a scheme on the way gets one part in so many of the time that is left
 QUICK = 3.0  # seconds for each part of looking for a seed
 MANY_ATTRIBUTES = 5  # from here on top-down is faster, as in the paper
 WIDE = 18  # children of a node beyond which splitting sets from the top makes too many
@@ -66,25 +69,43 @@ def _contained(domain: Domain, order: Order | None) -> tuple[str, ...]:
     return inside
 
 
-def climbed(table: CompressedTable, costs: Costs, limit: int, order: Order | None, run: Run) -> list[list[Labels]]:
-    """What the schemes that are contained in those of a search found, as partitions of these.
+def seeded(table: CompressedTable, costs: Costs, limit: int, order: Order | None, run: Run) -> Seed | None:
+    """A good anonymization to start a search with, no worse than what the schemes find that are contained in its own.
+
+    First the seeds of all schemes from rigid to flexible, each of which starts the next one's; then the rigid schemes
+    are searched for what is better than the last seed. That fails soon where there is nothing.
 
     Args:
         table: The table.
         costs: Those of the search.
         limit: Records that may be suppressed.
         order: The order of a column's values, as given by the user.
-        run: The schemes share its time with the search.
+        run: What is done here shares its time with the search.
+
+    Returns:
+        None if nothing is allowed.
     """
     found: list[Found] = []
+    on_the_way: list[tuple[Costs, Seed | None]] = []
     for words in stages(costs.domains, order):
         if not run.goes_on():
             break
         domains = [domain_of(table, index, word, order) for index, word in enumerate(words)]
         own = Costs(table, domains, costs.cost, costs.requirement, costs.priorities)
-        if (best := _search(own, limit, starts(found, domains), _part(run))) is not None:
-            found.append((best, domains))
-    return starts(found, costs.domains)
+        seed = Seeds(own, limit, run.quietly(quick(run))).best(starts(found, domains))
+        on_the_way.append((own, seed))
+        if seed is not None:
+            found.append((seed[1], domains))
+    refined = from_top_down(table, costs.requirement, costs, run.quietly(quick(run)))
+    most_general = coarsest_of(costs.domains)
+    best = Seeds(costs, limit, run.quietly(quick(run))).best([most_general, refined, *starts(found, costs.domains)])
+    for own, seed in on_the_way:
+        up = goes_up(own.domains, "auto", seed[1] if seed else None)
+        better = _better(own, limit, up, best[0] if best else np.inf, _part(run)) if run.goes_on() else None
+        if better is not None:
+            descent = Descent(costs, limit, run.quietly(quick(run)))
+            best = descent.lowered(descent.of(*starts([(better, own.domains)], costs.domains)))
+    return best
 
 
 def starts(found: Sequence[Found], domains: Sequence[Domain]) -> list[list[Labels]]:
@@ -103,18 +124,16 @@ def _part(run: Run) -> Run:
     return run.quietly(None if left is None else max(left / SHARE, 1e-3))
 
 
-def _search(costs: Costs, limit: int, begun: Sequence[list[Labels]], run: Run) -> list[Labels] | None:
-    """The best of a scheme, within the time of a run; None if nothing is allowed."""
+def _better(costs: Costs, limit: int, up: bool, best: float, run: Run) -> list[Labels] | None:
+    """The cheapest of a scheme that is found within the time of a run; None if nothing beats the best."""
     search: Search | PairSearch | LevelLattice
     if level_lattice.fits(costs):
         search = LevelLattice(costs, limit, run)
+    elif pairs.is_best(costs):
+        search = PairSearch(costs, limit, run)
     else:
-        seed = Seeds(costs, limit, run.quietly(quick(run))).best(begun)
-        if pairs.is_best(costs):
-            search = PairSearch(costs, limit, run)
-        else:
-            search = Search(costs, limit, goes_up(costs.domains, "auto", seed[1] if seed else None), run)
-        search.offer(*(seed or NOTHING))
+        search = Search(costs, limit, up, run)
+    search.best = best
     search.run()
     return search.partitions
 

@@ -23,14 +23,15 @@ from incrowd.search.method import SearchResult
 from incrowd.search.optimal import PRUNINGS, level_lattice, pairs
 from incrowd.search.optimal.blocks import Labels, blocks_of
 from incrowd.search.optimal.branch_and_bound import Search, solved_of
-from incrowd.search.optimal.chain import climbed, goes_up, quick
+from incrowd.search.optimal.chain import goes_up, seeded
 from incrowd.search.optimal.costs import Costs
+from incrowd.search.optimal.descent import NOTHING
 from incrowd.search.optimal.innermost import most_even
 from incrowd.search.optimal.level_lattice import LevelLattice
 from incrowd.search.optimal.pairs import PairSearch
 from incrowd.search.optimal.scheme_sizes import explain
 from incrowd.search.optimal.schemes import Order, domains_of
-from incrowd.search.optimal.seeds import NOTHING, Seed, Seeds, coarsest_of, from_top_down
+from incrowd.search.optimal.seeds import Seeds, coarsest_of
 from incrowd.search.record_suppression import budget_of, withhold
 from incrowd.table.compressed import CompressedTable
 
@@ -97,7 +98,10 @@ def optimal(
         if is_lattice:
             search: Search | PairSearch | LevelLattice = LevelLattice(costs, limit, run, gap, memory)
         else:
-            seed = _seed(table, costs, limit, order, run, "seeding" in chosen)
+            if "seeding" in chosen:
+                seed = seeded(table, costs, limit, order, run)
+            else:  # everyone is released at least
+                seed = Seeds(costs, limit, run).of(coarsest_of(domains))
             if by_pairs:
                 search = PairSearch(costs, limit, run, gap, memory)
             else:
@@ -114,18 +118,6 @@ def optimal(
         run.note(f"stopped after {SECONDS} seconds, since no time limit was given; a longer one may find a lower cost")
     facts = {**_proof(search, costs), "spaces": spaces}
     return _found(table, costs, partitions, facts)
-
-
-def _seed(
-    table: CompressedTable, costs: Costs, limit: int, order: Order | None, run: Run, seeding: bool
-) -> Seed | None:
-    """A good anonymization to start with, at least the most general one, which releases everyone; None if none is."""
-    most_general = coarsest_of(costs.domains)
-    if not seeding:
-        return Seeds(costs, limit, run).of(most_general)
-    found = climbed(table, costs, limit, order, run)
-    refined = from_top_down(table, costs.requirement, costs, run.quietly(quick(run)))
-    return Seeds(costs, limit, run.quietly(quick(run))).best([most_general, refined, *found])
 
 
 def _proof(search: Search | PairSearch | LevelLattice, costs: Costs) -> dict[str, Any]:

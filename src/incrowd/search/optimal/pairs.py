@@ -75,8 +75,7 @@ class PairSearch(BestFirst[Node]):
     direction = "pairs"
 
     def __init__(self, costs: Costs, limit: int, run: Run, gap: float = 0.0, memory: float = 1000) -> None:
-        super().__init__(costs, run, gap, int(memory * 1e6 / NODE_BYTES))
-        self._limit = limit
+        super().__init__(costs, limit, run, gap, int(memory * 1e6 / NODE_BYTES))
         self._ranges = [Ranges(domain.space) for domain in costs.domains]
         self._solved = most_even(costs)
         self._innermost: Innermost | None = None
@@ -194,4 +193,4 @@ class PairSearch(BestFirst[Node]):
             partitions = [*partitions[:index], labels, *partitions[index + 1 :]]
         cost, suppressed = self.costs.of(partitions)
         if suppressed <= self._limit:
-            self.offer(cost, partitions)
+            self._offer_lowered(cost, partitions)

@@ -1,9 +1,10 @@
 """Good anonymizations to start an optimal search with: the better the first one, the more can be pruned.
 
-Three starts, all within the scheme: the coarsest partitions, the release of a top-down refinement made just coarse
-enough for the scheme, and a greedy walk from the original values up, which merges what saves most suppressed records
-per cost. The best of them is improved as long as that helps: by single merges, by dissolving a block, by moving a
-value. Sets may also start from the optimum over intervals, which is found much faster.
+The starts, all within the scheme: the coarsest partitions, the finest ones, the release of a top-down refinement made
+just coarse enough for the scheme, and what more rigid schemes found. Each goes down to where no attribute alone can be
+changed for the better (`descent`). Attributes for which that is not possible are changed as long as that helps by
+single merges, by dissolving a block, by moving a value; where it is possible for none, there is one more start: a
+greedy walk from the original values up, which merges what saves most suppressed records per cost.
 """
 
 from __future__ import annotations
@@ -19,14 +20,14 @@ from incrowd.recodings.by_value import ByValue
 from incrowd.run import Run
 from incrowd.search.optimal.blocks import Blocks, Labels, bits, blocks_of, join, labels_of
 from incrowd.search.optimal.costs import Costs, Partitions
+from incrowd.search.optimal.descent import Descent, Seed
+from incrowd.search.optimal.innermost import innermost_of
 from incrowd.search.optimal.partitions import LevelSpace
 from incrowd.search.optimal.schemes import Domain
 from incrowd.search.top_down.top_down import top_down
 from incrowd.table.compressed import CompressedTable
 
 WORK = 30_000_000  # rows that may be looked at while improving a start
-Seed = tuple[float, list[Labels]]
-NOTHING: Seed = np.inf, []  # never better
 
 
 def coarsest_of(domains: Sequence[Domain]) -> list[Labels]:
@@ -71,12 +72,17 @@ class Seeds:
         self._work = WORK // len(costs.rows)
 
     def best(self, starts: Sequence[list[Labels]]) -> Seed | None:
-        """The best that starts and a greedy walk lead to; None if nothing is allowed."""
-        found = [*map(self.of, starts), *self._walk()]
-        allowed = [seed for seed in found if seed is not None]
-        if not allowed:
-            return None
-        return self._improve(min(allowed, key=lambda seed: seed[0]))
+        """The best that starts lead to, and the finest and the coarsest partitions; None if nothing is allowed."""
+        domains = self._costs.domains
+        descent = Descent(self._costs, self._limit, self._run)
+        starts = [*starts, [np.arange(domain.space.size) for domain in domains], coarsest_of(domains)]
+        if descent.left_out and innermost_of(self._costs) is None:
+            walked = [seed for seed in self._walk() if seed is not None]
+            starts += [seed[1] for seed in sorted(walked, key=lambda seed: seed[0])[:1]]
+        seed = descent.best(starts)
+        if descent.left_out:
+            seed = descent.lowered(self._improve(seed, descent.left_out))
+        return seed if np.isfinite(seed[0]) else None
 
     def _is_over(self) -> bool:
         return self._work <= 0 or not self._run.goes_on()
@@ -95,7 +101,7 @@ class Seeds:
         yield self.of(partitions)
         while suppressed and not self._is_over():
             best: tuple[Any, ...] | None = None
-            for moved in self._merged(partitions):
+            for moved in self._merged(partitions, range(len(partitions))):
                 classes = self._costs.classes(moved)
                 left = int(classes.sizes[~self._costs.good(classes)].sum())
                 added = self._costs.between(moved, None).bound - current.bound
@@ -112,11 +118,12 @@ class Seeds:
             current = self._costs.between(partitions, None)
             yield self.of(partitions)
 
-    def _improve(self, seed: Seed) -> Seed:
+    def _improve(self, seed: Seed, indices: Sequence[int]) -> Seed:
+        """What single changes of some attributes lead to."""
         improving = True
         while improving and not self._is_over():
             improving = False
-            for moved in chain(self._merged(seed[1]), self._changed(seed[1])):
+            for moved in chain(self._merged(seed[1], indices), self._changed(seed[1], indices)):
                 if self._is_over():
                     break
                 other = self.of(moved)
@@ -124,16 +131,16 @@ class Seeds:
                     seed, improving = other, True
         return seed
 
-    def _merged(self, partitions: Partitions) -> Iterator[list[Labels]]:
-        for index, domain in enumerate(self._costs.domains):
-            blocks = blocks_of(partitions[index].tolist())
+    def _merged(self, partitions: Partitions, indices: Sequence[int]) -> Iterator[list[Labels]]:
+        for index in indices:
+            domain, blocks = self._costs.domains[index], blocks_of(partitions[index].tolist())
             for block in domain.space.coarser(blocks):
                 yield self._replaced(partitions, index, domain.space.closure(join((*blocks, block))))
 
-    def _changed(self, partitions: Partitions) -> Iterator[list[Labels]]:
+    def _changed(self, partitions: Partitions, indices: Sequence[int]) -> Iterator[list[Labels]]:
         """Every block dissolved, every value taken out of its block, and moved to every other block."""
-        for index, domain in enumerate(self._costs.domains):
-            space, blocks = domain.space, blocks_of(partitions[index].tolist())
+        for index in indices:
+            space, blocks = self._costs.domains[index].space, blocks_of(partitions[index].tolist())
             if isinstance(space, LevelSpace):
                 if (level := space.level(blocks)) > 0:
                     yield self._replaced(partitions, index, blocks_of(space.levels[level - 1]))
