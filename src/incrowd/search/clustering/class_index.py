@@ -373,8 +373,10 @@ def nearest_some(
         while other >= 0:
             distance, worst, size = 0, far[most - 1], int(rows[other, width])
             for a in range(width):
-                if distance <= worst and rows[other, a] != query.low[a, 0]:
+                if rows[other, a] != query.low[a, 0]:
                     distance += _term(query, detail, a, rows[other, a], own, size, True)
+                    if distance > worst:
+                        break
             if other != number and distance <= worst:
                 at = most
                 while at and (
