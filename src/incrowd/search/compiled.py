@@ -4,6 +4,9 @@ A kernel does an amount of work and gives back numbers, or fills arrays that it 
 slices (`Run.in_slices`). Compilation, which cannot be interrupted, happens beside the thread that answers interrupts
 (`Run.beside`). What was compiled is kept beside the code, in the user's cache folder, or in NUMBA_CACHE_DIR; where none
 can be written, or what lies there is damaged, it is compiled again.
+
+The compiler optimizes a function together with all that it calls. What only compiled code calls is therefore made ready
+in its callers alone (`compiled_within`): done for itself as well, it would take most of the time of a first use.
 """
 
 from __future__ import annotations
@@ -11,9 +14,11 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 import numba
+from numba.core.codegen import JITCodeLibrary
+from numba.core.compiler import Compiler
 
 _LOADER_BYTES = 160 << 20  # what it takes to set the compiler up, which loading from disk needs too
 _COMPILER_BYTES = 256 << 20  # what compiling the largest kernel takes, with room to spare
@@ -66,6 +71,46 @@ def _check_memory(needed: int) -> None:
         return
     if limit != resource.RLIM_INFINITY and limit - used < needed:
         raise MemoryError
+
+
+class _Unfinished(JITCodeLibrary):
+    """The code of one function as it was translated: neither optimized nor machine code."""
+
+    def _optimize_final_module(self) -> None:
+        return
+
+    def _finalize_final_module(self) -> None:
+        self._finalized = True
+
+
+class _Within(Compiler):
+    """Translates a function that only compiled code calls, and leaves the rest to the compilation of its callers."""
+
+    def _compile_core(self) -> Any:
+        state, unfinished = self.state, cast("Any", _Unfinished)
+        state.library = unfinished(state.targetctx.codegen(), state.func_id.func_qualname)
+        state.flags.no_compile = True
+        translated = cast("Any", super())._compile_core()
+        state.library.finalize()
+        # Callers find the function by its entry point, which has to be built in; this one raises KeyError when called.
+        translated = translated._replace(entry_point={}.__getitem__)
+        state.targetctx.insert_user_function(translated.entry_point, translated.fndesc, [translated.library])
+        return translated
+
+
+_OVERRIDDEN = (
+    (JITCodeLibrary, "_optimize_final_module"),
+    (JITCodeLibrary, "_finalize_final_module"),
+    (Compiler, "_compile_core"),
+)
+_WITHIN: dict[str, Any] = {"pipeline_class": _Within, "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+
+
+def compiled_within(function: Function) -> Function:
+    """Compile into every compiled function that calls this one; Python cannot call it."""
+    known = all(hasattr(owner, name) for owner, name in _OVERRIDDEN)
+    kernel: Function = numba.njit(nogil=True, **(_WITHIN if known else {}))(function)
+    return kernel
 
 
 def compiled(function: Function) -> Function:

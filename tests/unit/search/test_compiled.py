@@ -6,7 +6,7 @@ import pkgutil
 import pytest
 
 import incrowd.search
-from incrowd.search.compiled import compiled
+from incrowd.search.compiled import compiled, compiled_within
 
 KERNELS = [
     (module.name, name, value)
@@ -34,3 +34,37 @@ def test_a_function_is_compiled_when_it_is_first_called():
     assert not double.signatures
     assert double(21) == 42
     assert double.signatures
+
+
+def test_what_only_compiled_code_calls_is_made_ready_in_its_callers_alone():
+    @compiled_within
+    def double(number):
+        return 2 * number
+
+    @compiled_within
+    def next_of(number):
+        return double(number) + 1
+
+    @compiled
+    def both(number):
+        return double(number) + next_of(number)
+
+    assert both(10) == 41
+    assert both(0.5) == 3.0
+    for kernel in (double, next_of):
+        assert len(kernel.signatures) == 2
+        for result in kernel.overloads.values():
+            assert result.library.get_pointer_to_function(result.fndesc.llvm_cpython_wrapper_name) == 0
+        with pytest.raises(KeyError):
+            kernel(10)
+
+
+def test_a_compiler_without_such_a_step_makes_everything_ready_by_itself(monkeypatch):
+    monkeypatch.setattr("incrowd.search.compiled._OVERRIDDEN", ((object, "_optimize_final_module"),))
+
+    @compiled_within
+    def double(number):
+        return 2 * number
+
+    assert compiled(lambda number: double(number))(21) == 42
+    assert double(21) == 42

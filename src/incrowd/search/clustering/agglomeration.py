@@ -26,7 +26,7 @@ from incrowd.search.clustering.class_index import (
     remove,
 )
 from incrowd.search.clustering.forest import Forest
-from incrowd.search.compiled import compiled
+from incrowd.search.compiled import compiled, compiled_within
 
 Array = npt.NDArray[Any]
 
@@ -141,7 +141,7 @@ def _members(counts: Array) -> Members:
     return members
 
 
-@compiled
+@compiled_within
 def draw(state: Array) -> Any:
     """The next number of SplitMix64."""
     state[0] += np.uint64(0x9E3779B97F4A7C15)
@@ -172,7 +172,7 @@ def index_some(state: Clustering, amount: int) -> bool:
     return bool(at[INSERTED] == len(state.small.place))
 
 
-@compiled
+@compiled_within
 def _add(state: Clustering, number: int) -> None:
     """Put a class into the tree, and among the small ones if it is one."""
     classes, small = state.classes, state.small
@@ -184,7 +184,7 @@ def _add(state: Clustering, number: int) -> None:
         state.at[WAITING] += 1
 
 
-@compiled
+@compiled_within
 def _join(state: Clustering) -> None:
     """One step of KACA1: a small class takes its nearest, or a stub of it."""
     classes, small, at, needs = state.classes, state.small, state.at, state.needs
@@ -207,7 +207,7 @@ def _join(state: Clustering) -> None:
     _add(state, number)
 
 
-@compiled
+@compiled_within
 def _forget(small: Small, number: int, at: Array) -> None:
     at[WAITING] -= 1
     last = small.numbers[at[WAITING]]
@@ -215,7 +215,7 @@ def _forget(small: Small, number: int, at: Array) -> None:
     small.place[number] = -1
 
 
-@compiled
+@compiled_within
 def _generalize(forest: Forest, rows: Array, number: int, other: int) -> None:
     """Make the tuple of a class the closest common generalization of two."""
     for a in range(rows.shape[1] - 2):
@@ -225,7 +225,7 @@ def _generalize(forest: Forest, rows: Array, number: int, other: int) -> None:
         rows[number, a] = node
 
 
-@compiled
+@compiled_within
 def _take(members: Members, number: int, other: int, wanted: int) -> None:
     """Move records from the front of one class's members to the end of another's."""
     while wanted:

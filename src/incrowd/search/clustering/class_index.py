@@ -17,7 +17,7 @@ from numba import njit
 
 from incrowd.privacy.compiled import Needs, could_be_two, lacking
 from incrowd.search.clustering.forest import Forest
-from incrowd.search.compiled import compiled
+from incrowd.search.compiled import compiled_within
 
 Array = npt.NDArray[Any]
 
@@ -84,7 +84,7 @@ def new_tree(classes: int, roots: Array, bucket: int) -> Tree:
     return Tree(bucket, np.ones(1, np.int64), links, box, parent, room, before, home)
 
 
-@compiled
+@compiled_within
 def reset(tree: Tree) -> None:
     """Empty a tree."""
     tree.used[0] = 1
@@ -114,7 +114,7 @@ def new_query(forest: Forest, roots: Array, classes: int) -> Query:
     )
 
 
-@compiled
+@compiled_within
 def _clear(tree: Tree, place: int, parent: int) -> None:
     links = tree.links
     links[place, ATTRIBUTE] = links[place, SIBLING] = links[place, FIRST] = -1
@@ -124,7 +124,7 @@ def _clear(tree: Tree, place: int, parent: int) -> None:
     tree.room[place] = tree.bucket
 
 
-@compiled
+@compiled_within
 def _child(tree: Tree, forest: Forest, place: int, value: int) -> int:
     """The child of a split that a value belongs to, made if there is none yet."""
     links, end = tree.links, forest.end
@@ -157,7 +157,7 @@ def _child(tree: Tree, forest: Forest, place: int, value: int) -> int:
     return int(child)
 
 
-@compiled
+@compiled_within
 def insert(tree: Tree, forest: Forest, classes: Classes, number: int) -> None:
     """Put a class into the tree."""
     links, place = tree.links, 0
@@ -170,7 +170,7 @@ def insert(tree: Tree, forest: Forest, classes: Classes, number: int) -> None:
         _split(tree, forest, classes, place)
 
 
-@compiled
+@compiled_within
 def _put(tree: Tree, classes: Classes, place: int, number: int) -> None:
     head = tree.links[place, FIRST]
     tree.home[number], tree.before[number], classes.rows[number, -1] = place, -1, head
@@ -179,7 +179,7 @@ def _put(tree: Tree, classes: Classes, place: int, number: int) -> None:
     tree.links[place, FIRST] = number
 
 
-@compiled
+@compiled_within
 def remove(tree: Tree, classes: Classes, number: int) -> None:
     """Take a class out of the tree."""
     place, before, after = tree.home[number], tree.before[number], classes.rows[number, -1]
@@ -194,7 +194,7 @@ def remove(tree: Tree, classes: Classes, number: int) -> None:
         place = tree.parent[place]
 
 
-@compiled
+@compiled_within
 def _split(tree: Tree, forest: Forest, classes: Classes, place: int) -> None:
     """Split a full bucket where most pairs of its classes get the largest bound between them."""
     rows, links = classes.rows, tree.links
@@ -217,7 +217,7 @@ def _split(tree: Tree, forest: Forest, classes: Classes, place: int) -> None:
         member = after
 
 
-@compiled
+@compiled_within
 def _common(rows: Array, forest: Forest, member: int, attribute: int) -> int:
     """The closest common ancestor of a bucket's classes in one attribute."""
     node = rows[member, attribute]
@@ -229,7 +229,7 @@ def _common(rows: Array, forest: Forest, member: int, attribute: int) -> int:
     return int(node)
 
 
-@compiled
+@compiled_within
 def _separation(rows: Array, forest: Forest, head: int, attribute: int, node: int) -> float:
     """Share of pairs that a split would part, times the detail between its node and the children."""
     members, same, gap = 0, 0, 0
@@ -251,7 +251,7 @@ def _separation(rows: Array, forest: Forest, head: int, attribute: int, node: in
     return (1 - same / (members * members)) * gap / members
 
 
-@compiled
+@compiled_within
 def _aim(query: Query, forest: Forest, nodes: Array) -> None:
     low, high, detail, shared = query.low, query.high, query.detail, query.shared
     for a in range(len(nodes)):
@@ -281,7 +281,7 @@ def _term(query: Query, details: Array, a: int, node: int, own: int, others: int
     return int(own * (query.detail[a, 0] - common) + others * below)
 
 
-@compiled
+@compiled_within
 def nearest(tree: Tree, forest: Forest, classes: Classes, query: Query, number: int, needs: Needs, looks: int) -> int:
     """The class with the smallest distance to a class that is not good; of equals the one with the smallest key.
 
@@ -346,7 +346,7 @@ def _descend(tree: Tree, query: Query, detail: Array, place: int, bound: int, be
     return height
 
 
-@compiled
+@compiled_within
 def nearest_some(
     tree: Tree, forest: Forest, classes: Classes, query: Query, number: int, found: Array, far: Array
 ) -> None:
@@ -373,8 +373,10 @@ def nearest_some(
         while other >= 0:
             distance, worst, size = 0, far[most - 1], int(rows[other, width])
             for a in range(width):
-                if distance <= worst and rows[other, a] != query.low[a, 0]:
+                if rows[other, a] != query.low[a, 0]:
                     distance += _term(query, detail, a, rows[other, a], own, size, True)
+                    if distance > worst:
+                        break
             if other != number and distance <= worst:
                 at = most
                 while at and (

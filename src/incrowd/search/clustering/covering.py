@@ -14,7 +14,7 @@ import numpy.typing as npt
 from incrowd.privacy.compiled import Needs, is_good
 from incrowd.run import Run
 from incrowd.search.clustering.levels import Levels, Rounds
-from incrowd.search.compiled import compiled
+from incrowd.search.compiled import compiled, compiled_within
 
 Array = npt.NDArray[Any]
 
@@ -135,7 +135,7 @@ def cover_some(state: Covering, amount: int) -> bool:
     return False
 
 
-@compiled
+@compiled_within
 def pick(state: Covering) -> int:
     """Pick the tuples that are left whose group may be good, and count the groups of these; how many they are."""
     counts, left, keys, buckets, needs = state.counts, state.left, state.keys, state.buckets, state.needs
@@ -164,7 +164,7 @@ def pick(state: Covering) -> int:
     return picked
 
 
-@compiled
+@compiled_within
 def _key(state: Covering) -> None:
     """The keys of the tuples that are left: what the attributes above their lowest level add to those at the lowest."""
     codes, left, keys, raised, first = state.codes, state.left, state.keys, state.raised, state.levels.first
@@ -178,7 +178,7 @@ def _key(state: Covering) -> None:
                 keys[i] += above[column[left[i]]]
 
 
-@compiled
+@compiled_within
 def _leave(state: Covering, picked: int) -> None:
     """Let tuples leave whose group is good; the others move up in the list of those that are left."""
     at, table = state.at, state.table
@@ -197,7 +197,7 @@ def _leave(state: Covering, picked: int) -> None:
     at[COVERED] += records
 
 
-@compiled
+@compiled_within
 def move_up(state: Covering) -> None:
     """Take those that have left from the list of those that are left."""
     left, stay = state.left, 0

@@ -27,7 +27,7 @@ from incrowd.search.clustering.class_index import (
     new_tree,
 )
 from incrowd.search.clustering.forest import Forest
-from incrowd.search.compiled import compiled
+from incrowd.search.compiled import compiled, compiled_within
 
 Array = npt.NDArray[Any]
 
@@ -130,7 +130,7 @@ def exchange_some(state: Sweep, parts: int, amount: int) -> bool:
     return False
 
 
-@compiled
+@compiled_within
 def _move(state: Sweep, part: int) -> None:
     """Move what a part's class can spare of it to the class that improves the objective most, if there is one."""
     out, size = state.parts, state.size
@@ -151,7 +151,7 @@ def _move(state: Sweep, part: int) -> None:
         state.at[USED] += 1
 
 
-@compiled
+@compiled_within
 def best_class(state: Sweep, values: Array, home: int, records: int) -> int:
     """The class with all of a tuple's values that records should move to, -1 if no move improves the objective."""
     size, detail, stack, crowding = state.size, state.detail, state.stack, state.crowding
@@ -185,7 +185,7 @@ def best_class(state: Sweep, values: Array, home: int, records: int) -> int:
     return chosen
 
 
-@compiled
+@compiled_within
 def _has(row: Array, end: Array, values: Array) -> bool:
     """Whether every value of a tuple lies at or below that of a class."""
     for a in range(len(values)):  # noqa: SIM110  (compiled code has no generators)

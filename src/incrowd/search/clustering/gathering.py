@@ -27,7 +27,7 @@ from incrowd.search.clustering.pool import (
     unite,
     weigh,
 )
-from incrowd.search.compiled import compiled
+from incrowd.search.compiled import compiled_within
 
 Array = npt.NDArray[Any]
 
@@ -35,7 +35,7 @@ HEAVIEST = 4  # how many times as much an attribute may weigh
 PASSES = 2
 
 
-@compiled
+@compiled_within
 def gathered(
     pool: Pool, forest: Forest, tuples: Array, needs: Needs, crowding: int, everything: int, random: Array
 ) -> None:
@@ -60,7 +60,7 @@ def gathered(
     _finish(pool, forest, needs, crowding, everything)
 
 
-@compiled
+@compiled_within
 def _begin(pool: Pool, tuples: Array, random: Array) -> int:
     """Draw what attributes weigh, and let all parts be in no cluster; how many records they have."""
     weighs = drawn(random, 2)
@@ -75,7 +75,7 @@ def _begin(pool: Pool, tuples: Array, random: Array) -> int:
     return int(total)
 
 
-@compiled
+@compiled_within
 def _finish(pool: Pool, forest: Forest, needs: Needs, crowding: int, everything: int) -> None:
     """Let what is left join clusters, and improve these."""
     for i in range(pool.at[PARTS]):
@@ -90,7 +90,7 @@ def _finish(pool: Pool, forest: Forest, needs: Needs, crowding: int, everything:
     unite(pool)
 
 
-@compiled
+@compiled_within
 def _grow(pool: Pool, forest: Forest, needs: Needs, start: int) -> int:
     """A new cluster around a part, with the nearest parts until it is good; how many records it has."""
     at, rows = pool.at, pool.rows
@@ -98,7 +98,8 @@ def _grow(pool: Pool, forest: Forest, needs: Needs, start: int) -> int:
     at[CLUSTERS] += 1
     nodes = pool.nodes[cluster]
     pool.size[cluster], pool.head[cluster] = 0, -1
-    nodes[:] = rows[start]
+    for a in range(len(nodes)):
+        nodes[a] = rows[start, a]
     give(pool, cluster, start, min(pool.left[start], lacking(needs, 0)))
     if not is_good(needs, pool.size[cluster]):
         _compare(pool, forest, nodes)
@@ -117,7 +118,7 @@ def _grow(pool: Pool, forest: Forest, needs: Needs, start: int) -> int:
     return int(pool.size[cluster])
 
 
-@compiled
+@compiled_within
 def _compare(pool: Pool, forest: Forest, nodes: Array) -> None:
     """The detail that each part that is left would keep in a cluster."""
     parent, end, detail, parts, width = forest.parent, forest.end, forest.detail, pool.at[PARTS], len(nodes)
@@ -138,7 +139,7 @@ def _compare(pool: Pool, forest: Forest, nodes: Array) -> None:
     pool.at[LOOKS] += parts * width
 
 
-@compiled
+@compiled_within
 def _widen(pool: Pool, forest: Forest, a: int, node: int) -> None:
     """The same after the cluster was generalized to a node: what lies outside of it shares as much as before."""
     end, detail, weight, parts = forest.end[node], forest.detail[node], pool.weights[a], pool.at[PARTS]

@@ -10,14 +10,14 @@ import numpy.typing as npt
 from incrowd.privacy.compiled import Needs, spare
 from incrowd.search.clustering.forest import Forest
 from incrowd.search.clustering.pool import CLUSTERS, FARTHEST, LOOKS, Pool, above, cheapest, put_share, weigh
-from incrowd.search.compiled import compiled
+from incrowd.search.compiled import compiled_within
 
 Array = npt.NDArray[Any]
 
 MANY = 16  # shares of a cluster, of which one alone is not expected to hold it back
 
 
-@compiled
+@compiled_within
 def relocate(pool: Pool, forest: Forest, needs: Needs, crowding: int) -> int:
     """Move shares that their clusters can spare to where they cost least; how many moved."""
     moved = 0
@@ -32,7 +32,8 @@ def relocate(pool: Pool, forest: Forest, needs: Needs, crowding: int) -> int:
                 row = pool.rows[pool.share_part[share]]
                 target, _ = cheapest(pool, forest, row, amount, crowding, cluster, saved)
             if target >= 0:
-                pool.nodes[cluster, :] = pool.trial
+                for a in range(len(pool.trial)):
+                    pool.nodes[cluster, a] = pool.trial[a]
                 pool.size[cluster], pool.detail[cluster] = rest, held
                 if before >= 0:
                     pool.share_after[before] = after
@@ -46,7 +47,7 @@ def relocate(pool: Pool, forest: Forest, needs: Needs, crowding: int) -> int:
     return moved
 
 
-@compiled
+@compiled_within
 def _without(pool: Pool, forest: Forest, cluster: int, share: int) -> int:
     """The detail of a cluster without one of its shares; its nodes are in `trial` then.
 
@@ -56,7 +57,8 @@ def _without(pool: Pool, forest: Forest, cluster: int, share: int) -> int:
     while one >= 0 and many < MANY:
         many, one = many + 1, pool.share_after[one]
     if many == MANY:
-        pool.trial[:] = pool.nodes[cluster]
+        for a in range(len(pool.trial)):
+            pool.trial[a] = pool.nodes[cluster, a]
         return int(pool.detail[cluster])
     parent, end, trial, rows, width = forest.parent, forest.end, pool.trial, pool.rows, len(pool.trial)
     one, first = pool.head[cluster], True
@@ -74,7 +76,7 @@ def _without(pool: Pool, forest: Forest, cluster: int, share: int) -> int:
     return int(held)
 
 
-@compiled
+@compiled_within
 def specialize(pool: Pool, forest: Forest, needs: Needs, crowding: int) -> int:
     """Keep the records below one child of a cluster's value only, where the others cost less elsewhere; how often."""
     changed = 0
@@ -89,7 +91,7 @@ def specialize(pool: Pool, forest: Forest, needs: Needs, crowding: int) -> int:
     return changed
 
 
-@compiled
+@compiled_within
 def _leading(pool: Pool, forest: Forest, cluster: int, a: int) -> int:
     """The child of a cluster's value that more than half of its records lie below, if there is one; else any, or -1."""
     node, lead, child, share = pool.nodes[cluster, a], np.int64(0), -1, pool.head[cluster]
@@ -108,7 +110,7 @@ def _leading(pool: Pool, forest: Forest, cluster: int, a: int) -> int:
     return int(child)
 
 
-@compiled
+@compiled_within
 def _pays(pool: Pool, forest: Forest, needs: Needs, crowding: int, cluster: int, a: int, child: int) -> bool:
     """Whether the records of a cluster that are not below a node cost less elsewhere than what the others gain."""
     rows, size, out, share = pool.rows, pool.size[cluster], np.int64(0), pool.head[cluster]
@@ -133,7 +135,7 @@ def _pays(pool: Pool, forest: Forest, needs: Needs, crowding: int, cluster: int,
     return bool(saved > 0)
 
 
-@compiled
+@compiled_within
 def _split_off(pool: Pool, forest: Forest, crowding: int, cluster: int, a: int, child: int) -> None:
     """Let the records of a cluster that are not below a node join others, and draw it together."""
     rows, nodes, share, away = pool.rows, pool.nodes[cluster], pool.head[cluster], -1
@@ -141,10 +143,9 @@ def _split_off(pool: Pool, forest: Forest, crowding: int, cluster: int, a: int, 
     while share >= 0:
         row, after = rows[pool.share_part[share]], pool.share_after[share]
         if child <= row[a] < forest.end[child]:
-            if pool.head[cluster] < 0:
-                nodes[:] = row
+            first = pool.head[cluster] < 0
             for b in range(len(nodes)):
-                nodes[b] = above(forest.parent, forest.end, nodes[b], row[b])
+                nodes[b] = row[b] if first else above(forest.parent, forest.end, nodes[b], row[b])
             pool.share_after[share], pool.head[cluster] = pool.head[cluster], share
             pool.size[cluster] += pool.share_records[share]
         else:
@@ -159,7 +160,7 @@ def _split_off(pool: Pool, forest: Forest, crowding: int, cluster: int, a: int, 
         away = after
 
 
-@compiled
+@compiled_within
 def dissolve(pool: Pool, forest: Forest, crowding: int, everything: int) -> int:
     """Dissolve clusters whose shares cost less in others; how many."""
     dissolved = 0

@@ -14,12 +14,13 @@ from numba import njit
 
 from incrowd.search.clustering.agglomeration import draw
 from incrowd.search.clustering.forest import Forest
-from incrowd.search.compiled import compiled
+from incrowd.search.compiled import compiled_within
 
 Array = npt.NDArray[Any]
 
 PARTS, CLUSTERS, SHARES, LOOKS = range(4)
-FARTHEST = 2**62
+NONE: Any = np.int64(-1)  # both typed: a function is compiled anew for every plain number that it is called with
+FARTHEST: Any = np.int64(2**62)
 WIDEST = 700  # nodes of a hierarchy whose pairs get a table
 
 
@@ -106,7 +107,7 @@ def new_pool(tuples: int, attributes: int, parts: int, meeting: Meeting) -> Pool
     )
 
 
-@compiled
+@compiled_within
 def pool_cost(pool: Pool, crowding: int) -> int:
     """What all clusters cost: the detail that they hold less counts less, their sizes squared count more."""
     cost = np.int64(0)
@@ -115,13 +116,13 @@ def pool_cost(pool: Pool, crowding: int) -> int:
     return int(cost)
 
 
-@compiled
+@compiled_within
 def drawn(random: Array, limit: int) -> int:
     """A random number from 0 up to a limit."""
     return int(np.int64(draw(random) % np.uint64(limit)))
 
 
-@compiled
+@compiled_within
 def give(pool: Pool, cluster: int, part: int, amount: int) -> None:
     """Give a cluster some of the records that a part has left."""
     share = pool.at[SHARES]
@@ -132,7 +133,7 @@ def give(pool: Pool, cluster: int, part: int, amount: int) -> None:
     pool.size[cluster] += amount
 
 
-@compiled
+@compiled_within
 def weigh(pool: Pool, forest: Forest, cluster: int) -> None:
     """Note the detail that a cluster holds."""
     held = np.int64(0)
@@ -149,7 +150,7 @@ def above(parent: Array, end: Array, node: int, other: int) -> int:
     return node
 
 
-@compiled
+@compiled_within
 def cheapest(
     pool: Pool, forest: Forest, row: Array, amount: int, crowding: int, but: int, limit: int
 ) -> tuple[int, int]:
@@ -179,7 +180,7 @@ def cheapest(
     return chosen, best
 
 
-@compiled
+@compiled_within
 def join(pool: Pool, forest: Forest, row: Array, cluster: int) -> None:
     """Make room in a cluster for the values of a tuple."""
     for a in range(len(row)):
@@ -187,16 +188,16 @@ def join(pool: Pool, forest: Forest, row: Array, cluster: int) -> None:
     weigh(pool, forest, cluster)
 
 
-@compiled
+@compiled_within
 def settle(pool: Pool, forest: Forest, crowding: int, part: int) -> None:
     """Let what is left of a part join the cluster where that costs least."""
     row = pool.rows[part]
-    cluster, _ = cheapest(pool, forest, row, pool.left[part], crowding, -1, FARTHEST)
+    cluster, _ = cheapest(pool, forest, row, pool.left[part], crowding, NONE, FARTHEST)
     give(pool, cluster, part, pool.left[part])
     join(pool, forest, row, cluster)
 
 
-@compiled
+@compiled_within
 def put_share(pool: Pool, forest: Forest, share: int, target: int) -> None:
     """Let a share that is in no cluster any more join one."""
     pool.share_after[share], pool.head[target] = pool.head[target], share
@@ -204,7 +205,7 @@ def put_share(pool: Pool, forest: Forest, share: int, target: int) -> None:
     join(pool, forest, pool.rows[pool.share_part[share]], target)
 
 
-@compiled
+@compiled_within
 def unite(pool: Pool) -> None:
     """Clusters with the same values are one."""
     for c in range(pool.at[CLUSTERS]):

@@ -33,7 +33,7 @@ from incrowd.search.clustering.class_index import (
 from incrowd.search.clustering.forest import Forest
 from incrowd.search.clustering.gathering import gathered
 from incrowd.search.clustering.pool import CLUSTERS, LOOKS, PARTS, Pool, meeting_of, new_pool, pool_cost
-from incrowd.search.compiled import compiled
+from incrowd.search.compiled import compiled, compiled_within
 
 Array = npt.NDArray[Any]
 
@@ -215,7 +215,7 @@ def recover_some(state: Recovery, work: int, amount: int) -> bool:
     return False
 
 
-@compiled
+@compiled_within
 def _rebuild(state: Recovery) -> None:
     """Build the tree anew: its nodes are never given back one by one."""
     reset(state.tree)
@@ -224,13 +224,13 @@ def _rebuild(state: Recovery) -> None:
     state.at[LOOKED] += 100 * state.at[LIVE]
 
 
-@compiled
+@compiled_within
 def _below(state: Recovery, limit: int) -> int:
     """A random number from 0 up to a limit."""
     return int(np.int64(draw(state.random) % np.uint64(limit)))
 
 
-@compiled
+@compiled_within
 def _allowed(state: Recovery, work: int) -> int:
     """How much more than before a try may cost, in 1024ths of what it may at first."""
     at = state.at
@@ -238,7 +238,7 @@ def _allowed(state: Recovery, work: int) -> int:
     return int(max(0, min(SHARE - SHARE * at[LOOKED] // work, SHARE - SHARE * at[TRIES] // tries)))
 
 
-@compiled
+@compiled_within
 def _try(state: Recovery, allowed: int) -> None:
     """Take some classes apart, gather them anew, and keep that if it costs less, or little more."""
     at, pool = state.at, state.pool
@@ -264,7 +264,7 @@ def _try(state: Recovery, allowed: int) -> None:
             break
 
 
-@compiled
+@compiled_within
 def _taken(state: Recovery) -> int:
     """Choose the classes of a try, and put their parts into the pool; the classes are the first of `near`."""
     at, near, members, classes = state.at, state.near, state.members, state.classes
@@ -308,7 +308,7 @@ def _taken(state: Recovery) -> int:
     return taken
 
 
-@compiled
+@compiled_within
 def _pour(state: Recovery, number: int) -> None:
     """Put the parts of a class into the pool; equal tuples are one part there."""
     pool, members = state.pool, state.members
@@ -323,7 +323,7 @@ def _pour(state: Recovery, number: int) -> None:
         entry = members.after[entry]
 
 
-@compiled
+@compiled_within
 def _replace(state: Recovery, taken: int) -> None:
     """Put what was gathered in the place of the classes that were taken apart, if there is room."""
     at, members, pool, near = state.at, state.members, state.pool, state.near
@@ -348,7 +348,7 @@ def _replace(state: Recovery, taken: int) -> None:
             _create(state, cluster)
 
 
-@compiled
+@compiled_within
 def _create(state: Recovery, cluster: int) -> None:
     """A class out of a cluster of the pool."""
     at, members, pool = state.at, state.members, state.pool

@@ -13,6 +13,7 @@ from incrowd.search.clustering.forest import Forest
 from incrowd.search.clustering.improving import specialize
 from incrowd.search.clustering.kaca import ncp_space
 from incrowd.search.clustering.pool import CLUSTERS, PARTS, WIDEST, above, give, meeting_of, new_pool, pool_cost, weigh
+from incrowd.search.compiled import compiled
 
 # a root, with two children that have two children each
 FOREST = Forest(
@@ -21,6 +22,14 @@ FOREST = Forest(
     np.array([0, 2, 4, 4, 2, 4, 4]),
 )
 ROOTS = np.array([0], np.int32)
+
+
+def from_python(kernel):
+    """A kernel that compiled code calls, for tests."""
+    return compiled(lambda *arguments: kernel(*arguments))
+
+
+GIVE, POOL_COST, SPECIALIZE, WEIGH = map(from_python, (give, pool_cost, specialize, weigh))
 
 
 @examples(10)
@@ -60,9 +69,9 @@ def pool_of(clusters):
                 pool.rows[part, 0], pool.left[part] = leaf, amount
                 now = pool.nodes[cluster, 0]
                 pool.nodes[cluster, 0] = leaf if now < 0 else above(FOREST.parent, FOREST.end, now, leaf)
-                give(pool, cluster, part, amount)
+                GIVE(pool, cluster, part, amount)
         pool.at[CLUSTERS] += 1
-        weigh(pool, FOREST, cluster)
+        WEIGH(pool, FOREST, cluster)
     return pool
 
 
@@ -77,8 +86,8 @@ def pool_of(clusters):
 )
 def test_a_cluster_becomes_more_specific_where_those_who_leave_cost_less(clusters, k, nodes, sizes):
     pool = pool_of(clusters)
-    before = pool_cost(pool, 0)
-    changed = specialize(pool, FOREST, Needs(k), 0)
+    before = POOL_COST(pool, 0)
+    changed = SPECIALIZE(pool, FOREST, Needs(k), 0)
     assert pool.nodes[: len(clusters), 0].tolist() == nodes
     assert pool.size[: len(clusters)].tolist() == sizes
-    assert (pool_cost(pool, 0) < before) == (changed > 0) == (nodes[0] == 1)
+    assert (POOL_COST(pool, 0) < before) == (changed > 0) == (nodes[0] == 1)
