@@ -98,18 +98,13 @@ class _Within(Compiler):
         return translated
 
 
-_OVERRIDDEN = (
-    (JITCodeLibrary, "_optimize_final_module"),
-    (JITCodeLibrary, "_finalize_final_module"),
-    (Compiler, "_compile_core"),
-)
+TRIED = ("0.68.",)  # versions of the compiler whose inner steps are known; others make everything ready by itself
 _WITHIN: dict[str, Any] = {"pipeline_class": _Within, "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
 
 
 def compiled_within(function: Function) -> Function:
     """Compile into every compiled function that calls this one; Python cannot call it."""
-    known = all(hasattr(owner, name) for owner, name in _OVERRIDDEN)
-    kernel: Function = numba.njit(nogil=True, **(_WITHIN if known else {}))(function)
+    kernel: Function = numba.njit(nogil=True, **(_WITHIN if numba.__version__.startswith(TRIED) else {}))(function)
     return kernel
 
 

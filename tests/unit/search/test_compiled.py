@@ -3,10 +3,11 @@
 import importlib
 import pkgutil
 
+import numba
 import pytest
 
 import incrowd.search
-from incrowd.search.compiled import compiled, compiled_within
+from incrowd.search.compiled import TRIED, compiled, compiled_within
 
 KERNELS = [
     (module.name, name, value)
@@ -36,6 +37,7 @@ def test_a_function_is_compiled_when_it_is_first_called():
     assert double.signatures
 
 
+@pytest.mark.skipif(not numba.__version__.startswith(TRIED), reason="another version of the compiler")
 def test_what_only_compiled_code_calls_is_made_ready_in_its_callers_alone():
     @compiled_within
     def double(number):
@@ -59,8 +61,8 @@ def test_what_only_compiled_code_calls_is_made_ready_in_its_callers_alone():
             kernel(10)
 
 
-def test_a_compiler_without_such_a_step_makes_everything_ready_by_itself(monkeypatch):
-    monkeypatch.setattr("incrowd.search.compiled._OVERRIDDEN", ((object, "_optimize_final_module"),))
+def test_another_version_of_the_compiler_makes_everything_ready_by_itself(monkeypatch):
+    monkeypatch.setattr("incrowd.search.compiled.TRIED", ("0.0.",))
 
     @compiled_within
     def double(number):
