@@ -11,14 +11,12 @@ DOCUMENTS = ("unit/schemas/test_documents.py", "unit/schemas/test_shapes.py")
 OUTFLOW = (
     # row order
     of(
-        "engines/row_order.py", "return np.argsort(Numbering().spread(hashes))", "return np.arange(len(hashes))", *ORDER
-    ),
-    of(
         "engines/row_order.py",
-        "return np.argsort(Numbering().spread(hashes))",
-        "return np.argsort(hashes, kind='stable')",
+        "return ascending(Numbering().spread(hashes, order))",
+        "return np.arange(len(hashes))",
         *ORDER,
     ),
+    of("engines/row_order.py", "return ascending(Numbering().spread(hashes, order))", "return order", *ORDER),
     of(
         "engines/row_order.py",
         '        total += _value_hashes(column, np.uint64(int.from_bytes(digest, "little")))',

@@ -116,14 +116,14 @@ SEARCHES = (
     # sorting and grouping
     of(
         "table/grouping.py",
-        "key, packed = _pack(columns, sizes, 1 << 62)",
+        "key, packed = _pack(columns, sizes, room_for(len(columns[0])))",
         "key, packed = _pack(columns, sizes, 1 << 80)",
         "unit/table/test_grouping.py",
     ),
     of(
         "table/grouping.py",
-        "sizes[packed:], (1 << 62) // len(order))",
-        "sizes[packed:], 1 << 62)",
+        "room = room_for(len(rows)) // max(len(order), 1)",
+        "room = 1 << 62",
         "unit/table/test_grouping.py",
     ),
     of("table/grouping.py", "tied[:-1] |= tied[1:]", "pass", "unit/table/test_grouping.py"),
