@@ -117,5 +117,5 @@ def _apart(dimension: Dimension, some: Ints, others: Ints, between: Floats | Non
 
 def _lost(dimension: Dimension, one: Ints, other: Ints) -> Floats:
     low, high = np.minimum(one, other), np.maximum(one, other)
-    lost: Floats = dimension.lost(low, high).astype(np.float64) / dimension.widest
+    lost: Floats = (dimension.lost(low, high) / dimension.widest).astype(np.float64)  # whole numbers may be huge
     return lost
