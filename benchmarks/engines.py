@@ -4,7 +4,7 @@
     python -m benchmarks.engines --rows 100000000       # needs 8 GB of disk
     python -m benchmarks.engines --spilling 10000000    # as many distinct tuples as rows, under --memory-limit
 
-The table has eight quasi-identifying columns and about 400,000 distinct tuples at 10 M rows. The floor reads the file,
+The table has eight quasi-identifying columns and 172,206 distinct tuples at 10 M rows. The floor reads the file,
 groups it once by the eight columns and writes it back. Every run is a process of its own, and engines take turns; the
 fastest run counts. Processes that an engine starts (a JVM) count with it.
 """

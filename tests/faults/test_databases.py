@@ -139,6 +139,24 @@ def test_a_kill_while_a_table_is_written_leaves_the_database_as_it_was(tmp_path,
     assert not (tmp_path / "a.out.certificate.json").exists()
 
 
+CUT_OFF = """
+import os, sqlite3, sys
+connection = sqlite3.connect(sys.argv[1], isolation_level=None)
+connection.execute("PRAGMA cache_size = 5")
+connection.execute("BEGIN")
+connection.execute("CREATE TABLE out (text)")
+connection.executemany("INSERT INTO out VALUES (?)", [("x" * 100,)] * 20_000)
+os._exit(0)
+"""
+
+
+def test_a_transaction_that_was_cut_off_is_undone_before_the_file_is_read(tmp_path):
+    before = sqlite_file(tmp_path / "a.sqlite")
+    subprocess.run([sys.executable, "-c", CUT_OFF, tmp_path / "a.sqlite"], check=True)
+    assert (tmp_path / "a.sqlite-journal").stat().st_size  # or there is nothing to undo
+    assert pa.Table.from_batches(list(open_source(before).batches())).to_pydict() == PEOPLE.to_pydict()
+
+
 def wait_until(process, met):
     """Wait until a condition is met, or the process ends."""
     until = time.monotonic() + 100

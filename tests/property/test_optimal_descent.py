@@ -53,7 +53,7 @@ def assert_allowed(costs: Costs, limit: int, seed: descent.Seed) -> None:
 schemes = st.lists(st.sampled_from(SCHEMES), min_size=3, max_size=3)
 
 
-@examples(200)
+@examples(60)
 @given(tables(), schemes, st.sampled_from(COSTS), st.data())
 def test_one_attribute_gets_its_cheapest_partition(problem, schemes, cost, data):
     costs, limit, start = started(problem, schemes, cost, data)
@@ -68,7 +68,7 @@ def test_one_attribute_gets_its_cheapest_partition(problem, schemes, cost, data)
         assert found[0] == pytest.approx(lowest, rel=1e-8)
 
 
-@examples(150)
+@examples(50)
 @given(tables(), schemes, st.sampled_from(COSTS), st.data())
 def test_a_descent_ends_where_no_attribute_alone_can_be_changed_for_the_better(problem, schemes, cost, data):
     costs, limit, start = started(problem, schemes, cost, data)
@@ -83,7 +83,7 @@ def test_a_descent_ends_where_no_attribute_alone_can_be_changed_for_the_better(p
         )
 
 
-@examples(150)
+@examples(50)
 @given(tables(), schemes, st.sampled_from(COSTS), st.data())
 def test_an_attribute_that_is_fixed_stays(problem, schemes, cost, data):
     costs, limit, start = started(problem, schemes, cost, data)
@@ -94,7 +94,7 @@ def test_an_attribute_that_is_fixed_stays(problem, schemes, cost, data):
     assert found[0] <= cost_of(costs, limit, start)
 
 
-@examples(150)
+@examples(50)
 @given(tables(), schemes, st.sampled_from(COSTS), st.integers(0, 60), st.data())
 def test_restarts_never_raise_the_cost_however_early_they_are_stopped(problem, schemes, cost, questions, data):
     costs, limit, start = started(problem, schemes, cost, data)
@@ -110,7 +110,7 @@ def test_restarts_never_raise_the_cost_however_early_they_are_stopped(problem, s
     assert stopped[0] <= lowered[0]
 
 
-@examples(60)
+@examples(20)
 @given(tables(), schemes, st.sampled_from(COSTS), st.data())
 def test_the_best_of_several_starts_is_no_worse_than_any(problem, schemes, cost, data):
     costs, limit, start = started(problem, schemes, cost, data)
@@ -121,7 +121,7 @@ def test_the_best_of_several_starts_is_no_worse_than_any(problem, schemes, cost,
     assert all(found[0] <= cost_of(costs, limit, one) for one in (start, finest, coarsest))
 
 
-@examples(60)
+@examples(20)
 @given(tables(), schemes, st.sampled_from(COSTS), st.data())
 def test_how_many_solvers_are_held_changes_nothing(problem, schemes, cost, data):
     costs, limit, start = started(problem, schemes, cost, data)

@@ -36,7 +36,7 @@ def inside(of, space):
     return found
 
 
-@examples(200)
+@examples(100)
 @given(taxonomies(most_nodes=8), st.sampled_from(SCHEMES), st.data())
 def test_each_question_halves_a_range_and_none_is_left_at_the_end(taxonomy, scheme, data):
     size = len(taxonomy.leaves)
@@ -63,7 +63,7 @@ def test_each_question_halves_a_range_and_none_is_left_at_the_end(taxonomy, sche
     assert (of.fine == of.coarse).all()
 
 
-@examples(150)
+@examples(70)
 @given(tables(3), st.sampled_from([scheme for scheme in SCHEMES if scheme != "bhs"]), st.data())
 def test_no_release_costs_less_than_the_bound_of_its_side(problem, scheme, data):
     """After some answers: the bound of the node and of both sides of every question, over all that is left."""
@@ -105,7 +105,7 @@ def test_no_release_costs_less_than_the_bound_of_its_side(problem, scheme, data)
 
 
 @pytest.mark.parametrize("cost", COSTS)
-@examples(40)
+@examples(20)
 @given(tables(3), st.lists(st.sampled_from(SCHEMES), min_size=3, max_size=3), st.sampled_from([0.001, 1000]))
 def test_questions_find_the_optimum_without_a_start(cost, problem, schemes, memory):
     """Nothing is offered, so that what is dropped wrongly is missed; with little memory depth first."""

@@ -41,10 +41,21 @@ class SqliteDatabase:
         self._watched: WatchedFile | None = None
         self._logs: tuple[Any, ...] = ()
 
+    def _undo_what_was_cut_off(self) -> None:
+        """Let SQLite undo a transaction whose process was killed, as the next user of the file does; rows stay."""
+        try:
+            if not Path(f"{self._path}-journal").stat().st_size:
+                return
+        except OSError:
+            return
+        with contextlib.suppress(sqlite3.Error), contextlib.closing(sqlite3.connect(self._path, timeout=0)) as opened:
+            opened.execute("SELECT count(*) FROM sqlite_master").fetchone()
+
     @contextlib.contextmanager
     def _reading(self) -> Iterator[sqlite3.Connection]:
         """A connection that can only read."""
         if self._watched is None:
+            self._undo_what_was_cut_off()
             self._watched, self._logs = WatchedFile(self._path), self._log_states()
         try:
             connection = sqlite3.connect(
