@@ -18,9 +18,12 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from incrowd.studio.worker import place_of
+
 MOST_RUNNING = 2
 MOST_KEPT = 40  # jobs that have ended
 MOST_NOTES = 20
+MOST_STARTS = 3  # tries to start a process
 MOST_LINE = 256 << 20  # bytes of a result
 LONGEST = 6 * 3600.0  # seconds of a job
 GRACE = 1.5  # seconds that a cancelled job has to end by itself
@@ -183,7 +186,8 @@ class Jobs:
         except asyncio.CancelledError:
             job.state = CANCELLED
         except Exception as error:
-            job.state, job.problem = FAILED, f"the studio could not run it ({type(error).__name__}); try again"
+            what = f"{type(error).__name__} at {place_of(error)}"
+            job.state, job.problem = FAILED, f"the studio could not run it ({what}); try again"
         finally:
             process = self._processes.pop(job.number, None)
             if process is not None:
@@ -232,7 +236,11 @@ class Jobs:
             job.state, job.problem = FAILED, _ended(code)
 
     async def _process(self) -> asyncio.subprocess.Process:
-        """The process that was started ahead, or a new one if it has ended since; the next one is started then."""
+        """The process that was started ahead, or a new one if it has ended since; the next one is started then.
+
+        One that could not be started ahead is no reason to give up: the system may have had too much to do.
+        """
+        failures = 0
         while True:
             self.warm()
             spare, self._spare = self._spare, None
@@ -243,6 +251,11 @@ class Jobs:
             except asyncio.CancelledError:
                 self._spare = spare  # for another job, or to be ended
                 raise
+            except OSError:
+                failures += 1
+                if failures == MOST_STARTS:
+                    raise
+                continue
             if process.returncode is None:
                 self.warm()
                 return process
