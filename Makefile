@@ -12,7 +12,7 @@ demo: $(VENV)/installed
 	$(BIN)/incrowd demo
 
 test: $(VENV)/installed-test lint types
-	$(BIN)/python -m pytest -n $(WORKERS) --dist loadfile
+	$(BIN)/python -m pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder
 
 lint: $(VENV)/installed-test
 	$(BIN)/ruff check .

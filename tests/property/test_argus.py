@@ -23,7 +23,7 @@ from incrowd.search.argus import cell_suppression
 from incrowd.search.argus.argus import argus
 from incrowd.search.argus.cell_suppression import Suppression, cover, patterns
 
-modest = examples(150)
+modest = examples(80)
 LENGTHS = st.integers(1, 4)
 SHARES = st.sampled_from([0.0, 0.05, 0.3, 0.9])
 

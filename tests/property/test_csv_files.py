@@ -35,7 +35,7 @@ def tables(draw):
     return NAMES[:width], rows, dialect, draw(st.booleans())
 
 
-@examples(200)
+@examples(120)
 @given(table=tables())
 def test_what_is_written_is_read_back_by_us_and_by_python(table, tmp_path_factory):
     columns, rows, dialect, encoded = table
@@ -72,7 +72,7 @@ BYTES = st.binary(max_size=60) | st.lists(
 ).map(b"".join)
 
 
-@examples(500)
+@examples(300)
 @given(data=BYTES, size=st.sampled_from([16, 64, 1 << 20]))
 def test_any_bytes_are_read_or_refused_in_one_line(data, size, tmp_path_factory):
     path = put(tmp_path_factory.mktemp("fuzz"), data)

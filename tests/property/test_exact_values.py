@@ -74,7 +74,7 @@ def test_a_value_that_is_frequent_enough_is_released_as_itself_whatever_stands_b
     assert len(set(alone)) == len(values)
 
 
-@examples(30)
+@examples(20)
 @given(columns(), st.randoms(use_true_random=False))
 def test_the_release_of_a_value_does_not_depend_on_the_order_of_rows(values, random):
     table = pa.table({"x": pa.concat_arrays([values, values, values.slice(0, 1)])})
@@ -87,7 +87,7 @@ def test_the_release_of_a_value_does_not_depend_on_the_order_of_rows(values, ran
         assert sorted(zip(texts, before, strict=True)) == sorted(zip(mixed, after, strict=True)), method
 
 
-@examples(25)
+@examples(15)
 @given(columns())
 def test_every_kind_of_table_gives_the_same_release(tmp_path_factory, values):
     folder = tmp_path_factory.mktemp("tables")
@@ -101,7 +101,7 @@ def test_every_kind_of_table_gives_the_same_release(tmp_path_factory, values):
         assert labels(released(table.to_pandas())) == expected
 
 
-@examples(25)
+@examples(15)
 @given(columns())
 def test_a_recoding_takes_new_rows_as_text_to_the_same_released_values(tmp_path_factory, values):
     path = tmp_path_factory.mktemp("recodings") / "release.csv"

@@ -21,7 +21,7 @@ from incrowd.recodings.recoding import read_recoding
 from incrowd.run import Run
 from incrowd.search.registry import method_of
 
-modest = examples(100)
+modest = examples(60)
 RELAXED = st.booleans()
 
 

@@ -52,7 +52,7 @@ def wide(draw):
     return Problem((column,), classes if draw(st.booleans()) else None, (QuasiIdentifier(("job",), 2),))
 
 
-@examples(100)
+@examples(60)
 @given(wide(), MEASURES, WAYS)
 def test_the_ladder_of_a_taxonomy_is_that_of_the_reference(problem, information, ways):
     table, reference = problem.table(), last_reference(problem, information, ways)

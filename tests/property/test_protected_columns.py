@@ -25,7 +25,7 @@ from incrowd.search.full_domain.samarati import samarati
 from incrowd.search.registry import method_of
 from incrowd.table.compressed import CompressedTable
 
-modest = examples(60)
+modest = examples(40)
 METHODS = ["bug", "argus", "incognito", "samarati", "datafly", "genetic"]
 OPTIONS = {"genetic": {"population": 8, "patience": 20, "evaluations": 60}}
 

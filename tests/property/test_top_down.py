@@ -14,7 +14,7 @@ from tests.strategies import CRITERIA, problems
 from incrowd.policy.policy import QuasiIdentifier
 from incrowd.recodings.steps import Disclose, RefineNode
 
-modest = examples(150)
+modest = examples(100)
 
 
 def performed(step, table, reference, state):

@@ -56,7 +56,7 @@ def test_dates_are_rounded_to_months_and_years():
         assert scale.text(grid.bound(cell + 1)).startswith(high)
 
 
-@examples(150)
+@examples(80)
 @given(problems(), SHARES, st.booleans())
 def test_the_loss_rises_by_no_more_than_it_may_and_classes_only_merge(problem, share, relaxed):
     table, required = problem.table(), requirements(problem)
@@ -81,7 +81,7 @@ def test_the_loss_rises_by_no_more_than_it_may_and_classes_only_merge(problem, s
     assert ByTuple.from_json(rounded.to_json()) == rounded
 
 
-@examples(150)
+@examples(80)
 @given(problems(), SHARES)
 def test_every_value_lies_in_its_range(problem, share):
     table = problem.table()

@@ -48,7 +48,7 @@ def loss(mapping, table):
 
 @EVERY
 @pytest.mark.parametrize("models", UPWARD.values(), ids=list(UPWARD))
-@examples(15)
+@examples(6)
 @given(st.integers(0, 10_000), st.sampled_from([0.01, 0.1, 0.3, 0.9]), st.sampled_from([40, 150]))
 def test_never_more_than_the_budget_nor_more_loss_and_all_else_is_good(search, models, seed, share, records):
     table = table_of(seed, records)

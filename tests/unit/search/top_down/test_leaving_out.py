@@ -48,7 +48,7 @@ def check(found, table, slow):
     return state
 
 
-@examples(300)
+@examples(150)
 @given(problems(), CRITERIA, SHARES, PRIORITIES)
 def test_each_step_is_the_best_that_stays_within_the_budget(problem, criterion, share, priorities):
     table = problem.table()
