@@ -3,7 +3,7 @@
     python -m benchmarks.local_recoding HIERARCHIES [LARGE.parquet]
 
 The first 30,162 records of Adult (its training part), eight attributes, the hierarchies of a folder. ARX's figures are
-those of the issue that asked for this (ARX's local recoding, measured once on the same data and hierarchies). Seconds
+those of its local recoding, measured once on the same data and hierarchies. Seconds
 are CPU seconds of the search alone, the faster of two runs, compiled code loaded from the cache. The large file has the
 columns of Adult, such as a million records made by variation; growth is measured on random parts of it.
 """

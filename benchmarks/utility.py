@@ -41,7 +41,7 @@ TABLES = {
 }
 # of ARX's local recoding on Adult, by k: NCP, DM, records left out
 ARX = {5: (0.0569, 253_100, 0), 10: (0.0790, 438_252, 0), 50: (0.1503, 1_961_084, 64)}
-# bounds of the issue that asked for this; to prove them takes longer than a run may
+# bounds that prices per record have proven once; that took longer than a run may
 LONG_PROOFS = {("adult", 5): 0.0399, ("adult", 10): 0.0604, ("adult", 50): 0.1251}
 HEAD = ("| method | NCP | DM | C_AVG | CM | error | left out | CPU s |", f"| --- |{' ---: |' * 7}")
 ABOUT = """# Utility

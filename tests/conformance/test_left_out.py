@@ -129,7 +129,7 @@ def test_the_pairs_are_there(folder):
 
 @EVERY
 def test_the_codebook_of_a_gap_between_released_values(method):
-    """Issue: `49, 50, 51` where nobody of 50 is in the file."""
+    """No `49, 50, 51` where nobody of 50 is in the file."""
     table = pa.table({"age": [49] * 30 + [50] + [51] * 30})
     release = incrowd.anonymize(table, quasi_identifiers=["age"], k=5, method=method, suppress=0.05)
     if len(release.data) == 60:
