@@ -27,7 +27,7 @@ Scores are compared exactly. Ties are broken by the name of the attribute, then 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
 import numpy as np
@@ -86,22 +86,34 @@ def top_down(
     for requirement in requirements if budget else ():
         with_suppression(requirement.models)
     task = Task(table, requirements, criterion, priorities)
-    found = _searched(task, run, budget, max_steps, tell=not restarts)
     if not restarts:
-        return found
-    least = cost_of(table, found.recoding)
+        return _searched(task, run, budget, max_steps, tell=True)
+    found = min(searches(task, run, restarts, budget, max_steps), key=lambda each: cost_of(table, each.recoding))
+    for step in found.steps:
+        run.step(step)
+    return found
+
+
+def searches(
+    task: Task, run: Run, restarts: int, budget: int = 0, max_steps: int | None = None
+) -> Iterator[SearchResult]:
+    """The plain search, then every restart, as long as the run goes on.
+
+    Args:
+        task: What to search.
+        run: Told of restarts, not of steps; its seed makes what they search with.
+        restarts: How many there are.
+        budget: How many records may be left out.
+        max_steps: Stop each search after that many steps.
+    """
+    yield _searched(task, run, budget, max_steps, tell=False)
     for restart in range(1, restarts + 1):
         if not run.goes_on():
             break
         run.amount(restart, restarts, "restarts")
-        weights, rooms = drawn(table, priorities, run.seed, restart)
+        weights, rooms = drawn(task.table, task.priorities, run.seed, restart)
         another = replace(task, priorities=weights, rooms=rooms, again=True)
-        tried = _searched(another, run, budget, max_steps, tell=False)
-        if (cost := cost_of(table, tried.recoding)) < least:
-            found, least = tried, cost
-    for step in found.steps:
-        run.step(step)
-    return found
+        yield _searched(another, run, budget, max_steps, tell=False)
 
 
 def _searched(task: Task, run: Run, budget: int, max_steps: int | None, *, tell: bool) -> SearchResult:

@@ -13,7 +13,7 @@ from incrowd.run import Run, StepTaken
 from incrowd.search.top_down.gains import InformationGain, with_room
 from incrowd.search.top_down.restarts import cost_of, drawn
 from incrowd.search.top_down.search import Task
-from incrowd.search.top_down.top_down import _searched, top_down
+from incrowd.search.top_down.top_down import _searched, searches, top_down
 
 SHARES = st.sampled_from([0.0, 0.2])
 
@@ -31,6 +31,18 @@ def test_restarts_are_never_worse_and_every_step_is_valid(problem, criterion, sh
     assert restarts or found == plain
     if not share:
         assert problem.holds(problem.anonymity(problem.release(found.recoding)))
+
+
+@examples(60)
+@given(problems(), CRITERIA, st.integers(1, 4))
+def test_all_searches_can_be_looked_at_and_the_first_of_the_best_is_taken(problem, criterion, restarts):
+    table = problem.table()
+    found = list(searches(Task(table, problem.requirements, criterion), Run(seed=3), restarts))
+    costs = [cost_of(table, each.recoding) for each in found]
+    assert len(found) == restarts + 1
+    assert found[0] == top_down(table, problem.requirements, Run(seed=3), criterion=criterion)
+    taken = top_down(table, problem.requirements, Run(seed=3), criterion=criterion, restarts=restarts)
+    assert taken == found[costs.index(min(costs))]
 
 
 @examples(60)
