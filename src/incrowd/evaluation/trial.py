@@ -32,12 +32,15 @@ from incrowd.evaluation.rows import (
     read_rows,
     released_rows,
 )
+from incrowd.existing import apply
 from incrowd.formats.registry import open_source
 from incrowd.formats.sources import Source
 from incrowd.policy.policy import Policy
 from incrowd.policy.toml import DIALECT, WORDS, check_spelling
 from incrowd.policy.words import make_policy
+from incrowd.recodings.recoding import Recoding
 from incrowd.run import Run, Watch
+from incrowd.table.scales import Scale
 
 if TYPE_CHECKING:
     from incrowd.evaluation.classifiers import Maker
@@ -202,6 +205,25 @@ class Trial:
         baseline = self._original(policy, self.features, run, "the original")
         return baseline, self._original(policy, removed, run, "no quasi-identifiers")
 
+    def recoded(
+        self, recoding: Recoding, policy: Policy, *, intervals: str = "midpoints", run: Run | None = None
+    ) -> dict[str, list[Mistakes]]:
+        """The mistakes on all rows recoded in one way, by classifier.
+
+        Args:
+            recoding: What some search made of the rows; it leaves out none.
+            policy: What the search was for.
+            intervals: As in `evaluate`.
+            run: Gets the events, and is asked in between whether to go on.
+        """
+        run, policy = run or Run(), self._read_alike(policy)
+        released = apply(recoding, self.table, keep_order=True)
+        features = features_of(released, self.features, policy.missing_values, self._scales(policy, intervals))
+        rows = np.arange(len(self.table))
+        return _by_classifier(
+            [self._mistakes(features, rows, fold, run, "the release") for fold in range(len(self.parts))]
+        )
+
     def _read_alike(self, policy: Policy) -> Policy:
         """The policy, with all that is missing in this kind of table."""
         return replace(policy, missing_values=tuple(dict.fromkeys((*policy.missing_values, *self.missing_values))))
@@ -219,9 +241,7 @@ class Trial:
     def _released(
         self, policy: Policy, protocol: str, intervals: str, run: Run
     ) -> tuple[dict[str, list[Mistakes]], int]:
-        scales = scales_of(self.table, self.features, policy.missing_values, policy.types)
-        if intervals == "categories":
-            scales = {name: scale for name, scale in scales.items() if name not in policy.attributes}
+        scales = self._scales(policy, intervals)
         folds, left_out, released = [], 0, None
         for fold, (train, test) in enumerate(self.parts):
             if protocol == "apply" or released is None:
@@ -233,6 +253,12 @@ class Trial:
             left_out += len(test) - int(np.isin(test, rows).sum())
             folds.append(self._mistakes(features, rows, fold, run, "the release"))
         return _by_classifier(folds), left_out
+
+    def _scales(self, policy: Policy, intervals: str) -> dict[str, Scale]:
+        """The scales of columns that are numbers in a release."""
+        scales = scales_of(self.table, self.features, policy.missing_values, policy.types)
+        released = policy.attributes if intervals == "categories" else ()
+        return {name: scale for name, scale in scales.items() if name not in released}
 
     def _mistakes(self, features: Features, rows: Rows, fold: int, run: Run, what: str) -> dict[str, Mistakes]:
         """Which test rows of a fold each classifier mistakes.

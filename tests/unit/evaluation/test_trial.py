@@ -19,6 +19,8 @@ from incrowd.evaluation.estimates import difference_of, error_of
 from incrowd.evaluation.features import features_of, middle, scales_of
 from incrowd.evaluation.rows import drawn_parts, join, released_rows
 from incrowd.evaluation.trial import Trial
+from incrowd.formats.registry import open_source
+from incrowd.pipeline import release_of
 from incrowd.policy.words import make_policy
 from incrowd.run import Run
 from incrowd.table.scales import Scale
@@ -122,6 +124,16 @@ def test_a_release_for_the_target_errs_less_than_no_quasi_identifiers(people, pr
     for errors in found.errors:
         assert errors.anonymity.value < errors.upper.value - 0.1
         assert errors.quality_loss.value < 0.1
+
+
+@pytest.mark.parametrize("intervals", ["midpoints", "categories"])
+def test_rows_recoded_in_one_way_are_mistaken_like_the_release_of_all_rows(people, intervals):
+    policy = make_policy(quasi_identifiers=["age", "sex"], k=20, target="income", method="tdr")
+    source = open_source(people)
+    trial = Trial.of(source, policy, folds=3)
+    found = trial.recoded(release_of(source, policy).recoding, policy, intervals=intervals)
+    told = trial.evaluate(policy, protocol="together", intervals=intervals)
+    assert {each.classifier: each.anonymity for each in told.errors} == {n: error_of(m) for n, m in found.items()}
 
 
 @pytest.mark.parametrize("protocol", ["apply", "together"])
