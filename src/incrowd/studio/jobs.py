@@ -23,7 +23,6 @@ from incrowd.studio.worker import place_of
 MOST_RUNNING = 2
 MOST_KEPT = 40  # jobs that have ended
 MOST_NOTES = 20
-MOST_STARTS = 3  # tries to start a process
 MOST_LINE = 256 << 20  # bytes of a result
 LONGEST = 6 * 3600.0  # seconds of a job
 GRACE = 1.5  # seconds that a cancelled job has to end by itself
@@ -236,11 +235,7 @@ class Jobs:
             job.state, job.problem = FAILED, _ended(code)
 
     async def _process(self) -> asyncio.subprocess.Process:
-        """The process that was started ahead, or a new one if it has ended since; the next one is started then.
-
-        One that could not be started ahead is no reason to give up: the system may have had too much to do.
-        """
-        failures = 0
+        """The process that was started ahead, or a new one if it has ended since; the next one is started then."""
         while True:
             self.warm()
             spare, self._spare = self._spare, None
@@ -251,11 +246,6 @@ class Jobs:
             except asyncio.CancelledError:
                 self._spare = spare  # for another job, or to be ended
                 raise
-            except OSError:
-                failures += 1
-                if failures == MOST_STARTS:
-                    raise
-                continue
             if process.returncode is None:
                 self.warm()
                 return process

@@ -96,23 +96,17 @@ def test_a_task_that_breaks_says_where_and_no_value(folder):
     living(scenario)
 
 
-@pytest.mark.parametrize(("failures", "state"), [(2, DONE), (3, FAILED)])
-def test_a_process_that_cannot_be_started_is_tried_again_a_few_times(folder, monkeypatch, failures, state):
-    started, tries = module._started, []
-
+def test_a_process_that_cannot_be_started_is_said_in_one_line(folder, monkeypatch):
     async def start():
-        tries.append(1)
-        if len(tries) <= failures:
-            raise BlockingIOError
-        return await started()
+        raise BlockingIOError
 
     monkeypatch.setattr(module, "_started", start)
 
     async def scenario(jobs):
         job = jobs.start("inspect", inspecting(folder), lambda *_: None, "Looking")
         await over(jobs, job)
-        assert job.state == state
-        assert ("BlockingIOError at test_jobs.py" in job.problem) == (state == FAILED)
+        assert job.state == FAILED
+        assert "could not run it (BlockingIOError at test_jobs.py:" in job.problem
 
     living(scenario)
 
