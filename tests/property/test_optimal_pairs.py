@@ -19,7 +19,8 @@ from incrowd.search.optimal.costs import COSTS, Costs
 from incrowd.search.optimal.innermost import Innermost, most_even
 from incrowd.search.optimal.pairs import PairSearch
 from incrowd.search.optimal.partitions import partitions
-from incrowd.search.optimal.probes import Probes, fits
+from incrowd.search.optimal.probe_kernels import cheapest_sets
+from incrowd.search.optimal.probes import Probes, fits, unions_of
 from incrowd.search.optimal.ranges import Ranges
 from incrowd.search.optimal.schemes import domain_of
 from incrowd.taxonomies.taxonomy import Taxonomy
@@ -61,6 +62,41 @@ def test_each_question_halves_a_range_and_none_is_left_at_the_end(taxonomy, sche
                 assert all(of.near[one, two] for one, two in product(labels, labels))
     assert len(left) == 1
     assert (of.fine == of.coarse).all()
+
+
+@examples(100)
+@given(taxonomies(most_nodes=9), st.sampled_from(["sps", "gsps"]), st.data())
+def test_what_is_near_after_two_pieces_are_parted(taxonomy, scheme, data):
+    """Known without the range itself: nothing of both pieces, and nothing across the bounds of the nodes around."""
+    size = len(taxonomy.leaves)
+    table = build([(code,) for code in range(size)], "Y" * size, [taxonomy])
+    ranges = Ranges(domain_of(table, 0, scheme).space)
+    of = ranges.everything()
+    while of.questions:
+        question = data.draw(st.sampled_from(list(of.questions)))
+        parted, kinds = ranges.parted(of, question), ranges.kinds(question)
+        of_label = {int(label): max(kinds[of.fine == label]) for label in of.fine}
+        for one, two in product(of_label, of_label):
+            nodes, pieces = zip(*(divmod(of_label[label], 3) for label in (one, two)), strict=True)
+            apart = nodes[0] != nodes[1] or sorted(pieces) == [1, 2]
+            assert parted.near[one, two] == (of.near[one, two] and not apart)
+        of = data.draw(st.sampled_from([ranges.joined(of, question), parted]))
+
+
+@examples(100)
+@given(taxonomies(most_nodes=9), st.sampled_from(["sps", "gsps"]), st.data())
+def test_the_cheapest_sets_are_those_of_all_partitions(taxonomy, scheme, data):
+    size = len(taxonomy.leaves)
+    space = domain_of(build([(code,) for code in range(size)], "Y" * size, [taxonomy]), 0, scheme).space
+    blocks = sorted({block for chosen in partitions(space) for block in chosen})
+    costs, lost = (
+        np.array(data.draw(st.lists(st.integers(0, 20), min_size=len(blocks), max_size=len(blocks))), float)
+        for _ in range(2)
+    )
+    limit = data.draw(st.integers(5, 20))
+    price = {block: cost if few <= limit else np.inf for block, cost, few in zip(blocks, costs, lost, strict=True)}
+    lowest = min(sum(price[block] for block in chosen) for chosen in partitions(space))
+    assert cheapest_sets(costs, lost, limit, *unions_of(space, blocks)) == lowest
 
 
 @examples(70)

@@ -135,6 +135,10 @@ class TreeSpace:
         node = next(n for n in range(len(self.tree.masks) - 1, -1, -1) if mask & ~self.tree.masks[n] == 0)
         return [self.tree.masks[child] for child in self.tree.children[node] if self.tree.masks[child] & mask]
 
+    def around(self, mask: int) -> list[int]:
+        """The nodes of the tree around some positions."""
+        return [node for node in self.tree.masks if mask & ~node == 0]
+
     def made(self, blocks: Blocks, mask: int) -> Blocks:
         """The new blocks of the finest partition no finer than a given one that has some positions in one block."""
         before = 0

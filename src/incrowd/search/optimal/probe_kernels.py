@@ -181,10 +181,13 @@ def near_costs(sums: Any, crowds: Any, enough: float, least: float, records: flo
 
 @compiled
 def far_costs(
-    sums: Any, order: Any, bucket: Any, label: Any, crowds: Any, gone: Any, enough: float, least: float,
+    sums: Any, order: Any, bucket: Any, label: Any, crowds: Any, near: Any, kind: Any, enough: float, least: float,
     records: float, costs: Any, lost: Any,
 ) -> None:  # fmt: skip
-    """DM: add what suppression adds to each line if some values are near each other no longer.
+    """DM: add what suppression adds to each line if two pieces of a node are kept apart.
+
+    No block then holds values of both. Nor does one hold values within the node, or within one above it, and without:
+    it would hold all of that.
 
     Args:
         sums: See `near_crowds`, as all that is not named here or in `parted_costs`.
@@ -192,7 +195,8 @@ def far_costs(
         bucket: See there.
         label: See there.
         crowds: Parts x lines, the records around each part before.
-        gone: Values x values, whether they were near and are no longer.
+        near: See there, before.
+        kind: Of each value, 3 per node around the pieces that it lies in, and 1 or 2 in one of the pieces.
         enough: See there.
         least: See there.
         records: See there.
@@ -200,9 +204,12 @@ def far_costs(
         lost: See there.
     """
     lines, start, stop = sums.shape[1], 0, 0
-    less, changes = np.empty(lines), np.zeros(len(gone), np.bool_)
-    for value in range(len(gone)):
-        changes[value] = gone[value].any()
+    less, gone, changes = np.empty(lines), np.zeros(near.shape, np.bool_), np.zeros(len(near), np.bool_)
+    for one in range(len(near)):
+        for two in range(len(near)):
+            together = kind[one] == kind[two] or (kind[one] // 3 == kind[two] // 3 and kind[one] * kind[two] % 3 == 0)
+            if near[one, two] and not together:
+                gone[one, two] = changes[one] = True
     for place in range(len(order)):
         part = order[place]
         if place == stop:
@@ -242,4 +249,46 @@ def cheapest_runs(costs: Any, lost: Any, limit: float, begins: Any, ends: Any, o
             line = order[place]
             if lost[line] <= limit:
                 cheapest[position] = min(cheapest[position], costs[line] + cheapest[ends[line]])
+    return cheapest[0]
+
+
+@compiled
+def cheapest_sets(
+    costs: Any, lost: Any, limit: float, kid_starts: Any, kids: Any, line_starts: Any, lines: Any
+) -> Any:  # fmt: skip
+    """The cheapest way to put sets of children of a node together, at every node of a tree, none losing too much.
+
+    Args:
+        costs: Of each line.
+        lost: Of each line.
+        limit: What a line must not lose more than.
+        kid_starts: The children of a node lie between this of it and of the next in `kids`; they come after the node.
+        kids: Those of all nodes.
+        line_starts: Where the lines of each node start in `lines`.
+        lines: By the set of its children (a bit mask), the line of two or more of them together; of a node without
+            any, its own.
+    """
+    nodes = len(kid_starts) - 1
+    cheapest = np.empty(nodes)
+    ways = np.zeros(len(lines))  # by the set of children, the cheapest way for these
+    for node in range(nodes - 1, -1, -1):
+        kid, start = kid_starts[node], line_starts[node]
+        count = kid_starts[node + 1] - kid
+        if count == 0:
+            cheapest[node] = costs[lines[start]] if lost[lines[start]] <= limit else np.inf
+            continue
+        highest = 0
+        for chosen in range(1, 1 << count):
+            if chosen >> (highest + 1):
+                highest += 1
+            rest = chosen ^ (1 << highest)
+            way = cheapest[kids[kid + highest]] + ways[rest]
+            more = rest
+            while more:
+                line = lines[start + (chosen ^ rest ^ more)]
+                if lost[line] <= limit:
+                    way = min(way, costs[line] + ways[rest ^ more])
+                more = (more - 1) & rest
+            ways[chosen] = way
+        cheapest[node] = ways[(1 << count) - 1]
     return cheapest[0]

@@ -34,6 +34,7 @@ from incrowd.table.grouping import Counts, Floats
 
 MOST_LINES = 6_000
 MOST_CELLS = 5_000_000  # lines times tuples
+MOST_WAYS = 10_000  # to put children together that are all looked at
 
 Sides = tuple[float, float]  # bounds of making a join, and of keeping its values apart
 
@@ -104,7 +105,10 @@ class Probes:
     def __init__(self, costs: Costs, innermost: Innermost, limit: int, ranges: Sequence[Ranges], run: Run) -> None:
         self._costs, self._index, self._limit, self._ranges, self._run = costs, innermost.index, limit, ranges, run
         self._sizes = (float(_smallest_good(costs)), float(costs.least), float(costs.records))
-        self._runs, size = innermost.runs, costs.domains[innermost.index].space.size
+        space = costs.domains[innermost.index].space
+        assert isinstance(space, TreeSpace)
+        self._runs, size = innermost.runs, space.size
+        self._unions = None if self._runs else unions_of(space, innermost.blocks)
         self._starts, self._members = members_of(innermost.blocks, size)
         self._count = len(innermost.blocks)
         self._firsts, self._ends = self._members[self._starts[:-1]], self._members[self._starts[1:] - 1] + 1
@@ -157,7 +161,7 @@ class Probes:
                 is_in[list(bits(block))] = True
                 probe_kernels.joined_costs(lines.sums, order, bucket, is_in[label], self._sizes[1], paid)
             join = self._cheapest(lines, paid, *suppressed, best)
-            more = self._parted(parts, of, self._ranges[index].parted(of, smallest), *suppressed)
+            more = self._parted(parts, of, index, smallest, *suppressed)
             yield smallest, (join, self._cheapest(lines, lines.paid, *more, best))
 
     def _parts(self, ranges: Sequence[Range], classes: Classes, index: int) -> Parts:
@@ -172,13 +176,17 @@ class Probes:
         probe_kernels.near_crowds(*found.given, ranges[index].near, crowds)
         return replace(found, crowds=crowds)
 
-    def _parted(self, parts: Parts, of: Range, parted: Range, added: Floats, lost: Floats) -> tuple[Floats, Floats]:
+    def _parted(
+        self, parts: Parts, of: Range, index: int, smallest: int, added: Floats, lost: Floats
+    ) -> tuple[Floats, Floats]:
         """What suppression adds, and what is suppressed, after values are kept apart."""
         added, lost = added.copy(), lost.copy()
         if parts.crowds is not None:
-            gone = of.near & ~parted.near
-            probe_kernels.far_costs(*parts.given, parts.crowds, gone, *self._sizes, added, lost)
+            kind = np.zeros(len(of.fine), np.int64)
+            np.maximum.at(kind, of.fine, self._ranges[index].kinds(smallest))
+            probe_kernels.far_costs(*parts.given, parts.crowds, of.near, kind, *self._sizes, added, lost)
             return added, lost
+        parted = self._ranges[index].parted(of, smallest)
         cut = np.zeros(len(of.fine), bool)
         cut[of.coarse[parted.coarse != of.coarse]] = True
         before, after = np.where(cut[of.coarse], of.coarse, -1)[parts.label], parted.coarse[parts.label]
@@ -208,6 +216,8 @@ class Probes:
         costs = paid + added
         if self._runs:
             return float(probe_kernels.cheapest_runs(costs, lost, self._limit, self._begins, self._ends, self._order))
+        if self._unions is not None:
+            return float(probe_kernels.cheapest_sets(costs, lost, self._limit, *self._unions))
         alone = lines.paid[self._single]
         over = costs - np.add.reduceat(alone[self._members], self._starts[:-1])
         base, over = float(alone.sum()), np.where(lost <= self._limit, over, np.inf)
@@ -215,6 +225,24 @@ class Probes:
         slack, all_lines = self._costs.below(best) - base, np.arange(self._count)
         left = innermost_kernels.reduce(all_lines, over, self._starts, self._members, slack, places, prices, taken)
         return base + float(taken[0]) if left else np.inf
+
+
+def unions_of(space: TreeSpace, blocks: Sequence[int]) -> tuple[Counts, Counts, Counts, Counts] | None:
+    """What `cheapest_sets` needs to know of a tree and its lines; None where there are too many ways."""
+    tree = space.tree
+    if sum(3 ** len(kids) for kids in tree.children) > MOST_WAYS:
+        return None
+    line_of = {block: line for line, block in enumerate(blocks)}
+    lines: list[int] = []
+    starts = []
+    for mask, kids in zip(tree.masks, tree.children, strict=True):
+        starts.append(len(lines))
+        masks = [tree.masks[kid] for kid in kids]
+        unions = [sum(masks[place] for place in bits(chosen)) for chosen in range(1 << len(kids))] if kids else [mask]
+        lines += [line_of.get(union, -1) for union in unions]
+    kid_starts = np.cumsum([0, *map(len, tree.children)])
+    kids_of_all = np.array([kid for kids in tree.children for kid in kids], np.int64)
+    return kid_starts, kids_of_all, np.array(starts), np.array(lines)
 
 
 def _smallest_good(costs: Costs) -> int:

@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from incrowd.search.optimal.blocks import Apart, Blocks, Labels, bits, first, join, labels_of, together
-from incrowd.search.optimal.partitions import Space
+from incrowd.search.optimal.partitions import Space, TreeSpace
 
 MOST_RANGES = 20_000  # remembered
 
@@ -67,6 +67,7 @@ class Ranges:
 
     def __init__(self, space: Space) -> None:
         self._space, self._known = space, dict[tuple[Blocks, Apart], Range]()
+        self._kinds: dict[int, Labels] = {}
 
     def everything(self) -> Range:
         """All partitions of the space."""
@@ -74,6 +75,18 @@ class Ranges:
         blocks = tuple(1 << position for position in range(size))
         questions = {smallest: self._space.made(blocks, smallest) for smallest in self._space.smallest_joins()}
         return Range(blocks, (0,) * size, questions)
+
+    def kinds(self, smallest: int) -> Labels:
+        """Of each position of sets, 3 per node around a smallest join that it lies in, and 1 or 2 in its pieces."""
+        if smallest not in self._kinds:
+            assert isinstance(self._space, TreeSpace)
+            kinds = np.zeros(self._space.size, np.int64)
+            for node in self._space.around(smallest):
+                kinds[list(bits(node))] += 3
+            for number, piece in enumerate(self._space.pieces(smallest), 1):
+                kinds[list(bits(piece))] += number
+            self._kinds[smallest] = kinds
+        return self._kinds[smallest]
 
     def joined(self, old: Range, smallest: int) -> Range:
         """The partitions of a range that make one of its smallest joins."""
