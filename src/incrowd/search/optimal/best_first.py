@@ -82,14 +82,20 @@ class BestFirst(ABC, Generic[N]):
         """Nodes that may still be better."""
         return len(self._heap) + len(self._stack)
 
-    def run(self) -> None:
-        """Search until nothing waits, the gap is small enough, or the run is over."""
+    def run(self, work: float = np.inf) -> None:
+        """Search until nothing waits, the gap is small enough, or the run is over.
+
+        Args:
+            work: Rows that may be looked at, about.
+        """
+        self._limits.work = work
         self._push(self._root())
         try:
             if not self._is_over():
                 self._prepare()
             while self.waiting and not self._is_over():
                 self._current = self._pop()
+                self._limits.work -= self._effort(self._current) * len(self.costs.rows)
                 self._visit(self._current)
                 self._current = None
         except RunOver:  # the current node waits still
@@ -102,6 +108,10 @@ class BestFirst(ABC, Generic[N]):
     @abstractmethod
     def _prepare(self) -> None:
         """Get ready; what may take long."""
+
+    def _effort(self, node: N) -> int:
+        """How often the rows are looked at to visit a node, about."""
+        return len(self.costs.domains)
 
     @abstractmethod
     def _visit(self, node: N) -> None:

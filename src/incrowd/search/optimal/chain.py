@@ -2,28 +2,29 @@
 
 A level is a cut, a cut joins neighbours, neighbours are sets: bhs, ghs, gops, then ops and gsps, then sps. What is good
 in a rigid scheme is found in a fraction of the time, and it is a release of the more flexible scheme too, which costs
-no more there. So a search that has to stop is no worse than the rigid ones that it contains, as far as those got in
-their share of the time.
+no more there.
+
+A rigid scheme is searched here exactly as it is alone, step by step, up to an amount of work that is counted and does
+not depend on the clock. So a more flexible scheme is never worse, wherever both are stopped: up to that amount it has
+done the same, and afterwards it has what that led to. Only what a rigid scheme finds later, in a search of its own that
+takes longer, may be better for a while. (`sps` contains two schemes of which neither contains the other; it searches
+`ops` first and does what `gsps` does that much later.)
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cached_property
 
-import numpy as np
-
-from incrowd.errors import PolicyError
+from incrowd.recodings.by_value import ByValue
 from incrowd.run import Run
-from incrowd.search.optimal import level_lattice, pairs
 from incrowd.search.optimal.blocks import Labels, blocks_of, labels_of
-from incrowd.search.optimal.branch_and_bound import Search
 from incrowd.search.optimal.costs import Costs, Partitions
-from incrowd.search.optimal.descent import Descent, Seed
-from incrowd.search.optimal.level_lattice import LevelLattice
-from incrowd.search.optimal.pairs import PairSearch
-from incrowd.search.optimal.partitions import TreeSpace
+from incrowd.search.optimal.descent import Seed
+from incrowd.search.optimal.limits import ENOUGH
 from incrowd.search.optimal.schemes import Domain, Order, domain_of
-from incrowd.search.optimal.seeds import Seeds, carried, coarsest_of, from_top_down
+from incrowd.search.optimal.searches import begun, kind_of
+from incrowd.search.optimal.seeds import Seeds, carried, coarsest_of, refined, refined_by
 from incrowd.table.attributes import FlatAttribute, NumberAttribute
 from incrowd.table.compressed import CompressedTable
 
@@ -36,25 +37,23 @@ CONTAINED = {
     "gsps": ("bhs", "ghs", "gops", "gsps"),
     "sps": RIGID_FIRST,
 }
-SHARE = 8  # a scheme on the way gets one part in so many of the time that is left
-QUICK = 3.0  # seconds for each part of looking for a seed
-MANY_ATTRIBUTES = 5  # from here on top-down is faster, as in the paper
-WIDE = 18  # children of a node beyond which splitting sets from the top makes too many
+WITHOUT_GROUPS = {"ghs": "bhs", "gops": "ops", "gsps": "sps"}  # the same where no groups guide
+WORK = 30_000_000  # rows that the search of a rigid scheme may look at
 
 Found = tuple[list[Labels], Sequence[Domain]]
 
 
 def stages(domains: Sequence[Domain], order: Order | None) -> list[tuple[str, ...]]:
     """The scheme of each attribute in each stage, from rigid to flexible, but for the last one."""
-    found: list[tuple[str, ...]] = []
+    found: dict[tuple[str, ...], tuple[str, ...]] = {}
     for rank in range(len(RIGID_FIRST)):
         words = []
         for domain in domains:
             inside = _contained(domain, order)
             words.append(next((word for word in reversed(inside) if RIGID_FIRST.index(word) <= rank), inside[0]))
-        found.append(tuple(words))
-    last = tuple(domain.scheme for domain in domains)
-    return [words for words in dict.fromkeys(found) if words != last]
+        found.setdefault(_told_apart(domains, words), tuple(words))
+    found.pop(_told_apart(domains, [domain.scheme for domain in domains]), None)
+    return list(found.values())
 
 
 def _contained(domain: Domain, order: Order | None) -> tuple[str, ...]:
@@ -62,18 +61,21 @@ def _contained(domain: Domain, order: Order | None) -> tuple[str, ...]:
     inside = CONTAINED[domain.scheme]
     if isinstance(domain.attribute, NumberAttribute):  # without a taxonomy
         return tuple(word for word in inside if word in ("ops", "sps"))
-    if isinstance(domain.attribute, FlatAttribute):  # levels are cuts, and groups do not guide
-        return tuple(word for word in inside if word in ("bhs", "ops", domain.scheme))
     if domain.attribute.name in (order or {}) and domain.scheme in ("ops", "sps"):  # an order that no taxonomy knows
         return tuple(word for word in inside if word in ("ops", "sps"))
     return inside
 
 
-def seeded(table: CompressedTable, costs: Costs, limit: int, order: Order | None, run: Run) -> Seed | None:
-    """A good anonymization to start a search with, no worse than what the schemes find that are contained in its own.
+def _told_apart(domains: Sequence[Domain], words: Sequence[str]) -> tuple[str, ...]:
+    """One name for schemes that allow the same."""
+    pairs = zip(domains, words, strict=True)
+    return tuple(
+        WITHOUT_GROUPS.get(word, word) if isinstance(d.attribute, FlatAttribute) else word for d, word in pairs
+    )
 
-    First the seeds of all schemes from rigid to flexible, each of which starts the next one's; then the rigid schemes
-    are searched for what is better than the last seed. That fails soon where there is nothing.
+
+class Chain:
+    """The schemes that the scheme of a search contains, one after the other.
 
     Args:
         table: The table.
@@ -81,34 +83,49 @@ def seeded(table: CompressedTable, costs: Costs, limit: int, order: Order | None
         limit: Records that may be suppressed.
         order: The order of a column's values, as given by the user.
         run: What is done here shares its time with the search.
-
-    Returns:
-        None if nothing is allowed.
+        memory: Megabytes that waiting nodes may take.
     """
-    found: list[Found] = []
-    on_the_way: list[tuple[Costs, Seed | None]] = []
-    for words in stages(costs.domains, order):
-        if not run.goes_on():
-            break
-        domains = [domain_of(table, index, word, order) for index, word in enumerate(words)]
-        own = Costs(table, domains, costs.cost, costs.requirement, costs.priorities)
-        seed = Seeds(own, limit, run.quietly(quick(run))).best(starts(found, domains))
-        on_the_way.append((own, seed))
-        if seed is not None:
-            found.append((seed[1], domains))
-    refined = from_top_down(table, costs.requirement, costs, run.quietly(quick(run)))
-    most_general = coarsest_of(costs.domains)
-    best = Seeds(costs, limit, run.quietly(quick(run))).best([most_general, refined, *starts(found, costs.domains)])
-    for own, seed in on_the_way:
-        up = goes_up(own.domains, "auto", seed[1] if seed else None)
-        better = _better(own, limit, up, best[0] if best else np.inf, _part(run)) if run.goes_on() else None
-        if better is not None:
-            descent = Descent(costs, limit, run.quietly(quick(run)))
-            best = descent.lowered(descent.of(*starts([(better, own.domains)], costs.domains)))
-    return best
+
+    def __init__(
+        self, table: CompressedTable, costs: Costs, limit: int, order: Order | None, run: Run, memory: float = 1000
+    ) -> None:
+        self._table, self._costs, self._limit = table, costs, limit
+        self._order, self._run, self._memory = order, run.quietly(), memory
+
+    def seed(self) -> Seed | None:
+        """A good anonymization to start the search with, no worse than what was found on the way; None without one."""
+        found: list[Found] = []
+        for words in stages(self._costs.domains, self._order):
+            domains = [domain_of(self._table, index, word, self._order) for index, word in enumerate(words)]
+            own = Costs(self._table, domains, self._costs.cost, self._costs.requirement, self._costs.priorities)
+            kind = kind_of(own)
+            seed = None if kind == "lattice" else self._seed(own, [each for each in found if _contains(words, each[1])])
+            search = begun(kind, own, self._limit, self._run, seed, memory=self._memory)
+            search.run(WORK)
+            if search.partitions is not None:
+                found.append((search.partitions, domains))
+            if search.stopped not in ("", ENOUGH):
+                break
+        return self._seed(self._costs, found)
+
+    def _seed(self, costs: Costs, found: Sequence[Found]) -> Seed | None:
+        """A good anonymization to start a search with, from what others found."""
+        starts = [coarsest_of(costs.domains)]
+        if self._run.goes_on():
+            starts.append(refined_by(self._refined, costs.domains))
+        return Seeds(costs, self._limit, self._run).best([*starts, *fitted(found, costs.domains)])
+
+    @cached_property
+    def _refined(self) -> ByValue:
+        return refined(self._table, self._costs.requirement, self._run)
 
 
-def starts(found: Sequence[Found], domains: Sequence[Domain]) -> list[list[Labels]]:
+def _contains(words: Sequence[str], domains: Sequence[Domain]) -> bool:
+    """Whether schemes allow all that others do."""
+    return all(domain.scheme in CONTAINED[word] for word, domain in zip(words, domains, strict=True))
+
+
+def fitted(found: Sequence[Found], domains: Sequence[Domain]) -> list[list[Labels]]:
     """What was found in other schemes, made just coarse enough for these."""
     return [_fitted(carried(partitions, before, domains), domains) for partitions, before in found]
 
@@ -116,45 +133,3 @@ def starts(found: Sequence[Found], domains: Sequence[Domain]) -> list[list[Label
 def _fitted(partitions: Partitions, domains: Sequence[Domain]) -> list[Labels]:
     pairs = zip(partitions, domains, strict=True)
     return [labels_of(d.space.closure(blocks_of(labels.tolist())), d.space.size) for labels, d in pairs]
-
-
-def _part(run: Run) -> Run:
-    """A part of a run for one scheme."""
-    left = run.seconds_left
-    return run.quietly(None if left is None else max(left / SHARE, 1e-3))
-
-
-def _better(costs: Costs, limit: int, up: bool, best: float, run: Run) -> list[Labels] | None:
-    """The cheapest of a scheme that is found within the time of a run; None if nothing beats the best."""
-    search: Search | PairSearch | LevelLattice
-    if level_lattice.fits(costs):
-        search = LevelLattice(costs, limit, run)
-    elif pairs.is_best(costs):
-        search = PairSearch(costs, limit, run)
-    else:
-        search = Search(costs, limit, up, run)
-    search.best = best
-    search.run()
-    return search.partitions
-
-
-def quick(run: Run) -> float:
-    """Seconds for a part of looking for a seed."""
-    return QUICK if run.seconds_left is None else max(min(QUICK, run.seconds_left / 6), 1e-3)
-
-
-def goes_up(domains: Sequence[Domain], direction: str, seed: list[Labels] | None) -> bool:
-    """Bottom-up for few attributes where the seed is near the original values, and where top-down is too wide."""
-    wide = [
-        domain.attribute.name
-        for domain in domains
-        if isinstance(domain.space, TreeSpace)
-        and domain.space.mode == "set"
-        and max(map(len, domain.space.tree.children)) > WIDE
-    ]
-    if direction == "top-down" and wide:
-        raise PolicyError(f"top-down search splits '{wide[0]}' in too many ways; use 'bottom-up', 'gsps' or 'gops'")
-    if direction != "auto" or wide or seed is None:
-        return direction != "top-down"
-    merges = sum(len(labels) - len(set(labels.tolist())) for labels in seed)
-    return len(domains) < MANY_ATTRIBUTES and 2 * merges <= sum(len(labels) - 1 for labels in seed)

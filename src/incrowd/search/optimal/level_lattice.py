@@ -146,10 +146,16 @@ class LevelLattice:
         levels = zip(self.costs.domains, node, strict=True)
         return [labels_of(blocks_of(domain.space.levels[level]), domain.space.size) for domain, level in levels]  # type: ignore[union-attr]
 
-    def run(self) -> None:
-        """Search until every node is evaluated or ruled out, or it has to stop."""
+    def run(self, work: float = np.inf) -> None:
+        """Search until every node is evaluated or ruled out, or it has to stop.
+
+        Args:
+            work: Rows that may be looked at, about.
+        """
+        self._limits.work = work
         self._evaluate(tuple(size - 1 for size in self._shape))
         while True:
+            self._limits.work -= self._base.size
             candidates = self._candidates()
             bounds = np.where(candidates, self._base + self._extra, np.inf)
             lowest = int(bounds.argmin())
@@ -203,6 +209,7 @@ class LevelLattice:
         if node in self._evaluated:
             return self._evaluated[node]
         costs = self.costs
+        self._limits.work -= int(self._source_size[node])
         if costs.requirement.columns:
             classes = costs.classes(self._partitions(node))
             rows, sizes, good = costs.rows[classes.firsts], classes.sizes, costs.good(classes)

@@ -11,6 +11,7 @@ from incrowd.run import Best, Run
 from incrowd.search.optimal.costs import Costs
 
 OFTEN = 0.5  # seconds between two reports
+ENOUGH = "work"  # the limit of a search that may do only so much
 
 
 class Limited(Protocol):
@@ -38,11 +39,14 @@ class Limits:
     Args:
         run: Gets the progress about twice a second, and is asked whether to go on.
         gap: Stop when the best is within this share of the bound.
+
+    `work` is how many rows may still be looked at, about; whoever looks at them counts it down.
     """
 
     def __init__(self, run: Run, gap: float = 0.0) -> None:
         self._run, self._gap = run, gap
         self._told = time.monotonic()
+        self.work = np.inf
 
     def reached(self, search: Limited) -> str:
         """Which limit a search has reached, none if empty; reports its progress on the way."""
@@ -53,4 +57,6 @@ class Limits:
             self._run.tell(Best(cost, bound, search.visited, search.waiting))
         if self._gap > 0 and np.isfinite(search.best) and search.best - search.bound <= self._gap * search.best:
             return "gap"
+        if self.work <= 0:
+            return ENOUGH
         return "" if self._run.goes_on() else self._run.over

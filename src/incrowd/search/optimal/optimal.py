@@ -20,17 +20,15 @@ from incrowd.recodings.attributes.any_kind import AttributeRecoding
 from incrowd.recodings.by_value import ByValue
 from incrowd.run import Run
 from incrowd.search.method import SearchResult
-from incrowd.search.optimal import PRUNINGS, level_lattice, pairs
+from incrowd.search.optimal import PRUNINGS
 from incrowd.search.optimal.blocks import Labels, blocks_of
-from incrowd.search.optimal.branch_and_bound import Search, solved_of
-from incrowd.search.optimal.chain import goes_up, seeded
+from incrowd.search.optimal.branch_and_bound import solved_of
+from incrowd.search.optimal.chain import Chain
 from incrowd.search.optimal.costs import Costs
-from incrowd.search.optimal.descent import NOTHING
 from incrowd.search.optimal.innermost import most_even
-from incrowd.search.optimal.level_lattice import LevelLattice
-from incrowd.search.optimal.pairs import PairSearch
 from incrowd.search.optimal.scheme_sizes import explain
 from incrowd.search.optimal.schemes import Order, domains_of
+from incrowd.search.optimal.searches import AnySearch, begun, kind_of
 from incrowd.search.optimal.seeds import Seeds, coarsest_of
 from incrowd.search.record_suppression import budget_of, withhold
 from incrowd.table.compressed import CompressedTable
@@ -89,25 +87,17 @@ def optimal(
     domains = domains_of(table, scheme, order)
     costs = Costs(table, domains, cost, requirement, priorities)
     limit = budget_of(table, suppress)
-    is_lattice = direction == "auto" and chosen == PRUNINGS and level_lattice.fits(costs)
-    by_pairs = direction == "pairs" or (direction == "auto" and chosen == PRUNINGS and pairs.is_best(costs))
-    solved = most_even(costs) if by_pairs else solved_of(costs, chosen)
-    spaces = explain(domains, None if is_lattice else solved)
+    kind = kind_of(costs, direction, chosen)
+    solved = most_even(costs) if kind == "pairs" else solved_of(costs, chosen) if kind == "tree" else None
+    spaces = explain(domains, solved)
     run.note("\n".join(spaces))
     with run.at_most(SECONDS):
-        if is_lattice:
-            search: Search | PairSearch | LevelLattice = LevelLattice(costs, limit, run, gap, memory)
-        else:
-            if "seeding" in chosen:
-                seed = seeded(table, costs, limit, order, run)
-            else:  # everyone is released at least
-                seed = Seeds(costs, limit, run).of(coarsest_of(domains))
-            if by_pairs:
-                search = PairSearch(costs, limit, run, gap, memory)
-            else:
-                up = goes_up(domains, direction, seed[1] if seed and "seeding" in chosen else None)
-                search = Search(costs, limit, up, run, chosen, gap, memory)
-            search.offer(*(seed or NOTHING))
+        seed = None
+        if kind != "lattice" and "seeding" in chosen:
+            seed = Chain(table, costs, limit, order, run, memory).seed()
+        elif kind != "lattice":  # everyone is released at least
+            seed = Seeds(costs, limit, run).of(coarsest_of(domains))
+        search = begun(kind, costs, limit, run, seed, direction=direction, prunings=chosen, gap=gap, memory=memory)
         search.run()
     if (partitions := search.partitions) is None:
         raise InfeasibleError(
@@ -120,7 +110,7 @@ def optimal(
     return _found(table, costs, partitions, facts)
 
 
-def _proof(search: Search | PairSearch | LevelLattice, costs: Costs) -> dict[str, Any]:
+def _proof(search: AnySearch, costs: Costs) -> dict[str, Any]:
     """What the search can say of its result."""
     bound = costs.at_least(search.bound)
     return {

@@ -28,6 +28,7 @@ from incrowd.search.top_down.top_down import top_down
 from incrowd.table.compressed import CompressedTable
 
 WORK = 30_000_000  # rows that may be looked at while improving a start
+STEPS = 100_000_000  # steps of a top-down refinement, times the rows that each looks at
 
 
 def coarsest_of(domains: Sequence[Domain]) -> list[Labels]:
@@ -35,13 +36,18 @@ def coarsest_of(domains: Sequence[Domain]) -> list[Labels]:
     return [np.zeros(domain.space.size, np.int64) for domain in domains]
 
 
-def from_top_down(table: CompressedTable, requirement: Requirement, costs: Costs, run: Run) -> list[Labels]:
-    """The release of a top-down refinement, made just coarse enough for the schemes."""
-    found = top_down(table, (requirement,), run).recoding
+def refined(table: CompressedTable, requirement: Requirement, run: Run) -> ByValue:
+    """The release of a top-down refinement."""
+    found = top_down(table, (requirement,), run, max_steps=max(1, STEPS // len(table.counts))).recoding
     assert isinstance(found, ByValue)
+    return found
+
+
+def refined_by(recoding: ByValue, domains: Sequence[Domain]) -> list[Labels]:
+    """What a recoding makes of values, made just coarse enough for the schemes."""
     partitions = []
-    for domain, recoding in zip(costs.domains, found.attributes, strict=True):
-        cells = recoding.of_codes(domain.attribute)[list(domain.codes)]
+    for domain, of_attribute in zip(domains, recoding.attributes, strict=True):
+        cells = of_attribute.of_codes(domain.attribute)[list(domain.codes)]
         blocks = domain.space.closure(blocks_of(cells.tolist()))
         partitions.append(labels_of(blocks, domain.space.size))
     return partitions
