@@ -35,6 +35,8 @@ NODE_BYTES = 10_000  # about, with what is known of its questions
 
 Question = tuple[int, int]  # attribute, smallest join
 UNKNOWN: Sides = (0.0, 0.0)
+MOST_OFFERED = 20_000  # remembered
+ONE_BY_ONE = 5  # times as long as with probes is what a question takes without
 RISE = 1e-6  # of a bound: what a side counts as at least, where bounds do not rise
 
 
@@ -80,6 +82,7 @@ class PairSearch(BestFirst[Node]):
         self._solved = most_even(costs)
         self._innermost: Innermost | None = None
         self._probes: Probes | None = None
+        self._offered: set[bytes] = set()
 
     def _root(self) -> Node:
         return Node(tuple(ranges.everything() for ranges in self._ranges), 0.0)
@@ -92,6 +95,10 @@ class PairSearch(BestFirst[Node]):
 
     def _hopeless(self, bound: float) -> bool:
         return not self.costs.better(bound, self.best)
+
+    def _effort(self, node: Node) -> int:
+        each = 1 if self._probes is not None else ONE_BY_ONE
+        return super()._effort(node) + each * sum(1 for _ in self._questions(node))
 
     def _visit(self, node: Node) -> None:
         if self._hopeless(node.bound):
@@ -184,7 +191,13 @@ class PairSearch(BestFirst[Node]):
         return np.inf if known.sure > self._limit else known.bound
 
     def _offer(self, partitions: list[Labels]) -> None:
-        """Offer partitions, with the cheapest one of the innermost attribute."""
+        """Offer partitions with the cheapest one of the innermost attribute, once: a child has some of its parent."""
+        key = b"".join(labels.tobytes() for index, labels in enumerate(partitions) if index != self._solved)
+        if key in self._offered:
+            return
+        if len(self._offered) >= MOST_OFFERED:
+            self._offered.clear()
+        self._offered.add(key)
         if self._innermost is not None:
             index = self._innermost.index
             labels = self._innermost.cheapest(partitions, (0,) * len(partitions[index]), self.best)
