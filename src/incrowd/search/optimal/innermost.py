@@ -20,12 +20,13 @@ import numpy as np
 
 from incrowd.run import Run
 from incrowd.search.optimal import innermost_kernels as kernels
-from incrowd.search.optimal.blocks import Apart, Labels, Tree, bits, labels_of
+from incrowd.search.optimal.blocks import Apart, Labels, bits, labels_of
 from incrowd.search.optimal.costs import Costs
 from incrowd.search.optimal.covers import ALL_WAYS, cheapest_cover
 from incrowd.search.optimal.kernels import group
 from incrowd.search.optimal.partitions import LevelSpace, TreeSpace
 from incrowd.search.optimal.slices import RunOver, in_slices
+from incrowd.search.optimal.walks import members_of, walk
 from incrowd.table.class_counts import ClassCounts
 from incrowd.table.grouping import Counts, Floats
 from incrowd.table.grouping import group as distinct
@@ -37,7 +38,6 @@ MOST_CELLS = 10_000_000  # values times tuples of the other attributes
 NARROW = 64  # ways that are followed at first
 SOME_BLOCKS = 10_000
 
-Line = tuple[int, int, int, int, bool]
 Cheap = tuple[Counts, Floats, Counts]  # lines, costs, losses
 
 
@@ -152,19 +152,24 @@ class Innermost:
         self._offsets, self._no_labels = np.cumsum([0, *sizes])[:-1], np.empty(0, np.int64)
         self._totals = self._records.sum(axis=0)
         self._slots = np.full(1 << (2 * len(self._tuples)).bit_length(), -1, np.int64)
-        lines = _walk(space)
+        lines = walk(space)
+        self._ask()
         self._blocks = [line[0] for line in lines]
         self._last_bad: tuple[Apart, Any] = (), None
         self._walk = np.array([line[1:] for line in lines], np.int64)
+        self._ask()
         self._depths = int(self._walk[:, 0].max()) + 2
         self._room: Cheap = (np.empty(len(lines), np.int64), np.empty(len(lines)), np.empty(len(lines), np.int64))
         self.runs = space.mode != "set"
         self.blocks = [line[0] for line in lines if line[4]]
         has_bits = space.size <= MOST_BITS
         self._masks = np.array(self._blocks if has_bits else [0] * len(lines), np.int64)
+        self._ask()
         self._starts, self._members = members_of(self._blocks, space.size)
+        self._ask()
         self._keys = self._members[self._starts[1:] - 1] + 1 if self.runs else self._masks
         self._spans = self._spans_of(self._blocks)
+        self._ask()
         self._alone = self._spans_of([1 << position for position in range(space.size)])
         leaves = {mask: node for node, mask in enumerate(space.tree.masks) if not space.tree.children[node]}
         self._leaves = np.array([leaves[1 << position] for position in range(space.size)])
@@ -326,9 +331,14 @@ class Innermost:
 
     def _loss(self, block: int, number: int) -> float:
         """The loss of a block, of which there are so many that the run is asked in between."""
-        if number % SOME_BLOCKS == 0 and not self._run.goes_on():
-            raise RunOver
+        if number % SOME_BLOCKS == 0:
+            self._ask()
         return self._costs.domains[self.index].loss(block)
+
+    def _ask(self) -> None:
+        """Go on only if the run does."""
+        if not self._run.goes_on():
+            raise RunOver
 
     def _grown(self, of_position: Any) -> Any:
         """What holds for positions, summed up for the nodes of the tree."""
@@ -349,49 +359,3 @@ class Innermost:
                     bad[node] |= apart[position]
             self._last_bad = apart, np.array(bad, np.int64)
         return self._last_bad[1]
-
-
-def members_of(blocks: Sequence[int], size: int) -> tuple[Counts, Counts]:
-    """Where the positions of each block start in one list of them all, and that list."""
-    width = (size + 7) // 8
-    rows = np.frombuffer(b"".join(block.to_bytes(width, "little") for block in blocks), np.uint8)
-    is_in = np.unpackbits(rows.reshape(len(blocks), width), axis=1, bitorder="little")  # blocks x positions
-    return np.append(0, np.cumsum(is_in.sum(axis=1, dtype=np.int64))), np.nonzero(is_in)[1]
-
-
-def _walk(space: TreeSpace) -> list[Line]:
-    """All blocks of a space and what they begin with: mask, depth, node that is added, line after, is it of the space.
-
-    A single value is a block; so are two or more children of a node, as the mode allows. One child that is not a value
-    is met again as all of its own children.
-    """
-    lines: list[Line] = []
-    for node, children in enumerate(space.tree.children):
-        for number, child in enumerate(children):
-            if space.mode == "run":
-                _add_runs(space.tree, children[number:], lines)
-            elif space.mode == "set":
-                _add_sets(space.tree, children, number, 0, 0, lines)
-            elif not space.tree.children[child]:
-                lines.append((space.tree.masks[child], 0, child, len(lines) + 1, True))
-        if space.mode == "all" and children:
-            lines.append((space.tree.masks[node], 0, node, len(lines) + 1, True))
-    return lines
-
-
-def _add_runs(tree: Tree, children: Sequence[int], lines: list[Line]) -> None:
-    """The first child, the first two, the first three and so on."""
-    mask, after = 0, len(lines) + len(children)
-    for depth, child in enumerate(children):
-        mask |= tree.masks[child]
-        lines.append((mask, depth, child, after, depth > 0 or not tree.children[child]))
-
-
-def _add_sets(tree: Tree, children: Sequence[int], number: int, mask: int, depth: int, lines: list[Line]) -> None:
-    """The given children, one more, and all sets of later ones besides."""
-    child, here = children[number], len(lines)
-    mask |= tree.masks[child]
-    lines.append((mask, depth, child, 0, depth > 0 or not tree.children[child]))
-    for following in range(number + 1, len(children)):
-        _add_sets(tree, children, following, mask, depth + 1, lines)
-    lines[here] = (mask, depth, child, len(lines), lines[here][4])

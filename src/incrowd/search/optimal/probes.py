@@ -25,10 +25,11 @@ from incrowd.run import Run
 from incrowd.search.optimal import innermost_kernels, probe_kernels
 from incrowd.search.optimal.blocks import Labels, bits
 from incrowd.search.optimal.costs import Classes, Costs
-from incrowd.search.optimal.innermost import Innermost, members_of, most_blocks
+from incrowd.search.optimal.innermost import Innermost, most_blocks
 from incrowd.search.optimal.partitions import TreeSpace
 from incrowd.search.optimal.ranges import Range, Ranges
 from incrowd.search.optimal.slices import RunOver
+from incrowd.search.optimal.walks import members_of
 from incrowd.table.class_counts import ClassCounts
 from incrowd.table.grouping import Counts, Floats
 

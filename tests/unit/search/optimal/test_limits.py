@@ -18,7 +18,10 @@ from incrowd.privacy.k_anonymity import KAnonymity
 from incrowd.privacy.model import Requirement
 from incrowd.run import Best, Run
 from incrowd.search.optimal import PRUNINGS, innermost_kernels, kernels, slices
+from incrowd.search.optimal.costs import Costs
+from incrowd.search.optimal.innermost import Innermost
 from incrowd.search.optimal.optimal import optimal
+from incrowd.search.optimal.schemes import domains_of
 from incrowd.search.registry import METHODS
 from incrowd.table.attributes import FlatAttribute
 from incrowd.table.compressed import CompressedTable
@@ -95,10 +98,27 @@ def test_without_a_start_there_is_a_release_too():
 def test_a_search_that_is_cancelled_ends_at_once():
     run = Run()
     threading.Timer(0.5, run.cancel).start()
-    began = time.process_time()
+    before, began = threading.enumerate(), time.process_time()
     with pytest.raises(CancelledError):
         search(run)
     assert time.process_time() - began < SOON
+    for thread in set(threading.enumerate()).difference(before):
+        thread.join(SOON)
+        assert not thread.is_alive()
+
+
+@pytest.mark.parametrize("cost", ["dm", "ncp", "hdm"])
+def test_what_solves_an_attribute_with_many_blocks_is_not_made_for_a_run_that_ended(cost):
+    """That takes half a second, in which a cancelled thread would go on."""
+    rows = table()
+    costs = Costs(rows, domains_of(rows, "sps"), cost, Requirement(NAMES, (KAnonymity(40),)))
+    run = Run()
+    run.stop()
+    with pytest.raises(slices.RunOver):
+        Innermost(costs, 0, 0, run)
+    run.cancel()
+    with pytest.raises(CancelledError):
+        Innermost(costs, 0, 0, run)
 
 
 class Stops(Run):
