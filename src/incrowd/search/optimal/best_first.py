@@ -96,7 +96,10 @@ class BestFirst(ABC, Generic[N]):
             while self.waiting and not self._is_over():
                 self._current = self._pop()
                 self._limits.work -= self._effort(self._current) * len(self.costs.rows)
-                self._visit(self._current)
+                if self._limits.work < 0:  # more than may be done
+                    self._push(self._current)
+                else:
+                    self._visit(self._current)
                 self._current = None
         except RunOver:  # the current node waits still
             self.stopped = self._run.over

@@ -21,7 +21,7 @@ from incrowd.search.optimal.innermost import MOST_CELLS, Innermost, fits, most_b
 from incrowd.search.optimal.partitions import TreeSpace, partitions
 from incrowd.search.optimal.slices import RunOver
 
-WORK = 100_000_000  # rows that may be looked at
+WORK = 70_000_000  # rows that may be looked at
 BLOCK = 30  # rows that take as long as a block
 FEW = 30  # partitions of an attribute that are all looked at where it cannot be solved
 Seed = tuple[float, list[Labels]]  # what partitions cost, and themselves
