@@ -113,6 +113,18 @@ SEARCHES = (
         'return "bound" in self._on and bound > 0.9 * self.best',
         *OPTIMAL,
     ),
+    of(
+        "search/optimal/chain.py",
+        "[each for each in found if _contains(words, each[1])]",
+        "found",
+        "unit/search/optimal/test_chain.py",
+    ),
+    of(
+        "search/optimal/probe_kernels.py",
+        "together = kind[one] == kind[two] or (kind",
+        "together = kind[one] == kind[two] and (kind",
+        "property/test_optimal_pairs.py",
+    ),
     # sorting and grouping
     of(
         "table/grouping.py",

@@ -16,8 +16,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import cached_property
 
+import numpy as np
+
 from incrowd.recodings.by_value import ByValue
-from incrowd.run import Run
+from incrowd.run import Best, Run
 from incrowd.search.optimal.blocks import Labels, blocks_of, labels_of
 from incrowd.search.optimal.costs import Costs, Partitions
 from incrowd.search.optimal.descent import Seed
@@ -82,7 +84,7 @@ class Chain:
         costs: Those of the search.
         limit: Records that may be suppressed.
         order: The order of a column's values, as given by the user.
-        run: What is done here shares its time with the search.
+        run: Gets the best of each scheme; what is done here shares its time with the search.
         memory: Megabytes that waiting nodes may take.
     """
 
@@ -90,11 +92,12 @@ class Chain:
         self, table: CompressedTable, costs: Costs, limit: int, order: Order | None, run: Run, memory: float = 1000
     ) -> None:
         self._table, self._costs, self._limit = table, costs, limit
-        self._order, self._run, self._memory = order, run.quietly(), memory
+        self._order, self._whole, self._run, self._memory = order, run, run.quietly(), memory
 
     def seed(self) -> Seed | None:
         """A good anonymization to start the search with, no worse than what was found on the way; None without one."""
         found: list[Found] = []
+        best = np.inf
         for words in stages(self._costs.domains, self._order):
             domains = [domain_of(self._table, index, word, self._order) for index, word in enumerate(words)]
             own = Costs(self._table, domains, self._costs.cost, self._costs.requirement, self._costs.priorities)
@@ -104,6 +107,8 @@ class Chain:
             search.run(WORK)
             if search.partitions is not None:
                 found.append((search.partitions, domains))
+                best = min(best, search.best)
+                self._whole.tell(Best(self._costs.reported(best), self._costs.reported(0.0), 0, 0))
             if search.stopped not in ("", ENOUGH):
                 break
         return self._seed(self._costs, found)
