@@ -19,10 +19,10 @@ from incrowd.search.optimal.costs import COSTS, Costs
 from incrowd.search.optimal.innermost import Innermost, most_even
 from incrowd.search.optimal.pairs import PairSearch
 from incrowd.search.optimal.partitions import partitions
-from incrowd.search.optimal.probe_kernels import cheapest_sets
+from incrowd.search.optimal.probe_kernels import cheapest_sets, near_costs, near_crowds
 from incrowd.search.optimal.probes import Probes, fits, unions_of
 from incrowd.search.optimal.ranges import Ranges
-from incrowd.search.optimal.schemes import domain_of
+from incrowd.search.optimal.schemes import domain_of, domains_of
 from incrowd.taxonomies.taxonomy import Taxonomy
 
 
@@ -81,6 +81,31 @@ def test_what_is_near_after_two_pieces_are_parted(taxonomy, scheme, data):
             apart = nodes[0] != nodes[1] or sorted(pieces) == [1, 2]
             assert parted.near[one, two] == (of.near[one, two] and not apart)
         of = data.draw(st.sampled_from([ranges.joined(of, question), parted]))
+
+
+@examples(100)
+@given(tables(2), st.sampled_from(["sps", "gsps"]), st.data())
+def test_what_is_suppressed_after_two_pieces_are_parted(problem, scheme, data):
+    """As counted anew from what is near then."""
+    rows, labels, trees, k, _ = problem
+    table = build(rows, labels, trees)
+    costs = Costs(table, domains := domains_of(table, scheme), "dm", requirement(table, KAnonymity(k)))
+    assume(len(domains) > 1 and domains[0].space.partitions > 1)
+    ranges = [Ranges(domain.space) for domain in domains]
+    probes = Probes(costs, Innermost(costs, 0, len(rows), Run()), len(rows), ranges, Run())
+    node = [of.everything() for of in ranges]
+    while node[1].questions:
+        lines = probes.lines(node)
+        parts = probes._parts(node, lines.classes, 1)
+        before = np.zeros((2, len(lines.paid)))
+        near_costs(parts.sums, parts.crowds, *probes._sizes, *before)
+        question = data.draw(st.sampled_from(list(node[1].questions)))
+        parted = ranges[1].parted(node[1], question)
+        crowds, after = np.zeros_like(parts.sums), np.zeros_like(before)
+        near_crowds(*parts.given, parted.near, crowds)
+        near_costs(parts.sums, crowds, *probes._sizes, *after)
+        assert np.array_equal(probes._parted(parts, node[1], 1, question, *before), after)
+        node[1] = data.draw(st.sampled_from([ranges[1].joined(node[1], question), parted]))
 
 
 @examples(100)
