@@ -273,6 +273,8 @@ class Witness:
         """
         import pyarrow as pa
 
+        from incrowd.arrays import filled, to_arrow, to_numpy
+
         if pa.types.is_nested(column.type):
             raise DataError(f"column '{name}' has type {column.type}, which cannot be counted; convert it to text")
         column = column if pa.types.is_dictionary(column.type) else column.dictionary_encode()
@@ -285,9 +287,9 @@ class Witness:
         number_of = np.array([numbers.setdefault(_same(value), len(numbers)) for value in values], np.int64)
         if len(number_of) == 1:
             return number_of
-        indices = column.indices.fill_null(len(values) - 1) if column.null_count else column.indices
+        indices = filled(column.indices, len(values) - 1)
         narrow = number_of.astype(np.min_scalar_type(len(numbers)))
-        return np.asarray(pa.array(narrow).take(indices))
+        return to_numpy(to_arrow(narrow).take(indices))
 
     def _counted(self, name: str, value: Any) -> str | None:
         text = None if value is None or value == "" else str(value)

@@ -23,8 +23,8 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
-import pyarrow.compute as pc
 
+from incrowd.arrays import filled, text_array, to_numpy
 from incrowd.errors import DataError
 
 Hashes = npt.NDArray[np.uint64]
@@ -52,7 +52,7 @@ class RowHash:
         for name in sorted(set(batch.schema.names).difference(self._without)):
             column = _distinct(batch.column(name))
             values = np.array([*(self._value(name, text) for text in _texts(column.dictionary)), _NULL], np.uint64)
-            indices = pc.fill_null(column.indices, len(values) - 1).to_numpy(zero_copy_only=False)
+            indices = to_numpy(filled(column.indices, len(values) - 1))
             total = mix(total ^ values[indices])
         return total
 
@@ -65,7 +65,7 @@ class RowHash:
 
 def _distinct(column: pa.Array) -> pa.DictionaryArray:
     if pa.types.is_nested(column.type):
-        column = pa.array([None if value is None else repr(value) for value in column.to_pylist()], pa.string())
+        column = text_array(None if value is None else repr(value) for value in column.to_pylist())
     return column if pa.types.is_dictionary(column.type) else column.dictionary_encode()
 
 

@@ -16,6 +16,7 @@ from dataclasses import dataclass, field
 
 import pyarrow as pa
 
+from incrowd.arrays import text_array
 from incrowd.recodings.recoding import Recoding
 from incrowd.table.scales import text_of
 
@@ -42,7 +43,7 @@ class KeptTypes:
         for name in recoding.names:
             if name in schema.names and _can_be_kept(kind := schema.field(name).type):
                 texts = recoding.unchanged(name)
-                made = None if texts is None else _made(pa.array(texts, pa.string()), kind)
+                made = None if texts is None else _made(text_array(texts), kind)
                 if made is not None:
                     values[name] = made
         return cls(values)

@@ -24,6 +24,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from incrowd.arrays import filled, text_array, to_numpy
 from incrowd.engines.dealing import Hashes, mix
 from incrowd.table import grouping
 from incrowd.table.grouping import room_for
@@ -55,12 +56,11 @@ def _value_hashes(column: pa.Array, seed: np.uint64) -> Hashes:
         values = np.append(_value_hashes(column.dictionary, seed), nothing)
         if len(values) == 2 and not column.null_count:
             return np.broadcast_to(values[:1], len(column))
-        indices = pc.fill_null(column.indices, len(values) - 1) if column.null_count else column.indices
-        return np.asarray(values.take(indices.to_numpy(zero_copy_only=False)))
+        return np.asarray(values.take(to_numpy(filled(column.indices, len(values) - 1))))
     numbers = _bits(column)
     hashes = mix(numbers ^ seed) if numbers is not None else _text_hashes(_bytes(column), seed)
     if column.null_count:
-        hashes[pc.is_null(column).to_numpy(zero_copy_only=False)] = nothing
+        hashes[to_numpy(pc.is_null(column))] = nothing
     return hashes
 
 
@@ -75,7 +75,7 @@ def _bits(column: pa.Array) -> Hashes | None:
         column = column.view(pa.int32() if kind.bit_width == 32 else pa.int64())
     elif not pa.types.is_integer(kind):
         return None
-    values = pc.fill_null(column, 0).to_numpy(zero_copy_only=False)
+    values = to_numpy(filled(column, 0))
     return np.asarray(values.astype(np.uint64 if values.dtype == np.uint64 else np.int64).view(np.uint64))
 
 
@@ -89,7 +89,7 @@ def _bytes(column: pa.Array) -> pa.Array:
             return column.cast(pa.large_binary() if pa.types.is_binary(kind) else pa.large_string())
         except pa.ArrowException:
             pass
-    return pa.array([None if value is None else repr(value) for value in column.to_pylist()], pa.string())
+    return text_array(None if value is None else repr(value) for value in column.to_pylist())
 
 
 def _text_hashes(column: pa.Array, seed: np.uint64) -> Hashes:

@@ -15,6 +15,8 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from incrowd.arrays import filled, to_arrow, to_numpy
+
 _PANDAS = b"pandas"
 _LOOKED_AT = 8192  # rows
 _KEPT_NOTES = ("name", "field_name", "pandas_type", "numpy_type")
@@ -39,7 +41,7 @@ def without_unused(column: pa.Array | pa.ChunkedArray) -> pa.Array | pa.ChunkedA
         column = column.chunk(0) if column.num_chunks == 1 else pa.concat_arrays(column.chunks)
     size, rows = len(column.dictionary), len(column)
     kind = pa.int32() if size < 1 << 31 else pa.int64()
-    indices = pc.fill_null(column.indices.cast(kind), size).to_numpy(zero_copy_only=False)
+    indices = to_numpy(filled(column.indices.cast(kind), size))
     first = _first_places(indices, size)
     used = np.flatnonzero(first[:-1] < rows)
     if not column.type.ordered:
@@ -49,10 +51,10 @@ def without_unused(column: pa.Array | pa.ChunkedArray) -> pa.Array | pa.ChunkedA
     place = np.zeros(size + 1, indices.dtype)
     place[used] = np.arange(len(used))
     if column.null_count:
-        places = pa.array(place.take(indices), column.type.index_type, mask=indices == size)
+        places = to_arrow(place.take(indices), indices == size).cast(column.type.index_type)
     else:
-        places = pc.take(pa.array(place, column.type.index_type), column.indices, boundscheck=False)
-    dictionary = column.dictionary.take(pa.array(used, pa.int64()))
+        places = pc.take(to_arrow(place).cast(column.type.index_type), column.indices, boundscheck=False)
+    dictionary = column.dictionary.take(to_arrow(used))
     return pa.DictionaryArray.from_arrays(places, dictionary, ordered=column.type.ordered, safe=False)
 
 

@@ -12,6 +12,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.csv
 
+from incrowd.arrays import text_array
 from incrowd.errors import OutputError
 from incrowd.formats.compression import compressing, uncompressed
 from incrowd.formats.csv_dialect import Dialect, output_dialect
@@ -71,7 +72,7 @@ class CsvWriter:
         start = codecs.BOM_UTF8 if self.dialect.encoding == "utf-8-sig" else b""
         if not self.dialect.header:
             return start
-        names = pa.RecordBatch.from_arrays([pa.array([name], pa.string()) for name in self.columns], names=self.columns)
+        names = pa.RecordBatch.from_arrays([text_array([name]) for name in self.columns], names=self.columns)
         return start + bytes(self.lines(names))
 
     def lines(self, batch: pa.RecordBatch) -> bytes | memoryview:

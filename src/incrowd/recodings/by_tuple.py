@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from incrowd.arrays import to_arrow
 from incrowd.recodings.hierarchies import Hierarchy, Nodes
 from incrowd.recodings.mapping import LocalMapping
 from incrowd.recodings.ranges import Ranges
@@ -85,7 +86,7 @@ class ByTuple(RecodingFace):
         hierarchy = self[name]
         missing = self.missing_among(name, values)
         nodes = np.full(len(values), hierarchy.missing_cell, np.int32)
-        nodes[~missing] = hierarchy.nodes(values.filter(pa.array(~missing)))
+        nodes[~missing] = hierarchy.nodes(values.filter(to_arrow(~missing)))
         return nodes
 
     def missing_cell(self, name: str) -> int:

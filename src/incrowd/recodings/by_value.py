@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from incrowd.arrays import to_arrow
 from incrowd.recodings.attributes.any_kind import AttributeRecoding
 from incrowd.recodings.attributes.cut import Cut, RuleCut
 from incrowd.recodings.attributes.disclosure import Disclosure
@@ -121,7 +122,7 @@ class ByValue(RecodingFace):
         recoding = self[name]
         missing = self.missing_among(name, values)
         cells = np.full(len(values), recoding.missing_cell)
-        cells[~missing] = recoding.cells(values.filter(pa.array(~missing)))
+        cells[~missing] = recoding.cells(values.filter(to_arrow(~missing)))
         return cells
 
     def missing_cell(self, name: str) -> int:

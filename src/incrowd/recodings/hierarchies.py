@@ -19,6 +19,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from incrowd.arrays import filled, text_array, to_numpy
 from incrowd.errors import PolicyError
 from incrowd.schemas.shapes import Misfit
 from incrowd.table.attributes import Attribute, FlatAttribute, NumberAttribute, TaxonomyAttribute, unknown_values_error
@@ -121,7 +122,7 @@ class Hierarchy:
     def _values(self) -> tuple[Any, Nodes]:
         """The values of the leaves as they are looked up, in order, and their nodes."""
         codes = [code for code in range(len(self.leaves)) if code != self.taxonomy.missing]
-        texts = pa.array([self.taxonomy.labels[self.leaves[code]] for code in codes], pa.string())
+        texts = text_array(self.taxonomy.labels[self.leaves[code]] for code in codes)
         return (texts if self.scale is None else self.scale.numbers(texts, self.name)), self.leaves[codes]
 
     def nodes(self, values: pa.Array) -> Nodes:
@@ -131,7 +132,7 @@ class Hierarchy:
         """
         known, nodes = self._values
         if self.scale is None:
-            found = pc.fill_null(pc.index_in(text_of(values), known), -1).to_numpy(zero_copy_only=False)
+            found = to_numpy(filled(pc.index_in(text_of(values), known), -1))
             return np.where(found < 0, -1 if self.kind == "taxonomy" else 0, np.append(nodes, 0)[found])
         known, numbers = together(known, self.scale.numbers(values, self.name))
         place = np.minimum(np.searchsorted(known, numbers), max(0, len(known) - 1))
@@ -204,7 +205,7 @@ class Hierarchy:
 
 def check_values(scale: Scale, texts: Sequence[str], name: str) -> None:
     """Raise Misfit, or the error of the scale, unless texts are its values as it writes them, in order."""
-    numbers = scale.numbers(pa.array(texts, pa.string()), name) if texts else np.empty(0)
+    numbers = scale.numbers(text_array(texts), name) if texts else np.empty(0)
     if [scale.text(number) for number in numbers] != list(texts) or any(
         low >= high for low, high in pairwise(numbers.tolist())
     ):

@@ -16,6 +16,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from incrowd.arrays import filled, text_array, to_arrow, to_numpy
 from incrowd.errors import DataError, TaxonomyError, did_you_mean
 from incrowd.table.exact_numbers import Numbers, together
 from incrowd.table.grouping import Codes, Floats
@@ -44,7 +45,7 @@ class TaxonomyAttribute:
 
     def values(self) -> pa.Array:
         """The value of each code."""
-        return pa.array([self.taxonomy.labels[node] for node in self.taxonomy.leaves], pa.string())
+        return text_array(self.taxonomy.labels[node] for node in self.taxonomy.leaves)
 
     def loss(self, start: Codes, stop: Codes) -> Floats:
         """Loss of a cell that stands for the codes [start, stop): 0 for one leaf, 1 for all."""
@@ -89,8 +90,8 @@ class NumberAttribute:
         """The value of each code, as text that the scale reads back."""
         nothing: list[str | None] = [None] * (self.missing is not None)
         if self.numbers.dtype.kind in "iu" and self.scale.kind == "integer":  # the same texts, many times faster
-            return pa.concat_arrays([pa.array(self.numbers).cast(pa.string()), pa.array(nothing, pa.string())])
-        return pa.array([*map(self.scale.text, self.numbers), *nothing], pa.string())
+            return pa.concat_arrays([to_arrow(self.numbers).cast(pa.string()), text_array(nothing)])
+        return text_array([*map(self.scale.text, self.numbers), *nothing])
 
     def loss(self, start: Codes, stop: Codes) -> Floats:
         """Loss of a cell that stands for the codes [start, stop): width of the published interval over the range.
@@ -128,7 +129,7 @@ class FlatAttribute:
 
     def values(self) -> pa.Array:
         """The value of each code."""
-        return pa.array([*self.texts, *[None] * (self.missing is not None)], pa.string())
+        return text_array([*self.texts, *[None] * (self.missing is not None)])
 
 
 Attribute = TaxonomyAttribute | NumberAttribute | FlatAttribute
@@ -192,8 +193,8 @@ def _encode_taxonomy(name: str, values: pa.Array, given: Taxonomy | Rule, has_mi
     taxonomy = given if isinstance(given, Taxonomy) else given.build(text_of(values).to_pylist())
     taxonomy = taxonomy.with_missing() if has_missing else taxonomy
     attribute = TaxonomyAttribute(name, taxonomy, rule)
-    codes = pc.index_in(text_of(values), attribute.values()).to_numpy(zero_copy_only=False)
-    if len(unknown := text_of(values).filter(pa.array(np.isnan(codes)))):
+    codes = to_numpy(filled(pc.index_in(text_of(values), attribute.values()), -1))
+    if len(unknown := text_of(values).filter(to_arrow(codes < 0))):
         raise unknown_values_error(name, unknown.to_pylist(), taxonomy)
     return attribute, np.append(codes, taxonomy.missing).astype(np.int64) if taxonomy.missing is not None else codes
 

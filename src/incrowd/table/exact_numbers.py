@@ -17,6 +17,8 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from incrowd.arrays import filled, text_array, to_arrow, to_numpy
+
 Numbers = npt.NDArray[Any]
 
 _WHOLE = r"^-?[0-9]+$"
@@ -40,17 +42,17 @@ def parse(texts: pa.Array) -> Numbers:
     texts = pc.replace_substring_regex(texts, r"^\+", "")
     if pc.all(pc.match_substring_regex(texts, _WHOLE)).as_py() is not False:
         try:
-            return np.asarray(texts.cast(pa.int64()))
+            return to_numpy(texts.cast(pa.int64()))
         except pa.ArrowInvalid:
             _check_length(texts)
             return array_of([int(text) for text in texts.to_pylist()])
     floats = texts.cast(pa.float64())
-    numbers: Numbers = floats.to_numpy(zero_copy_only=False)
+    numbers = to_numpy(floats)
     if len(endless := np.flatnonzero(~np.isfinite(numbers))):
         raise NumberRangeError(int(endless[0]))
     sure = pc.or_(pc.match_substring_regex(texts, _SHORT), pc.equal(floats.cast(pa.string()), texts))
-    doubtful = np.flatnonzero(~sure.to_numpy(zero_copy_only=False))
-    written = [Decimal(text) for text in texts.take(pa.array(doubtful)).to_pylist()]
+    doubtful = np.flatnonzero(~to_numpy(sure))
+    written = [Decimal(text) for text in texts.take(to_arrow(doubtful)).to_pylist()]
     for place, number in zip(doubtful, written, strict=True):
         if number and not numbers[place]:
             raise NumberRangeError(int(place))
@@ -62,7 +64,7 @@ def parse(texts: pa.Array) -> Numbers:
 
 
 def _check_length(texts: pa.Array) -> None:
-    long = pc.greater(pc.utf8_length(texts), _MOST_DIGITS).to_numpy(zero_copy_only=False)
+    long = to_numpy(pc.greater(pc.utf8_length(texts), _MOST_DIGITS))
     if long.any():
         raise NumberRangeError(int(np.flatnonzero(long)[0]))
 
@@ -172,11 +174,11 @@ def texts_of_decimals(values: pa.Array) -> pa.Array:
 
 def _replaced(texts: pa.Array, odd: pa.Array) -> pa.Array:
     """Texts, with those that are odd written as numbers are shown."""
-    odd = pc.fill_null(odd, False)
+    odd = filled(odd, False)
     if not pc.any(odd).as_py():
         return texts
     shown: Iterable[str] = (text_of_number(Decimal(text)) for text in texts.filter(odd).to_pylist())
-    return pc.replace_with_mask(texts, odd, pa.array(shown, pa.string()))
+    return pc.replace_with_mask(texts, odd, text_array(shown))
 
 
 def as_json(numbers: Iterable[Any]) -> list[Any]:

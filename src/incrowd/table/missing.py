@@ -10,6 +10,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from incrowd.arrays import filled, text_array, to_arrow, to_numpy
 from incrowd.errors import DataError
 from incrowd.table.scales import text_of
 
@@ -21,8 +22,8 @@ def is_missing(values: pa.Array, tokens: Sequence[str]) -> Any:
     # -9 means the same in a CSV file and in a frame, as an integer, a float or a decimal
     numeric = pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind)
     if tokens and (numeric or pa.types.is_string(kind) or pa.types.is_large_string(kind)):
-        missing = pc.or_(missing, pc.is_in(text_of(values), pa.array(tokens, pa.string())))
-    return missing.to_numpy(zero_copy_only=False)
+        missing = pc.or_(missing, pc.is_in(text_of(values), text_array(tokens)))
+    return to_numpy(missing)
 
 
 def encoded(column: pa.Array, name: str) -> pa.DictionaryArray:
@@ -36,7 +37,7 @@ def encoded_in_any_order(column: pa.Array, name: str) -> pa.DictionaryArray:
     """The same, with distinct values in any order, which is faster for whole numbers that are close to each other."""
     if not pa.types.is_integer(column.type) or column.null_count or len(column) == 0:
         return encoded(column, name)
-    values = column.to_numpy()
+    values = to_numpy(column)
     least, most = int(values.min()), int(values.max())
     if most - least >= len(values) or most >= 1 << 62:
         return encoded(column, name)
@@ -44,13 +45,13 @@ def encoded_in_any_order(column: pa.Array, name: str) -> pa.DictionaryArray:
     offsets -= least
     present = np.bincount(offsets, minlength=most - least + 1) > 0
     places = (np.cumsum(present) - 1).astype(np.int32)
-    distinct = pa.array(np.flatnonzero(present) + least, column.type)
-    return pa.DictionaryArray.from_arrays(pa.array(looked_up(places, pa.array(offsets))), distinct, safe=False)
+    distinct = to_arrow((np.flatnonzero(present) + least).astype(values.dtype))
+    return pa.DictionaryArray.from_arrays(to_arrow(looked_up(places, to_arrow(offsets))), distinct, safe=False)
 
 
 def looked_up(table: npt.NDArray[Any], places: pa.Array) -> npt.NDArray[Any]:
     """The entry of a small table at each place, by Arrow: it needs a third of numpy's time, and checks no bounds."""
-    return np.asarray(pc.take(pa.array(table), places, boundscheck=False))
+    return to_numpy(pc.take(to_arrow(table), places, boundscheck=False))
 
 
 def same_values(one: pa.Array, other: pa.Array) -> bool:
@@ -60,7 +61,7 @@ def same_values(one: pa.Array, other: pa.Array) -> bool:
 
 def places_of(column: pa.DictionaryArray, of_null: int) -> pa.Array:
     """The index of each value, and a number of its own for nulls."""
-    return pc.fill_null(column.indices, of_null) if column.null_count else column.indices
+    return filled(column.indices, of_null)
 
 
 def listed(values: pa.Array) -> list[Any]:

@@ -15,6 +15,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from incrowd.arrays import to_numpy
 from incrowd.errors import DataError
 from incrowd.table.exact_numbers import (
     NumberRangeError,
@@ -111,7 +112,7 @@ class Scale:
                 f"column '{column}' holds '{misfits.cast(pa.string())[0]}', which is not a whole number of "
                 f"{_UNITS.get(self.unit, 'days')}, or too far away to be counted in them; convert it first"
             ) from None
-        return np.asarray(moments.cast(pa.int32() if self.kind == "date" else pa.int64()), np.int64)
+        return to_numpy(moments.cast(pa.int32() if self.kind == "date" else pa.int64())).astype(np.int64)
 
     def _checked(self, values: pa.Array, column: str) -> pa.Array:
         """Texts that look like dates or timestamps, in one form."""
@@ -163,12 +164,12 @@ def _numbers_of(values: pa.Array, column: str) -> Numbers:
     if pa.types.is_decimal(values.type):
         return _parsed(values.cast(pa.string()), column)
     if pa.types.is_uint64(values.type):
-        numbers = np.asarray(values)
+        numbers = to_numpy(values)
         return array_of(numbers.tolist()) if len(numbers) and numbers.max() >= 1 << 63 else numbers.astype(np.int64)
     if not pa.types.is_floating(values.type):
-        return np.asarray(values).astype(np.int64)
+        return to_numpy(values).astype(np.int64)
     short = pa.types.is_float32(values.type)  # as it is written: 0.1, and not 0.10000000149011612
-    numbers = np.asarray((values.cast(pa.string()) if short else values).cast(pa.float64()))
+    numbers = to_numpy((values.cast(pa.string()) if short else values).cast(pa.float64()))
     if not np.isfinite(numbers).all():
         raise DataError(f"column '{column}' holds a number that is not finite; remove it or treat it as missing")
     return numbers

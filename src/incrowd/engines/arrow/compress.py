@@ -16,6 +16,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from incrowd.arrays import filled, to_arrow, to_numpy
 from incrowd.engines.arrow.ahead import ahead
 from incrowd.engines.arrow.held_rows import Holding
 from incrowd.errors import DataError
@@ -133,7 +134,7 @@ class Numbered:
         if policy.missing != "category":
             keep = np.logical_and.reduce([code >= 0 for code in codes])
             check_missing(policy, keep, self._source)
-            batch, codes = batch.filter(pa.array(keep)), [code[keep] for code in codes]
+            batch, codes = batch.filter(to_arrow(keep)), [code[keep] for code in codes]
             counts = None if counts is None else counts[keep]
         codes += [column.codes(batch.column(column.name)) for column in self._others]
         for column, numbers in zip(self.columns, codes, strict=True):
@@ -212,7 +213,7 @@ class ValueNumbers:
     def _codes_of(self, dictionary: pa.Array) -> Codes:
         """The number of each value of a dictionary, and last that of null."""
         present = ~is_missing(dictionary, self._missing)
-        numbers = self._number(dictionary.filter(pa.array(present)))
+        numbers = self._number(dictionary.filter(to_arrow(present)))
         assert self.values is not None
         code_of = np.full(len(present) + 1, -1, np.min_scalar_type(-len(self.values) - 1))
         code_of[:-1][present] = numbers
@@ -239,7 +240,7 @@ class ValueNumbers:
             seen = np.zeros(len(self.values) + 1, bool)
             seen[numbers] = True
         number_of = np.append(seen[:-1].cumsum() - 1, -1)
-        return self.values.filter(pa.array(seen[:-1])), bool(seen[-1]), number_of
+        return self.values.filter(to_arrow(seen[:-1])), bool(seen[-1]), number_of
 
     def _number(self, values: pa.Array) -> Any:
         if self.values is None:
@@ -248,7 +249,7 @@ class ValueNumbers:
         numbers = pc.index_in(values, self.values)
         new = values.filter(pc.is_null(numbers))
         known = len(self.values)
-        numbers = pc.fill_null(numbers, -1).to_numpy(zero_copy_only=False).copy()
+        numbers = to_numpy(filled(numbers, -1)).copy()
         numbers[numbers < 0] = np.arange(known, known + len(new))
         if len(new):
             self.values = pa.concat_arrays([self.values, new])

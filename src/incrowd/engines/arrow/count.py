@@ -6,6 +6,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from incrowd.arrays import filled, text_array, to_numpy
 from incrowd.engines.arrow.ahead import ahead
 from incrowd.engines.arrow.compress import ValueNumbers
 from incrowd.engines.arrow.recode import Recoder
@@ -44,5 +45,5 @@ def ranks(values: pa.Array, labels: tuple[str | None, ...]) -> Counts:
     """The place of each value among the labels, -1 for none."""
     if len(lower_bounds(labels)):
         return places_in(values.to_pylist(), labels)
-    ranks = pc.index_in(values, pa.array(labels, pa.string()), skip_nulls=True)
-    return np.asarray(ranks.fill_null(-1).to_numpy(zero_copy_only=False))
+    ranks = pc.index_in(values, text_array(labels), skip_nulls=True)
+    return to_numpy(filled(ranks, -1))

@@ -15,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from incrowd.arrays import to_arrow
 from incrowd.formats.sources import BATCH_ROWS, Source, WatchedFile, choose_columns
 
 HELD_BYTES = 1 << 27  # of the rows of one file
@@ -114,6 +115,6 @@ class Holding:
             self._parts = None
             held = {}
             for place, column in zip(self._wanted, columns, strict=True):
-                indices = pa.array(column, mask=column < 0 if column.min() < 0 else None)
+                indices = to_arrow(column, column < 0 if column.min() < 0 else None)
                 held[self._names[place]] = pa.DictionaryArray.from_arrays(indices, values[place], safe=False)
             _HELD[self._source] = HeldRows(held, len(columns[0]))

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
-import pyarrow.compute as pc
 
+from incrowd.arrays import filled, text_array, to_arrow, to_numpy
 from incrowd.engines.arrow import held_rows
 from incrowd.engines.arrow.ahead import ahead
 from incrowd.engines.arrow.shuffle import shuffled
@@ -86,7 +86,7 @@ def _show(rows: Any, source: FrameSource, places: Places, see: See, witnessed: S
     original = pa.Table.from_batches(list(source.batches(witnessed))).combine_chunks() if witnessed else None
     start = 0
     for batch in FrameSource(rows, lenient=True).batches():
-        these = pa.array(places[start : start + len(batch)])
+        these = to_arrow(places[start : start + len(batch)])
         for name in witnessed:
             assert original is not None
             batch = batch.append_column(name, as_array(original.column(name)).take(these))
@@ -145,7 +145,7 @@ class Recoder:
             cells, keep = self._cells(batch)
             tuples = self._split(cells, keep)
             if (chosen := tuples >= 0).any():
-                yield tuples[chosen], self._hash(batch.filter(pa.array(chosen)))
+                yield tuples[chosen], self._hash(batch.filter(to_arrow(chosen)))
 
     def _split(self, cells: Mapping[str, Any], keep: Mask | None) -> Any:
         tuples = self.recoding.split_tuples(list(cells.values()))
@@ -162,8 +162,8 @@ class Recoder:
         cells = self._cells_of(name, column.dictionary)
         indices = places_of(column, len(cells) - 1)
         if (cells < 0).any():
-            lost = cells[indices.to_numpy()] < 0
-            if (used := np.unique(indices.to_numpy()[lost if keep is None else lost & keep])).size:
+            lost = cells[to_numpy(indices)] < 0
+            if (used := np.unique(to_numpy(indices)[lost if keep is None else lost & keep])).size:
                 raise self._no_cell(name, column.dictionary, used)
             cells = np.maximum(cells, 0)  # of rows that do not stay
         return looked_up(cells.astype(np.int32), indices)
@@ -182,7 +182,7 @@ class Recoder:
                 f"column '{name}' has missing values, but had none when the recoding was made; fill them in or drop "
                 "those rows"
             )
-        return self.recoding.unknown(name, listed(values.take(pa.array(used))))
+        return self.recoding.unknown(name, listed(values.take(to_arrow(used))))
 
     def _dealt(self, batch: pa.RecordBatch) -> tuple[dict[str, Any], Any, Mask | None]:
         """The numbers of the values of the next batch, the part that each row is dealt to (or -1), and who stays."""
@@ -191,7 +191,7 @@ class Recoder:
         if self._dealing is not None:
             tuples = self._split(cells, keep)
             if (chosen := tuples >= 0).any():
-                parts[chosen] = self._dealing.parts(tuples[chosen], self._hash(batch.filter(pa.array(chosen))))
+                parts[chosen] = self._dealing.parts(tuples[chosen], self._hash(batch.filter(to_arrow(chosen))))
         return cells, parts, keep
 
     def classes(self, batch: pa.RecordBatch) -> tuple[Any, Mask | None]:
@@ -211,7 +211,7 @@ class Recoder:
     def _column(self, name: str, places: Any) -> pa.DictionaryArray:
         shown, nothing = self._labels[name]
         mask = nothing[places] if nothing is not None else None
-        return pa.DictionaryArray.from_arrays(pa.array(places.astype(np.int32, copy=False), mask=mask), shown)
+        return pa.DictionaryArray.from_arrays(to_arrow(places.astype(np.int32, copy=False), mask), shown)
 
     def batch(
         self, batch: pa.RecordBatch, schema: pa.Schema | None = None, witnessed: Sequence[str] = ()
@@ -237,7 +237,7 @@ class Recoder:
 def _shown(labels: Sequence[str | None]) -> tuple[pa.Array, Mask | None]:
     """Labels as an array, and which of them are empty cells; None if none is."""
     nothing = np.array([label is None for label in labels])
-    shown = pa.array(["" if label is None else label for label in labels], pa.string())
+    shown = text_array("" if label is None else label for label in labels)
     return shown, nothing if nothing.any() else None
 
 
@@ -249,7 +249,7 @@ def complete_rows(batch: pa.RecordBatch, recoding: Recoding) -> Mask | None:
     for name in recoding.names:
         column = encoded(batch.column(name), name)
         absent = np.append(recoding.missing_among(name, column.dictionary), True)
-        keep &= ~absent[pc.fill_null(column.indices, len(absent) - 1).to_numpy(zero_copy_only=False)]
+        keep &= ~absent[to_numpy(filled(column.indices, len(absent) - 1))]
     if recoding.missing == "error" and not keep.all():
         raise DataError(
             f"{int((~keep).sum())} rows lack a value in a quasi-identifier, which the policy does not allow"
@@ -272,4 +272,4 @@ def _with_columns(
         columns.append(column)
         fields.append(field)
     released = pa.RecordBatch.from_arrays(columns, schema=bare(pa.schema(fields)))
-    return released if keep is None else released.filter(pa.array(keep))
+    return released if keep is None else released.filter(to_arrow(keep))

@@ -16,6 +16,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from incrowd.arrays import to_arrow, to_numpy
 from incrowd.engines import row_order
 from incrowd.engines.dealing import Hashes
 from incrowd.engines.row_order import LEVELS, PARTS, Numbering, Places, ascending, order_of, row_hashes, split
@@ -84,7 +85,7 @@ class _PlainForm:
         names = [name for name in batch.schema.names if name not in self._alike]
         keys = row_hashes(batch.drop_columns(list(unreleased)))
         columns = [self._undone(name, batch.column(name)) for name in names]
-        return pa.RecordBatch.from_arrays([*columns, pa.array(keys)], names=[*names, _KEY])
+        return pa.RecordBatch.from_arrays([*columns, to_arrow(keys)], names=[*names, _KEY])
 
     def _undone(self, name: str, column: pa.Array) -> pa.Array:
         if not pa.types.is_dictionary(column.type):
@@ -120,7 +121,7 @@ class _PlainForm:
     @staticmethod
     def _repeated(some: pa.DictionaryArray, rows: int) -> pa.DictionaryArray:
         nothing = some.null_count > 0
-        indices = pa.nulls(rows, pa.int32()) if nothing else pa.array(np.zeros(rows, np.int32))
+        indices = pa.nulls(rows, pa.int32()) if nothing else to_arrow(np.zeros(rows, np.int32))
         return pa.DictionaryArray.from_arrays(indices, some.dictionary, ordered=some.type.ordered, safe=False)
 
 
@@ -228,7 +229,7 @@ class _Parts:
         self._schema = rows.schema
         self._waiting, self._size = [], 0
         parts = split(_keys([rows]), self._level)
-        rows = rows.take(pa.array(np.concatenate(parts)))
+        rows = rows.take(to_arrow(np.concatenate(parts)))
         start = 0
         with output_errors(self._folder):
             for places, chosen in zip(self._places, parts, strict=True):
@@ -252,7 +253,7 @@ class _Parts:
 
 
 def _keys(batches: Sequence[pa.RecordBatch]) -> Hashes:
-    found = [batch.column(_KEY).to_numpy() for batch in batches]
+    found = [to_numpy(batch.column(_KEY)) for batch in batches]
     return found[0] if len(found) == 1 else np.concatenate([np.empty(0, np.uint64), *found])
 
 
@@ -260,7 +261,7 @@ def _renumbered(batches: Batches, numbering: Numbering) -> Batches:
     """Rows with their second hash as the key."""
     for batch in batches:
         place = batch.num_columns - 1
-        yield batch.set_column(place, _KEY, pa.array(numbering.spread(_keys([batch]))))
+        yield batch.set_column(place, _KEY, to_arrow(numbering.spread(_keys([batch]))))
 
 
 def _joined(batches: Sequence[pa.RecordBatch]) -> pa.RecordBatch:
@@ -279,4 +280,4 @@ def _taken(batches: list[pa.RecordBatch], order: Places) -> Batches:
         rows = _joined(batches)
         batches.clear()
         for start in range(0, len(order) or 1, BATCH_ROWS):
-            yield rows.take(pa.array(order[start : start + BATCH_ROWS]))
+            yield rows.take(to_arrow(order[start : start + BATCH_ROWS]))

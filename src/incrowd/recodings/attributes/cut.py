@@ -11,6 +11,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from incrowd.arrays import filled, text_array, to_numpy
 from incrowd.errors import TaxonomyError
 from incrowd.recodings.attributes.cells import Cells
 from incrowd.schemas.shapes import Misfit
@@ -62,8 +63,8 @@ class Cut:
     def cells(self, values: pa.Array) -> Cells:
         """The cell of each value, -1 for a value that the taxonomy does not know."""
         texts = text_of(values)
-        leaves = pa.array([self.taxonomy.labels[node] for node in self.taxonomy.leaves], pa.string())
-        found = pc.fill_null(pc.index_in(texts, leaves), -1).to_numpy(zero_copy_only=False)
+        leaves = text_array(self.taxonomy.labels[node] for node in self.taxonomy.leaves)
+        found = to_numpy(filled(pc.index_in(texts, leaves), -1))
         return np.where(found < 0, -1, self.cell_of_leaf[found])
 
     def unknown(self, values: Sequence[Any]) -> Exception:

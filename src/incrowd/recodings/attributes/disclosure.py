@@ -10,6 +10,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from incrowd.arrays import filled, text_array, to_numpy
 from incrowd.errors import DataError
 from incrowd.recodings.attributes.cells import Cells
 from incrowd.table.attributes import Attribute
@@ -47,7 +48,7 @@ class Disclosure:
     def of_codes(self, attribute: Attribute) -> Cells:
         """The cell of each code of the attribute."""
         values = attribute.values()
-        found = np.asarray(pc.fill_null(pc.index_in(values, pa.array(self.shown, pa.string())), len(self.shown)))
+        found = to_numpy(filled(pc.index_in(values, text_array(self.shown)), len(self.shown)))
         if attribute.missing is not None:
             found = found.copy()
             found[attribute.missing] = self.missing_cell
@@ -55,8 +56,8 @@ class Disclosure:
 
     def cells(self, values: pa.Array) -> Cells:
         """The cell of each value; unseen ones are suppressed."""
-        found = pc.index_in(text_of(values), pa.array(self.shown, pa.string()))
-        return np.asarray(pc.fill_null(found, len(self.shown)), np.int64)
+        found = pc.index_in(text_of(values), text_array(self.shown))
+        return to_numpy(filled(found, len(self.shown))).astype(np.int64)
 
     def unknown(self, values: Sequence[Any]) -> Exception:
         """Never needed: every value has a cell."""

@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from incrowd.arrays import text_array
 from incrowd.errors import DataError
 from incrowd.schemas.shapes import Misfit
 from incrowd.table.attributes import Attribute, NumberAttribute, TaxonomyAttribute
@@ -102,7 +103,7 @@ class Partition:
         lowest, highest = attribute.extent
         if len(known) < len(block):
             return 1.0 if known else 0.0
-        numbers = attribute.scale.numbers(pa.array(known, pa.string()), self.name).astype(np.float64)
+        numbers = attribute.scale.numbers(text_array(known), self.name).astype(np.float64)
         return float(numbers.max() - numbers.min()) / float(highest - lowest) if highest > lowest else 0.0
 
     def meanings(self) -> Iterable[str]:
@@ -127,7 +128,7 @@ class Partition:
         scale = Scale(**data["scale"]) if "scale" in data else None
         texts = [value for block in data["blocks"] for value in block if value is not None]
         if scale is not None and texts:
-            numbers = scale.numbers(pa.array(texts, pa.string()), name)
+            numbers = scale.numbers(text_array(texts), name)
             if [scale.text(number) for number in numbers] != texts:
                 raise Misfit(f"blocks of '{name}'", "have values as incrowd writes them")
         return cls(name, tuple(map(tuple, data["blocks"])), tuple(data["labels"]), data["rest"], scale)
