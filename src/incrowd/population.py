@@ -12,7 +12,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from incrowd.engines.arrow.compress import ValueNumbers
+from incrowd.engines.arrow.value_numbers import ValueNumbers
 from incrowd.errors import DataError, PolicyError, UnknownNameError
 from incrowd.policy.policy import Policy, QuasiIdentifier
 from incrowd.privacy.population import POPULATION

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pyarrow as pa
 
-from incrowd.engines.arrow.compress import ValueNumbers
 from incrowd.engines.arrow.recode import Recoder
+from incrowd.engines.arrow.value_numbers import ValueNumbers
 from incrowd.errors import DataError, PolicyError, UnknownNameError
 from incrowd.risk.people import UNIT, units_of
 from incrowd.run import Run

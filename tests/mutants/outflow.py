@@ -25,7 +25,7 @@ OUTFLOW = (
     ),
     of("engines/row_order.py", 'hashes[row] ^= np.uint64(int.from_bytes(digest, "little"))', "pass", *ORDER),
     of("engines/row_order.py", "self._used[entries] += lengths.astype(np.uint64)", "pass", *ORDER),
-    of("engines/row_order.py", "hashes[pc.is_null(column).to_numpy(zero_copy_only=False)] = nothing", "pass", *ORDER),
+    of("engines/row_order.py", "hashes[to_numpy(pc.is_null(column))] = nothing", "pass", *ORDER),
     of(
         "engines/arrow/shuffle.py",
         "keys = row_hashes(batch.drop_columns(list(unreleased)))",

@@ -14,7 +14,7 @@ from functools import cached_property
 import numpy as np
 import pyarrow as pa
 
-from incrowd.engines.arrow.compress import ValueNumbers
+from incrowd.engines.arrow.value_numbers import ValueNumbers
 from incrowd.errors import DataError, PolicyError
 from incrowd.run import Run
 from incrowd.table.grouping import Codes, Counts, count, group

@@ -14,11 +14,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
-import pyarrow.compute as pc
 
-from incrowd.arrays import filled, to_arrow, to_numpy
+from incrowd.arrays import to_arrow
 from incrowd.engines.arrow.ahead import ahead
 from incrowd.engines.arrow.held_rows import Holding
+from incrowd.engines.arrow.value_numbers import Codes, ValueNumbers
 from incrowd.errors import DataError
 from incrowd.formats.sources import Source
 from incrowd.policy.policy import Policy
@@ -26,13 +26,11 @@ from incrowd.run import Run
 from incrowd.table.attributes import Attribute, encode
 from incrowd.table.compressed import CompressedTable
 from incrowd.table.grouping import Counts, ascending, changes, sort_tuples, summed
-from incrowd.table.missing import encoded_in_any_order, is_missing, looked_up, places_of, same_values
 from incrowd.table.scales import text_of
-from incrowd.table.target_bins import bins_of, places_in
+from incrowd.table.target_bins import MOST_LABELS, bins_of, places_in
 from incrowd.taxonomies.taxonomy import Taxonomy
 
 _BUFFER_ROWS = 1 << 20  # rows that may wait before they are collapsed
-Codes = npt.NDArray[Any]  # the smallest signed type that holds them
 Waiting = tuple[list[Codes], Counts | None]  # some rows, by column, and how many records each stands for
 Counted = Iterable[tuple[pa.RecordBatch, Counts | None]]
 Compress = Callable[[Source, Policy, Run], CompressedTable]
@@ -189,73 +187,6 @@ class Meaning:
     label_of: Codes | None = None
 
 
-class ValueNumbers:
-    """Numbers the distinct values of one column in order of appearance; a missing value has the number -1."""
-
-    def __init__(self, name: str, missing: Sequence[str]) -> None:
-        self.name = name
-        self._missing = missing
-        self._may_lack = False  # whether the last rows may have missing values
-        self.exact = True  # whether every value of the last rows has a number, and only nulls have none
-        self._seen = np.zeros(1, bool)  # which numbers occur; the last one is that of missing values
-        self._last: pa.Array | None = None  # the dictionary of the last rows,
-        self._code_of: Codes = np.empty(0, np.int8)  # and the number of each of its values
-        self.values: pa.Array | None = None
-
-    def codes(self, column: pa.Array) -> Codes:
-        """The number of each value of a column, in the next rows."""
-        column = encoded_in_any_order(column, self.name)
-        if self._last is None or not same_values(self._last, column.dictionary):  # batches often have the same ones
-            self._last, self._code_of = column.dictionary, self._codes_of(column.dictionary)
-        self._may_lack = column.null_count > 0 or not self.exact
-        return looked_up(self._code_of, places_of(column, len(self._code_of) - 1))
-
-    def _codes_of(self, dictionary: pa.Array) -> Codes:
-        """The number of each value of a dictionary, and last that of null."""
-        present = ~is_missing(dictionary, self._missing)
-        numbers = self._number(dictionary.filter(to_arrow(present)))
-        assert self.values is not None
-        code_of = np.full(len(present) + 1, -1, np.min_scalar_type(-len(self.values) - 1))
-        code_of[:-1][present] = numbers
-        self.exact = bool(present.all())
-        return code_of
-
-    def look_at(self, numbers: Codes) -> None:
-        """Note which numbers occur in rows that stay: a dictionary may have values that no row has."""
-        assert self.values is not None
-        new = len(self.values) + 1 - len(self._seen)
-        self._seen = np.concatenate([self._seen[:-1], np.zeros(new, bool), self._seen[-1:]])
-        if not self._seen[:-1].all() or (self._may_lack and not self._seen[-1]):
-            self._seen[numbers] = True  # missing is -1, the last one
-
-    def used(self, numbers: Codes | None = None) -> tuple[pa.Array, bool, Any]:
-        """The values that do occur, whether missing ones do, and the new number of each old one (missing is the last).
-
-        Args:
-            numbers: The numbers that occur; those of all rows that were looked at if None.
-        """
-        assert self.values is not None
-        seen = self._seen
-        if numbers is not None:
-            seen = np.zeros(len(self.values) + 1, bool)
-            seen[numbers] = True
-        number_of = np.append(seen[:-1].cumsum() - 1, -1)
-        return self.values.filter(to_arrow(seen[:-1])), bool(seen[-1]), number_of
-
-    def _number(self, values: pa.Array) -> Any:
-        if self.values is None:
-            self.values = values
-            return np.arange(len(values))
-        numbers = pc.index_in(values, self.values)
-        new = values.filter(pc.is_null(numbers))
-        known = len(self.values)
-        numbers = to_numpy(filled(numbers, -1)).copy()
-        numbers[numbers < 0] = np.arange(known, known + len(new))
-        if len(new):
-            self.values = pa.concat_arrays([self.values, new])
-        return numbers
-
-
 class _Tuples:
     """Rows of codes with counts, collapsed whenever too many wait."""
 
@@ -357,7 +288,8 @@ def _mapped(code_of: Codes, size: int, parts: list[Codes]) -> Codes:
 
 def _binned(values: tuple[str | None, ...], codes: Any, counts: Counts | None) -> tuple[tuple[str | None, ...], Any]:
     """The labels of a target: its values, or where these are many numbers, a few ranges."""
-    bins = bins_of(values, np.bincount(codes, counts, len(values)).astype(np.int64))
+    many = len(values) > MOST_LABELS
+    bins = bins_of(values, np.bincount(codes, counts, len(values)).astype(np.int64)) if many else ()
     if not bins:
         return values, codes
     labels = (*bins, *[None] * (None in values))

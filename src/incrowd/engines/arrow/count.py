@@ -8,8 +8,8 @@ import pyarrow.compute as pc
 
 from incrowd.arrays import filled, text_array, to_numpy
 from incrowd.engines.arrow.ahead import ahead
-from incrowd.engines.arrow.compress import ValueNumbers
 from incrowd.engines.arrow.recode import Recoder
+from incrowd.engines.arrow.value_numbers import ValueNumbers
 from incrowd.errors import DataError
 from incrowd.formats.sources import Source
 from incrowd.recodings.recoding import Recoding
