@@ -73,13 +73,17 @@ class FinestClasses:
         elif table.has_target and not parts.dealt:
             of_tuple = groups if parts.of_tuple is None else groups[parts.of_tuple]
             labels = table.labels_in(of_tuple, len(firsts), parts.kept)
-        present = sizes > 0
-        cells = {name: column.take(firsts[present]) for name, column in parts.cells.items()}
-        sizes = sizes[present]
+        if not (present := sizes > 0).all():
+            firsts, sizes, labels = firsts[present], sizes[present], None if labels is None else labels[present]
+        cells = {name: column.take(firsts) for name, column in parts.cells.items()}
         left_out = table.records - int(sizes.sum())
-        shown = {name: count(column, widths[name], sizes) for name, column in cells.items()}  # records per cell
+        weights = sizes.astype(np.float64)
+        shown = {  # records per cell
+            name: count(column, widths[name], weights) if widths[name] > 1 else sizes.sum(keepdims=True)
+            for name, column in cells.items()
+        }
         lost = {name: (float(shown[name] @ parts.losses[name]) + left_out) / table.records for name in cells}
-        return cls(table.records, cells, sizes, None if labels is None else labels[present], lost)
+        return cls(table.records, cells, sizes, labels, lost)
 
     def over(self, attributes: tuple[str, ...], least_size: int) -> ReleasedClasses:
         """The classes over some attributes."""

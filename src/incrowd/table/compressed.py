@@ -123,7 +123,8 @@ class CompressedTable:
         columns = [column.take(entries) for column in columns]
         new = changes(columns)
         firsts = np.flatnonzero(new)
-        number = np.cumsum(new) - 1  # the tuple of each entry
+        number = np.cumsum(new, dtype=np.int64)  # the tuple of each entry
+        number -= 1
         kept = tuple(columns if len(firsts) == len(entries) else (column.take(firsts) for column in columns))
         labels = None
         if target:
@@ -138,5 +139,5 @@ class CompressedTable:
                 rows = Histogram(tuple(values), np.arange(len(of_row)), column, each, len(of_row))
                 histograms[name] = rows.grouped(of_row, len(firsts))
         if len(firsts) < len(entries):
-            entry_counts = np.add.reduceat(entry_counts, firsts)
+            entry_counts = count(number, len(firsts), entry_counts)
         return cls(tuple(attributes), kept, entry_counts, labels, histograms)

@@ -134,8 +134,9 @@ def _pack(columns: Sequence[Codes], sizes: Sequence[int], room: int) -> tuple[Co
         used *= size
         if used > room:
             return key, packed
-        key *= size
-        key += column
+        if size > 1:
+            key *= size
+            key += column
     return key, len(columns)
 
 
@@ -154,17 +155,45 @@ def group(columns: Sequence[Codes], widths: Sequence[int]) -> tuple[Codes, Codes
     Returns:
         The number of each row, and for each number a row that has it.
     """
-    if (room := math.prod(widths)) <= 4 * len(columns[0]) + 65536:  # all combinations are few: no need to sort
-        keys = np.zeros(len(columns[0]), np.int64)
-        for column, width in zip(columns, widths, strict=True):
-            if width > 1:
-                keys *= width
-                keys += column
-        first = np.full(room, -1)
-        first[keys[::-1]] = np.arange(len(keys) - 1, -1, -1)
+    if _are_few(columns, widths):
+        keys, first = _firsts(columns, widths)
         present = first >= 0
         return (present.cumsum() - 1).take(keys), first[present]
     order, starts = sort_tuples(columns, widths)
     groups = np.empty(len(order), np.int64)
     groups[order] = np.repeat(np.arange(len(starts)), np.diff(np.append(starts, len(order))))
     return groups, order[starts]
+
+
+def totals(
+    columns: Sequence[Codes], widths: Sequence[int], weights: npt.NDArray[Any] | None
+) -> tuple[Codes, npt.NDArray[Any]]:
+    """Count the distinct rows of some columns of codes.
+
+    Returns:
+        For each distinct row one that is equal to it, the same as in `group`, and how many such rows there are, or what
+        they weigh.
+    """
+    if _are_few(columns, widths):
+        keys, first = _firsts(columns, widths)
+        present = first >= 0
+        return first[present], count(keys, len(first), weights)[present]
+    order, starts = sort_tuples(columns, widths)
+    return order[starts], summed(weights, order, starts)
+
+
+def _are_few(columns: Sequence[Codes], widths: Sequence[int]) -> bool:
+    """Whether there are so few combinations of codes that rows need not be sorted."""
+    return math.prod(widths) <= 4 * len(columns[0]) + 65536
+
+
+def _firsts(columns: Sequence[Codes], widths: Sequence[int]) -> tuple[Codes, Codes]:
+    """A key for each row, and for each key the first row that has it, or -1."""
+    keys = np.zeros(len(columns[0]), np.int64)
+    for column, width in zip(columns, widths, strict=True):
+        if width > 1:
+            keys *= width
+            keys += column
+    first = np.full(math.prod(widths), -1)
+    first[keys[::-1]] = np.arange(len(keys) - 1, -1, -1)
+    return keys, first

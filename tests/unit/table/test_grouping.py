@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from incrowd.table.grouping import ascending, changes, count, group, order_of, sort_tuples
+from incrowd.table.grouping import ascending, changes, count, group, order_of, sort_tuples, totals
 
 
 class TestSortTuples:
@@ -64,6 +64,16 @@ class TestGroup:
         distinct = sorted(set(rows))
         assert [distinct[number] for number in groups] == rows
         assert [rows[first] for first in firsts] == distinct
+
+    @pytest.mark.parametrize("widths", [(4, 10), (4 << 20, 10 << 20)], ids=["all combinations", "sorted"])
+    @given(rows=pairs)
+    def test_totals_are_those_of_the_groups(self, rows, widths):
+        columns = [np.array(column) for column in zip(*rows, strict=True)]
+        groups, firsts = group(columns, widths)
+        for weights in (None, np.arange(len(rows)) * 2.0):
+            found, counted = totals(columns, widths, weights)
+            assert found.tolist() == firsts.tolist()
+            assert counted.tolist() == count(groups, len(firsts), weights).tolist()
 
 
 class TestCount:
