@@ -294,6 +294,7 @@ class Release(Tabular):
             contents: dict[Path, str] = {}
             with AtomicFiles(overwrite=overwrite) as files, ThreadPoolExecutor(1) as pool, run.cancelling():
                 fingerprint = pool.submit(self.source.fingerprint, run.check)  # while the rows are written
+                counted = run.meanwhile(lambda: self.measures) if sidecars and self.steps else None
                 witness = Witness.of(self.policy)
                 output = self.engine.write(
                     self.source,
@@ -310,6 +311,8 @@ class Release(Tabular):
                 verification = witness.verdict().require()
                 digests = fingerprint.result(), output
                 certificate = Certificate.of(self.policy, verification, *digests, untouched=self.untouched)
+                if counted is not None:
+                    counted()
                 contents = sidecars_of(self, paths, certificate, confidential=confidential) if sidecars else {}
                 for target, text in contents.items():
                     paths.open(files, target).write_text(text, encoding="utf-8")

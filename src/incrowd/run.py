@@ -224,6 +224,13 @@ class Run:
         Compiled code cannot be interrupted, nor can the compiler. If this thread has to end first, the run is cancelled
         and the other one ends as soon as it asks.
         """
+        return self.meanwhile(work)()
+
+    def meanwhile(self, work: Callable[[], T]) -> Callable[[], T]:
+        """Begin work in a thread of its own, and give what waits for its result, as `beside` does.
+
+        Who never asks for the result does not wait for the thread, which does not keep the process from ending.
+        """
         outcome: list[tuple[bool, Any]] = []
 
         def do() -> None:
@@ -233,20 +240,24 @@ class Run:
                 outcome.append((False, error))
 
         thread = threading.Thread(target=do, name=BESIDE, daemon=True)
+
+        def wait() -> T:
+            try:
+                while thread.is_alive():
+                    thread.join(_OFTEN)
+                    if thread.is_alive():
+                        self.check()
+            except BaseException:
+                self.cancel()
+                thread.join(_GRACE)
+                raise
+            well, found = outcome[0]
+            if well:
+                return found  # type: ignore[no-any-return]
+            raise found
+
         thread.start()
-        try:
-            while thread.is_alive():
-                thread.join(_OFTEN)
-                if thread.is_alive():
-                    self.check()
-        except BaseException:
-            self.cancel()
-            thread.join(_GRACE)
-            raise
-        well, found = outcome[0]
-        if well:
-            return found  # type: ignore[no-any-return]
-        raise found
+        return wait
 
     # Ending
 

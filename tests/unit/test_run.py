@@ -151,6 +151,23 @@ class TestBeside:
             run.beside(lambda: ended.wait(20))
         ended.set()
 
+    def test_work_that_is_done_meanwhile_comes_back_when_it_is_asked_for(self):
+        begun, may_end = threading.Event(), threading.Event()
+
+        def work():
+            begun.set()
+            return may_end.wait(20)
+
+        wait = Run().meanwhile(work)
+        assert begun.wait(20)
+        may_end.set()
+        assert wait() is True
+
+    def test_what_goes_wrong_meanwhile_goes_wrong_where_it_is_asked_for(self):
+        wait = Run().meanwhile(lambda: 1 / 0)
+        with pytest.raises(ZeroDivisionError):
+            wait()
+
     def test_an_anytime_search_may_finish(self):
         run = Run()
         run.anytime = True

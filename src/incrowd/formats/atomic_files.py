@@ -8,6 +8,7 @@ import os
 import signal
 import threading
 from collections.abc import Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from types import TracebackType
 from typing import Self
@@ -155,9 +156,8 @@ class AtomicFiles:
     def _commit(self) -> None:
         """Bring everything to the disk, then move it into place, without being interrupted in between."""
         staged = list(self._staged.values())
-        for file in staged:
-            with output_errors(file.home):
-                file.sync()
+        with ThreadPoolExecutor(max(len(staged), 1)) as pool:  # a disk waits once for all of them
+            list(pool.map(_sync, staged))
         parents = list(dict.fromkeys(file.home for file in staged))
         with uninterrupted():
             while self._outputs:  # these can still fail, moving files hardly can
@@ -203,6 +203,11 @@ def uninterrupted() -> Iterator[None]:
                 signal.signal(number, handler)
         if came:
             signal.raise_signal(came[0])
+
+
+def _sync(file: Staged) -> None:
+    with output_errors(file.home):
+        file.sync()
 
 
 def _umask() -> int:

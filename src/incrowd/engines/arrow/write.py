@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
+
+import pyarrow as pa
 
 from incrowd.engines.arrow.ahead import ahead
 from incrowd.engines.arrow.recode import labelled
@@ -39,13 +41,20 @@ def write(
     rows = labelled(source, recoding, run, seen=seen, witnessed=witnessed)
     kept = KeptTypes.of(recoding, source.schema) if has_types(path) else KeptTypes()
     folder = path.parent if isinstance(path, Path) else path.beside.parent
-    batches = ahead(map(kept.batch, rows if keep_order else shuffled(rows, witnessed, folder, recoding.names)))
+    rows = map(kept.batch, rows if keep_order else shuffled(rows, witnessed, folder, recoding.names))
+    batches = ahead(_shown(rows, see))
     first = next(batches)
     written = first.schema.names[: len(first.schema) - len(witnessed)]
     schema = first.select(written).schema
     with open_writer(path, schema, source) if isinstance(path, Path) else path.writer(schema, source) as writer:
         for batch in itertools.chain([first], batches):
             run.check()
-            see(batch)
             writer.write(batch.select(written))
     return writer.fingerprint
+
+
+def _shown(batches: Iterator[pa.RecordBatch], see: See) -> Iterator[pa.RecordBatch]:
+    """The same batches, each shown to a witness first: it counts the next one while this one is written."""
+    for batch in batches:
+        see(batch)
+        yield batch

@@ -1,0 +1,32 @@
+"""Rows are written while the next ones are counted, and what was lost is counted meanwhile."""
+
+import threading
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+import incrowd
+from incrowd import release as releases
+from incrowd.witness import Witness
+
+
+def noting(function, noted):
+    def noting_thread(*words, **named):
+        noted.append(threading.current_thread())
+        return function(*words, **named)
+
+    return noting_thread
+
+
+def test_only_writing_is_left_to_the_thread_that_writes(tmp_path, monkeypatch):
+    rows = pa.table({"age": [place * 7 % 90 for place in range(900)], "sex": ["f", "m", "m"] * 300})
+    pq.write_table(rows, tmp_path / "rows.parquet")
+    release = incrowd.anonymize(tmp_path / "rows.parquet", quasi_identifiers=["age", "sex"], k=5, method="tdr")
+    counted, measured = [], []
+    monkeypatch.setattr(Witness, "see", noting(Witness.see, counted))
+    monkeypatch.setattr(releases, "measure", noting(releases.measure, measured))
+    release.write(tmp_path / "out.parquet")
+    assert counted
+    assert threading.main_thread() not in counted
+    assert len(measured) == 1
+    assert threading.main_thread() not in measured
