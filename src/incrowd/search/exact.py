@@ -15,7 +15,7 @@ Everything here is a `Fraction`: plus, minus, times and divided work as usual an
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from decimal import Context
+from decimal import Context, Decimal
 from fractions import Fraction
 from functools import lru_cache
 from typing import Any
@@ -32,7 +32,8 @@ ABSOLUTE = 1e-12  # the same for what remains of differences of numbers around 1
 
 _SCALE = 10**60  # logarithms are kept as whole numbers of 1 / _SCALE
 _CONTEXT = Context(prec=90)
-_LN_2 = _CONTEXT.ln(2)
+_BITS = 256  # of fractions while logarithms are summed up
+_TWO_BY_LN_2 = int(_CONTEXT.multiply(_CONTEXT.divide(2, _CONTEXT.ln(2)), Decimal(1 << _BITS)))
 
 
 # Choosing
@@ -73,7 +74,24 @@ def comparable(value: Fraction, decimals: int | None = None) -> Fraction:
 @lru_cache(maxsize=1 << 16)
 def _times_log(n: int) -> int:
     """N * log2(n) in units of 1 / _SCALE; 0 for n = 0."""
-    return n * int(_CONTEXT.divide(_CONTEXT.ln(n), _LN_2).scaleb(60, _CONTEXT).to_integral_value()) if n > 1 else 0
+    return n * _log(n) if n > 1 else 0
+
+
+def _log(n: int) -> int:
+    """log2(n) in units of 1 / _SCALE, rounded; in whole numbers, which takes a fifth of the time of decimals.
+
+    With the power of two that is nearest, ln(n / power) is twice the sum of z, z**3 / 3, z**5 / 5 and so on, where z is
+    (n - power) / (n + power), at most a fifth. What is cut off is less than a hundred times 2**-256.
+    """
+    nearest = (3 * n).bit_length() - 2
+    power = 1 << nearest
+    term = (abs(n - power) << _BITS) // (n + power)
+    square, total, odd = term * term >> _BITS, 0, 1
+    while term:
+        total += term // odd
+        term, odd = term * square >> _BITS, odd + 2
+    beyond = (total if n > power else -total) * _TWO_BY_LN_2 >> _BITS
+    return (((nearest << _BITS) + beyond) * _SCALE + (1 << _BITS - 1)) >> _BITS
 
 
 def information(label_counts: Iterable[int]) -> Fraction:

@@ -1,5 +1,6 @@
 """Exact values of losses and information, and choosing by them."""
 
+from decimal import Context
 from fractions import Fraction
 from math import log2
 
@@ -11,6 +12,7 @@ from hypothesis import strategies as st
 
 from incrowd.search.exact import (
     DECIMALS,
+    _log,
     cell_loss,
     cell_loss_error,
     choose,
@@ -33,6 +35,13 @@ def test_example_4_of_the_tds_paper():
 def test_powers_of_two_have_whole_logarithms():
     assert information([8, 8]) == 16
     assert information_lost([[8, 0], [0, 8]]) == 16
+
+
+@given(st.integers(1, 1 << 60) | st.integers(1, 3000))
+def test_logarithms_have_sixty_decimals(n):
+    fine = Context(prec=90)
+    expected = fine.divide(fine.ln(n), fine.ln(2))
+    assert abs(Fraction(_log(n), 10**60) - Fraction(expected)) <= Fraction(501, 1000 * 10**60)
 
 
 @given(st.lists(COUNTS, min_size=1, max_size=4))

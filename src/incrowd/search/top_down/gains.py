@@ -104,7 +104,7 @@ class InformationGain:
         whole = self._below[stop] - self._below[start]
         allowed = with_room(left.sum(axis=1), int(whole.sum()), max(room, self._room))
         left = left[allowed]
-        near = contenders(self._gain(whole, np.stack([left, whole - left], axis=1)))
+        near = contenders(_gains(left, whole))
         if len(near) > 1:
             left = left[near]
             # Labels divided as in the whole say nothing, however many cuts do so.
@@ -144,6 +144,16 @@ class InformationGain:
     def _exact(children: Ints) -> Fraction:
         """The same for one split; children: children x labels."""
         return information_lost(children.tolist()) / max(1, int(children.sum()))
+
+
+def _gains(left: Counts, whole: Counts) -> Floats:
+    """Gain of each of many cuts in two, from the labels below each cut (cuts x labels) and on both sides together."""
+    lost = np.zeros(len(left))  # records times entropy, on both sides
+    below = left.sum(axis=1)
+    for counts, sign in ((below, 1), (whole.sum() - below, 1), (left, -1), (whole - left, -1)):
+        times_log = counts * np.log2(np.maximum(counts, 1))
+        lost += sign * (times_log if counts.ndim == 1 else times_log.sum(axis=1))
+    return np.maximum(entropy(whole) - lost / max(1, int(whole.sum())), 0.0)
 
 
 class LossReduction:
