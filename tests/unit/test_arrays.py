@@ -62,7 +62,7 @@ rows, output, method = sys.argv[1:]
 words = {"target": "ill", "method": method, "missing_values": ["?"]}
 release = incrowd.anonymize(rows, quasi_identifiers=["age", "zip", "sex"], k=5, **words)
 release.write(output)
-release.measures
+release.measures, release.warnings
 assert "pandas" not in sys.modules
 """
 
@@ -75,6 +75,7 @@ def test_no_release_of_a_file_imports_pandas(tmp_path, suffix, method):
         "age": [i * 7 % 90 for i in range(900)],
         "zip": [str(i * 13 % 100) for i in range(900)],
         "sex": ["?" if i % 50 == 0 else "fm"[i % 2] for i in range(900)],
+        "note": ["NA", "none", "some", "more", "much"] * 180,
         "ill": ["no" if i % 3 else "yes" for i in range(900)],
     }
     path = tmp_path / f"rows.{suffix}"

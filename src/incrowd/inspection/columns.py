@@ -10,6 +10,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from incrowd.arrays import text_array, to_arrow, to_numpy
 from incrowd.errors import DataError
 from incrowd.formats.sources import is_text
 from incrowd.inspection import findings as kinds
@@ -110,9 +111,10 @@ def missing_tokens(columns: Sequence[CountedColumn], known: Sequence[str]) -> tu
     for column in columns:
         if not is_text(column.values.type):
             continue
-        short = column.values.filter(pc.less_equal(pc.utf8_length(pc.utf8_trim_whitespace(column.values)), 6))
+        lengths = to_numpy(pc.utf8_length(pc.utf8_trim_whitespace(column.values)))
+        short = column.values.filter(to_arrow(lengths <= 6))
         lowered = pc.utf8_lower(pc.utf8_trim_whitespace(short))
-        tokens = short.filter(pc.is_in(lowered, pa.array(sorted(_TOKENS)))).to_pylist()
+        tokens = short.filter(pc.is_in(lowered, text_array(sorted(_TOKENS)))).to_pylist()
         if len(tokens) == len(column.values):  # then it says something: a column of stars, or of Namibians
             tokens = [token for token in tokens if not token.strip()]
         found.update(tokens)
@@ -128,16 +130,16 @@ def _among_numbers(column: CountedColumn) -> list[str]:
     """Words in a column that holds nothing but numbers otherwise, such as "unknown"; several records have each."""
     if len(column.values) <= MOST_WORDS or _is_plain_text(column.values):
         return []
-    numbers = np.asarray(pc.match_substring_regex(column.values, r"^\s*[+-]?[0-9.]+\s*$"))
+    numbers = to_numpy(pc.match_substring_regex(column.values, r"^\s*[+-]?[0-9.]+\s*$"))
     if numbers.sum() < kinds.NEARLY_ALL * len(numbers) or len(numbers) - numbers.sum() > MOST_WORDS:
         return []
-    words = column.values.filter(pa.array(~numbers & (column.counts >= SEVERAL)))
+    words = column.values.filter(to_arrow(~numbers & (column.counts >= SEVERAL)))
     return [word for word in words.to_pylist() if not any(map(str.isdigit, word))]
 
 
 def _holds_namibia(values: pa.Array) -> bool:
     """Whether NA is a country here."""
-    if not 3 <= len(values) <= 300 or not pc.is_in("NA", values).as_py():
+    if not 3 <= len(values) <= 300 or "NA" not in values.to_pylist():
         return False
     from incrowd.inspection.detectors import country_share
 
@@ -160,7 +162,7 @@ class _Seen:
 
 def _see(column: CountedColumn, tokens: Sequence[str]) -> _Seen:
     gone = is_missing(column.values, tokens) if len(column.values) else np.zeros(0, bool)
-    values, counts = column.values.filter(pa.array(~gone, pa.bool_())), column.counts[~gone]
+    values, counts = column.values.filter(to_arrow(~gone)), column.counts[~gone]
     kind, scale, unsorted, declared = _kind(column, values)
     numbers, weights = (None, counts) if unsorted is None else _ascending(unsorted, counts)
     low, high = (0, 0) if numbers is None else (numbers.item(0), numbers.item(-1))
@@ -248,7 +250,7 @@ def _is_plain_text(values: pa.Array) -> bool:
 def _sample(values: pa.Array) -> tuple[str, ...]:
     """Some of the distinct values, from all parts of the table."""
     if len(values) > SAMPLE:
-        values = values.take(pa.array(np.linspace(0, len(values) - 1, SAMPLE).astype(np.int64)))
+        values = values.take(to_arrow(np.linspace(0, len(values) - 1, SAMPLE).astype(np.int64)))
     return tuple(text_of(values).to_pylist())
 
 
@@ -271,9 +273,9 @@ def _top(values: pa.Array, counts: Counts) -> tuple[tuple[str, int], ...]:
         return ()
     least = np.partition(counts, max(0, len(counts) - TOP))[max(0, len(counts) - TOP)]
     places = np.flatnonzero(counts >= least)
-    texts = text_of(values.take(pa.array(places)))
+    texts = text_of(values.take(to_arrow(places)))
     if len(places) > SAMPLE:  # most of them equally rare
         best = texts.take(pc.array_sort_indices(texts)[:SAMPLE])
-        places, texts = places[np.asarray(pc.index_in(best, texts))], best
+        places, texts = places[to_numpy(pc.index_in(best, texts))], best
     ranked = sorted(zip((-counts[places]).tolist(), texts.to_pylist(), strict=True))[:TOP]
     return tuple((text, -count) for count, text in ranked)

@@ -15,6 +15,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from incrowd.arrays import filled, text_array, to_arrow, to_numpy
 from incrowd.engines.arrow.ahead import ahead
 from incrowd.errors import DataError
 from incrowd.formats.sources import Source, as_array
@@ -115,7 +116,7 @@ class _Counter:
         column = as_array(pa.chunked_array(self._waiting))
         self._waiting = []
         number_of = np.append(self._number(column.dictionary), -1).astype(np.int32)  # the last one for null
-        codes = number_of[np.asarray(pc.fill_null(column.indices, len(column.dictionary)))]
+        codes = number_of[to_numpy(filled(column.indices, len(column.dictionary)))]
         assert self._values is not None
         found = np.bincount(codes + 1, minlength=len(self._values) + 1)
         self._nulls += int(found[0])
@@ -134,7 +135,7 @@ class _Counter:
         numbers = pc.index_in(values, self._values)
         new = values.filter(pc.is_null(numbers))
         known = len(self._values)
-        found = np.asarray(pc.fill_null(numbers, -1)).copy()
+        found = to_numpy(filled(numbers, -1)).copy()
         found[found < 0] = np.arange(known, known + len(new))
         if len(new):
             self._values = pa.concat_arrays([self._values, new])
@@ -144,17 +145,15 @@ class _Counter:
         """What was counted; values that do not occur, as those of an unused category, are left out."""
         if self._values is None:
             nothing = np.full(min(records, KEPT_ROWS), -1, np.int32)
-            return CountedColumn(
-                self.name, self.kind, pa.array([], pa.string()), self._counts, records, nothing, self.readable
-            )
+            return CountedColumn(self.name, self.kind, text_array([]), self._counts, records, nothing, self.readable)
         codes = np.concatenate(self._codes)
         values, counts, nulls = self._values, self._counts, self._nulls
-        gone = (counts == 0) | np.asarray(pc.is_null(values, nan_is_null=True))
+        gone = (counts == 0) | to_numpy(pc.is_null(values, nan_is_null=True))
         if gone.any():
             nulls += int(counts[gone].sum())
             number_of = np.where(gone, -1, (~gone).cumsum() - 1)
             codes = np.append(number_of, -1)[codes].astype(np.int32)
-            values, counts = values.filter(pa.array(~gone)), counts[~gone]
+            values, counts = values.filter(to_arrow(~gone)), counts[~gone]
         return CountedColumn(self.name, self.kind, values, counts, nulls, codes)
 
 
