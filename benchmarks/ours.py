@@ -2,8 +2,7 @@
 
     python -m benchmarks.ours one adult-1m.csv out.csv --keep-order
 
-Imports are done before the clock starts, pandas among them: where it is installed, pyarrow imports it at its first
-`pa.array`.
+Imports are done before the clock starts, pandas among them, which pyarrow imports for some engines.
 """
 
 from __future__ import annotations
