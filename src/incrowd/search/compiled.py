@@ -7,6 +7,8 @@ can be written, or what lies there is damaged, it is compiled again.
 
 The compiler optimizes a function together with all that it calls. What only compiled code calls is therefore made ready
 in its callers alone (`compiled_within`): done for itself as well, it would take most of the time of a first use.
+Such functions allocate nothing, and so count no references to the arrays that they are given: in small functions that
+would take longer than all they do.
 """
 
 from __future__ import annotations
@@ -99,11 +101,16 @@ class _Within(Compiler):
 
 
 TRIED = ("0.68.",)  # versions of the compiler whose inner steps are known; others make everything ready by itself
-_WITHIN: dict[str, Any] = {"pipeline_class": _Within, "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+_WITHIN: dict[str, Any] = {
+    "pipeline_class": _Within,
+    "_nrt": False,
+    "no_cpython_wrapper": True,
+    "no_cfunc_wrapper": True,
+}
 
 
 def compiled_within(function: Function) -> Function:
-    """Compile into every compiled function that calls this one; Python cannot call it."""
+    """Compile into every compiled function that calls this one; Python cannot call it, and it can make no arrays."""
     kernel: Function = numba.njit(nogil=True, **(_WITHIN if numba.__version__.startswith(TRIED) else {}))(function)
     return kernel
 

@@ -4,6 +4,7 @@ import importlib
 import pkgutil
 
 import numba
+import numpy as np
 import pytest
 
 import incrowd.search
@@ -59,6 +60,22 @@ def test_what_only_compiled_code_calls_is_made_ready_in_its_callers_alone():
             assert result.library.get_pointer_to_function(result.fndesc.llvm_cpython_wrapper_name) == 0
         with pytest.raises(KeyError):
             kernel(10)
+
+
+@pytest.mark.skipif(not numba.__version__.startswith(TRIED), reason="another version of the compiler")
+def test_what_only_compiled_code_calls_counts_no_references_and_so_cannot_allocate():
+    @compiled_within
+    def last_of(rows):
+        row = rows[-1]
+        return row[-1]
+
+    @compiled_within
+    def nothing(size):
+        return len(np.zeros(size))
+
+    assert compiled(lambda rows: last_of(rows))(np.arange(6).reshape(2, 3)) == 5
+    with pytest.raises(numba.core.errors.NumbaError):
+        compiled(lambda size: nothing(size))(3)
 
 
 def test_another_version_of_the_compiler_makes_everything_ready_by_itself(monkeypatch):

@@ -15,9 +15,10 @@ wrong neighbours (as clustering does) lose attributes that they could have kept.
    tenth of a k-th of a record that lost everything; k is the least size of a good class). Of small tables, and for
    "dm", what clustering alone makes of all tuples is exchanged instead, if that costs less; so the release never costs
    more than that of KACA1, there with the NCP distance, here as printed.
-5. Destroy and repair. A few classes near to each other are made anew, over and over, and kept if that costs less, or
-   at first little more (see `recovering`), for an `effort` that is counted in work, not by a clock; then there is
-   another exchange. What was there before is released instead if all that did not cost less.
+5. Destroy and repair. Over and over, a few classes near to each other are made anew, or one more is opened among them,
+   and that is kept if it costs less, or at first little more (see `recovering`), for an `effort` that is counted in
+   work, not by a clock; then there is another exchange. What was there before is released instead if all that
+   did not cost less.
 
 With the objective "target" all of this is done to the table as its target sees it (see `purpose`).
 With a budget (`suppress`) records are then left out where that saves more than they had (see `leaving_out`). Where a
@@ -68,7 +69,7 @@ from incrowd.table.grouping import count
 WORK = 300_000_000  # tuples to look at over all rounds
 SWEEPS = 20
 LOOKING = 1_000  # classes that a search for the nearest looks at
-LOOKS = 120_000_000  # values to look at per unit of effort
+LOOKS = 480_000_000  # values to look at per unit of effort
 SMALL = 5_000  # tuples of a table for which several starts are tried
 MOSTLY = 100  # they are not tried where the rounds left less than one in so many records
 Numbers = npt.NDArray[np.int64]

@@ -1,4 +1,7 @@
-"""Improving the clusters of a pool, in compiled code: records move where they cost less, while all stay good."""
+"""Improving the clusters of a pool, in compiled code: records move where they cost less, while all stay good.
+
+Where only some clusters have changed, the records of the others have nowhere new to go but to these.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +12,19 @@ import numpy.typing as npt
 
 from incrowd.privacy.compiled import Needs, spare
 from incrowd.search.clustering.forest import Forest
-from incrowd.search.clustering.pool import CLUSTERS, FARTHEST, LOOKS, Pool, above, cheapest, put_share, weigh
+from incrowd.search.clustering.pool import (
+    CLUSTERS,
+    FARTHEST,
+    FRESH,
+    LOOKS,
+    SHARES,
+    Pool,
+    above,
+    cheapest,
+    freshen,
+    put_share,
+    weigh,
+)
 from incrowd.search.compiled import compiled_within
 
 Array = npt.NDArray[Any]
@@ -19,19 +34,28 @@ MANY = 16  # shares of a cluster, of which one alone is not expected to hold it 
 
 @compiled_within
 def relocate(pool: Pool, forest: Forest, needs: Needs, crowding: int) -> int:
-    """Move shares that their clusters can spare to where they cost least; how many moved."""
+    """Move what clusters can spare of their shares to where it costs least; how many moved."""
     moved = 0
     for cluster in range(pool.at[CLUSTERS]):
         before, share = -1, pool.head[cluster]
         while share >= 0:
-            after, amount, size = pool.share_after[share], pool.share_records[share], pool.size[cluster]
-            target = -1
-            if spare(needs, size) >= amount:
-                held, rest = _without(pool, forest, cluster, share), size - amount
+            among = pool.at[CLUSTERS] if pool.rank[cluster] < pool.at[FRESH] else pool.at[FRESH]
+            after, size = pool.share_after[share], pool.size[cluster]
+            amount = min(pool.share_records[share], spare(needs, size))
+            target, whole = -1, amount == pool.share_records[share]
+            if amount > 0 and (whole or pool.at[SHARES] < len(pool.share_part)):
+                rest, held = size - amount, pool.detail[cluster]
+                if whole:
+                    held = _without(pool, forest, cluster, share)
                 saved = rest * held - size * pool.detail[cluster] + crowding * (size * size - rest * rest)
                 row = pool.rows[pool.share_part[share]]
-                target, _ = cheapest(pool, forest, row, amount, crowding, cluster, saved)
+                target, _ = cheapest(pool, forest, row, amount, crowding, cluster, saved, among)
             if target >= 0:
+                moved += 1
+                freshen(pool, cluster)
+            if target >= 0 and not whole:
+                _send(pool, forest, cluster, share, amount, target)
+            if target >= 0 and whole:
                 for a in range(len(pool.trial)):
                     pool.nodes[cluster, a] = pool.trial[a]
                 pool.size[cluster], pool.detail[cluster] = rest, held
@@ -40,11 +64,21 @@ def relocate(pool: Pool, forest: Forest, needs: Needs, crowding: int) -> int:
                 else:
                     pool.head[cluster] = after
                 put_share(pool, forest, share, target)
-                moved += 1
             else:
                 before = share
             share = after
     return moved
+
+
+@compiled_within
+def _send(pool: Pool, forest: Forest, cluster: int, share: int, amount: int, target: int) -> None:
+    """Let some of a share's records, not all, join another cluster."""
+    some = pool.at[SHARES]
+    pool.at[SHARES] += 1
+    pool.share_part[some], pool.share_records[some] = pool.share_part[share], amount
+    pool.share_records[share] -= amount
+    pool.size[cluster] -= amount
+    put_share(pool, forest, some, target)
 
 
 @compiled_within
@@ -81,6 +115,8 @@ def specialize(pool: Pool, forest: Forest, needs: Needs, crowding: int) -> int:
     """Keep the records below one child of a cluster's value only, where the others cost less elsewhere; how often."""
     changed = 0
     for cluster in range(pool.at[CLUSTERS]):
+        if pool.rank[cluster] >= pool.at[FRESH]:
+            continue
         for a in range(len(pool.weights)):
             node = pool.nodes[cluster, a]
             if spare(needs, pool.size[cluster]) > 0 and forest.end[node] > node + 1:
@@ -127,7 +163,7 @@ def _pays(pool: Pool, forest: Forest, needs: Needs, crowding: int, cluster: int,
     while share >= 0:
         row, amount = rows[pool.share_part[share]], pool.share_records[share]
         if not child <= row[a] < forest.end[child]:
-            target, rise = cheapest(pool, forest, row, amount, crowding, cluster, FARTHEST)
+            target, rise = cheapest(pool, forest, row, amount, crowding, cluster, FARTHEST, pool.at[CLUSTERS])
             if target < 0:
                 return False
             saved -= rise
@@ -155,7 +191,7 @@ def _split_off(pool: Pool, forest: Forest, crowding: int, cluster: int, a: int, 
     while away >= 0:
         after = pool.share_after[away]
         row, amount = rows[pool.share_part[away]], pool.share_records[away]
-        target, _ = cheapest(pool, forest, row, amount, crowding, cluster, FARTHEST)
+        target, _ = cheapest(pool, forest, row, amount, crowding, cluster, FARTHEST, pool.at[CLUSTERS])
         put_share(pool, forest, away, target)
         away = after
 
@@ -169,19 +205,20 @@ def dissolve(pool: Pool, forest: Forest, crowding: int, everything: int) -> int:
         limit = size * (everything - pool.detail[cluster] + crowding * size)  # what it has lost
         share, target = pool.head[cluster], 0
         while share >= 0 and target >= 0:
-            row, lost = pool.rows[pool.share_part[share]], pool.share_records[share] * everything
-            most = limit - lost
-            target, rise = cheapest(pool, forest, row, pool.share_records[share], crowding, cluster, most)
-            limit -= lost + rise
+            row, amount = pool.rows[pool.share_part[share]], pool.share_records[share]
+            most = limit - amount * everything
+            target, rise = cheapest(pool, forest, row, amount, crowding, cluster, most, pool.at[CLUSTERS])
+            limit = most - rise
             share = pool.share_after[share]
         if size == 0 or target < 0:
             continue
         share = pool.head[cluster]
         pool.size[cluster], pool.detail[cluster], pool.head[cluster] = 0, 0, -1
+        freshen(pool, cluster)
         while share >= 0:
             after = pool.share_after[share]
-            row = pool.rows[pool.share_part[share]]
-            target, _ = cheapest(pool, forest, row, pool.share_records[share], crowding, cluster, FARTHEST)
+            row, amount = pool.rows[pool.share_part[share]], pool.share_records[share]
+            target, _ = cheapest(pool, forest, row, amount, crowding, cluster, FARTHEST, pool.at[CLUSTERS])
             put_share(pool, forest, share, target)
             share = after
         dissolved += 1

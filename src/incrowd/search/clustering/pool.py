@@ -18,9 +18,10 @@ from incrowd.search.compiled import compiled_within
 
 Array = npt.NDArray[Any]
 
-PARTS, CLUSTERS, SHARES, LOOKS = range(4)
+PARTS, CLUSTERS, SHARES, LOOKS, START, WAITING, FRESH = range(7)
 NONE: Any = np.int64(-1)  # both typed: a function is compiled anew for every plain number that it is called with
 FARTHEST: Any = np.int64(2**62)
+QUARTERS: Any = np.int64(4)  # of a whole, in which a growing cluster is thrifty
 WIDEST = 700  # nodes of a hierarchy whose pairs get a table
 
 
@@ -53,11 +54,14 @@ def meeting_of(forest: Forest, roots: Array) -> Meeting:
 
 
 class Pool(NamedTuple):
-    """Parts, clusters and shares; `at` says how many there are of each, and how many values were looked at.
+    """Parts, clusters and shares; `at` says how many there are of each, and how many values were looked at (LOOKS).
 
     `mark` is the part of each tuple, -1 if it has none; `rows` the values of each part; `left` the records of each part
-    that are in no cluster yet; `held` and `shared` the detail that a part would keep in the cluster that grows, and the
-    same by attribute; `bases` where the rows of a tuple's values begin in the table of what nodes have in common.
+    that are in no cluster yet. While a cluster grows, `order` lists the parts that are WAITING to be taken, `columns`
+    has their values by attribute; `held` and `shared` the detail that they would keep in it, and the same by attribute;
+    `worth` what they have, and `score` how good they are. `among` lists the clusters, those that have changed (FRESH)
+    first, each at its `rank`. `bases` is where the rows of a tuple's values begin in the table of what nodes have in
+    common; START is the part that a try began at.
     """
 
     mark: Array
@@ -65,12 +69,18 @@ class Pool(NamedTuple):
     records: Array
     left: Array
     rows: Array
+    columns: Array
+    order: Array
     held: Array
+    worth: Array
+    score: Array
     shared: Array
     nodes: Array
     size: Array
     detail: Array
     head: Array
+    among: Array
+    rank: Array
     share_part: Array
     share_records: Array
     share_after: Array
@@ -90,12 +100,18 @@ def new_pool(tuples: int, attributes: int, parts: int, meeting: Meeting) -> Pool
         np.empty(parts, np.int64),
         np.empty(parts, np.int64),
         np.empty((parts, attributes), np.int32),
+        np.empty((attributes, parts), np.int32),
         np.empty(parts, np.int64),
-        np.empty((parts, attributes), np.int64),
+        np.empty(parts, np.int64),
+        np.empty(parts, np.int64),
+        np.empty(parts, np.int64),
+        np.empty((attributes, parts), np.int64),
         np.empty((clusters, attributes), np.int32),
         np.empty(clusters, np.int64),
         np.empty(clusters, np.int64),
         np.empty(clusters, np.int64),
+        np.arange(clusters),
+        np.arange(clusters),
         np.empty(shares, np.int64),
         np.empty(shares, np.int64),
         np.empty(shares, np.int64),
@@ -103,7 +119,7 @@ def new_pool(tuples: int, attributes: int, parts: int, meeting: Meeting) -> Pool
         np.empty(attributes, np.int32),
         np.empty(attributes, np.int64),
         meeting,
-        np.zeros(4, np.int64),
+        np.zeros(7, np.int64),
     )
 
 
@@ -152,31 +168,33 @@ def above(parent: Array, end: Array, node: int, other: int) -> int:
 
 @compiled_within
 def cheapest(
-    pool: Pool, forest: Forest, row: Array, amount: int, crowding: int, but: int, limit: int
+    pool: Pool, forest: Forest, row: Array, amount: int, crowding: int, but: int, limit: int, among: int
 ) -> tuple[int, int]:
     """The cluster that records of a tuple join at the least cost, below a limit, and that cost; -1 if there is none.
 
+    The first so many are looked at (`among`).
     The cost is what the cluster loses of its detail, less the detail that the records keep, and what sizes cost.
     """
-    nodes, sizes, holds, clusters = pool.nodes, pool.size, pool.detail, pool.at[CLUSTERS]
+    nodes, sizes, holds = pool.nodes, pool.size, pool.detail
     parent, end, detail, width = forest.parent, forest.end, forest.detail, len(row)
     best, chosen, bases, table = limit, -1, pool.bases, pool.meeting.detail
     for a in range(width):
         bases[a] = pool.meeting.row[row[a]]
-    for c in range(clusters):
+    for i in range(among):
+        c = pool.among[i]
         size = sizes[c]
         if c == but or size == 0:
             continue
         held = np.int64(0)
         for a in range(width):
             if bases[a] >= 0:
-                held += table[bases[a] + nodes[c, a]]
+                held += table[np.uint64(bases[a] + nodes[c, a])]
             else:
                 held += detail[above(parent, end, nodes[c, a], row[a])]
         cost = size * (holds[c] - held) - amount * held + crowding * amount * (2 * size + amount)
         if cost < best:
             best, chosen = cost, c
-    pool.at[LOOKS] += clusters * width
+    pool.at[LOOKS] += among * width
     return chosen, best
 
 
@@ -192,7 +210,7 @@ def join(pool: Pool, forest: Forest, row: Array, cluster: int) -> None:
 def settle(pool: Pool, forest: Forest, crowding: int, part: int) -> None:
     """Let what is left of a part join the cluster where that costs least."""
     row = pool.rows[part]
-    cluster, _ = cheapest(pool, forest, row, pool.left[part], crowding, NONE, FARTHEST)
+    cluster, _ = cheapest(pool, forest, row, pool.left[part], crowding, NONE, FARTHEST, pool.at[CLUSTERS])
     give(pool, cluster, part, pool.left[part])
     join(pool, forest, row, cluster)
 
@@ -202,7 +220,19 @@ def put_share(pool: Pool, forest: Forest, share: int, target: int) -> None:
     """Let a share that is in no cluster any more join one."""
     pool.share_after[share], pool.head[target] = pool.head[target], share
     pool.size[target] += pool.share_records[share]
+    freshen(pool, target)
     join(pool, forest, pool.rows[pool.share_part[share]], target)
+
+
+@compiled_within
+def freshen(pool: Pool, cluster: int) -> None:
+    """Note that a cluster has changed."""
+    place, fresh = pool.rank[cluster], pool.at[FRESH]
+    if place >= fresh:
+        other = pool.among[fresh]
+        pool.among[fresh], pool.among[place] = cluster, other
+        pool.rank[cluster], pool.rank[other] = fresh, place
+        pool.at[FRESH] += 1
 
 
 @compiled_within
@@ -223,4 +253,6 @@ def unite(pool: Pool) -> None:
                     share = pool.share_after[share]
                 pool.share_after[share], pool.head[c] = pool.head[c], pool.head[other]
                 pool.size[c] += pool.size[other]
+                freshen(pool, c)
+                freshen(pool, other)
                 pool.size[other], pool.detail[other], pool.head[other] = 0, 0, -1

@@ -1,97 +1,60 @@
 """Destroy and repair, in compiled code: a few classes near to each other are made anew, and kept if that is better.
 
-A try begins at a record. The classes nearest to it are taken apart, and their records are gathered anew (see
-`gathering` and `improving`). The result is kept if it costs less, at first also if it costs a little more, which leads
-out of dead ends; how much more falls to nothing with the work that is done. Every class is good after every try, so it
-may end after any of them.
+A try begins at a record, with the classes nearest to it. Either they are taken apart and their records are gathered
+anew (see `gathering`), or one more is opened around the record, among many of them (see `opening`). What comes out
+worse by far is given up, otherwise it is improved (see `improving`). The result is kept if it costs less, at first also
+if it costs a little more, which leads out of dead ends; how much more falls to nothing with the work that is done.
+Every class is good after every try, so it may end after any of them.
 
 What is tried follows from the seed, and how much from the work that is allowed, never from a clock.
 """
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from incrowd.privacy.compiled import Needs
+from incrowd.privacy.compiled import lacking
 from incrowd.run import Run
-from incrowd.search.clustering.agglomeration import draw
-from incrowd.search.clustering.class_index import (
-    Classes,
-    Query,
-    Tree,
-    insert,
-    nearest_some,
-    new_classes,
-    new_query,
-    new_tree,
-    remove,
-    reset,
-)
-from incrowd.search.clustering.forest import Forest
+from incrowd.search.clustering.choosing import below, taken
+from incrowd.search.clustering.class_index import insert, remove, reset
 from incrowd.search.clustering.gathering import gathered
-from incrowd.search.clustering.pool import CLUSTERS, LOOKS, PARTS, Pool, meeting_of, new_pool, pool_cost
+from incrowd.search.clustering.opening import opened
+from incrowd.search.clustering.pool import CLUSTERS, FRESH, LOOKS, SHARES, pool_cost
+from incrowd.search.clustering.recovery import (
+    CLASSES_LEFT,
+    ENTRIES_LEFT,
+    IDLE,
+    INSERTED,
+    KEPT,
+    LIVE,
+    LOOKED,
+    MOST_PARTS,
+    SPARE_NODES,
+    TRIES,
+    WIDEST,
+    Recovery,
+    new_recovery,
+    parts_of,
+)
 from incrowd.search.compiled import compiled, compiled_within
+
+__all__ = ["KEPT", "new_recovery", "recovered"]
 
 Array = npt.NDArray[Any]
 
-LIVE, CLASSES_LEFT, ENTRIES_LEFT, TRIES, KEPT, IDLE, INSERTED, LOOKED = range(8)
-NEAREST = 9  # classes that are looked up for a try at most
-MOST_PARTS = 200  # parts in a try at most
-MOST_RECORDS = 4096
-DRAWS = 3  # classes drawn for a try; it begins in the one that has lost most
+NEAREST: Any = np.int64(9)  # classes that are gathered anew at most, and their parts
+NEAREST_PARTS: Any = np.int64(200)
+AROUND: Any = np.int64(WIDEST)  # the same where one is opened among them
+AROUND_PARTS: Any = np.int64(MOST_PARTS)
 AGAIN = 2  # how often the records of a try are gathered, until that is better
-COOLING = 100  # tries per class until it may not cost more any longer, if the work is not done before
+COOLING = 400  # tries per class until it may not cost more any longer, if the work is not done before
 LEAST_COOLING = 5000  # tries that there are before in any case
+WARMER = 25  # it may cost what one record has lost more at first, and as much again per so many that a class needs
 SHARE = 1024
 PATIENCE = 10  # tries per class without success before it ends
-BUCKET = 16
-SPARE_NODES = 4096  # of the tree; it is built anew when no more are left
-WORK_OF_QUERY = 1500  # what a query counts, in looks at a value
-
-
-class Members(NamedTuple):
-    """The parts of each class: `head` and `length` per class; tuple, records and the next part per part."""
-
-    head: Array
-    length: Array
-    tuples: Array
-    records: Array
-    after: Array
-
-
-class Recovery(NamedTuple):
-    """All that the tries know.
-
-    Classes that exist are listed in `live`, each at its `place`; numbers of classes and parts that are free in
-    `free_classes` and `free_entries`. The rows of the index have the size 1, `size` are the true ones; the last row is
-    that of the record a try begins at. `at` says how many are LIVE, how many of both lists are left, the TRIES, those
-    that were KEPT, those since the last improvement (IDLE), classes INSERTED in the tree, and values LOOKED at.
-    """
-
-    forest: Forest
-    roots: Array
-    needs: Needs
-    crowding: int
-    everything: int
-    tuples: Array
-    classes: Classes
-    tree: Tree
-    query: Query
-    size: Array
-    detail: Array
-    members: Members
-    live: Array
-    place: Array
-    free_classes: Array
-    free_entries: Array
-    near: Array
-    far: Array
-    pool: Pool
-    random: Array
-    at: Array
 
 
 def recovered(state: Recovery, work: int, run: Run) -> tuple[Array, Array, Array]:
@@ -114,86 +77,6 @@ def recovered(state: Recovery, work: int, run: Run) -> tuple[Array, Array, Array
     run.in_slices(some)
     parts: tuple[Array, Array, Array] = parts_of(state)
     return parts
-
-
-def new_recovery(
-    forest: Forest,
-    roots: Array,
-    tuples: Array,
-    classes: Array,
-    parts: Array,
-    needs: Needs,
-    crowding: int,
-    seed: int,
-) -> Recovery:
-    """Before the first try.
-
-    Args:
-        forest: The hierarchies.
-        roots: The root of each attribute.
-        tuples: The tuples, as nodes: tuples x attributes.
-        classes: The classes, as nodes: classes x attributes.
-        parts: Tuple, class and records of each part: parts x 3.
-        needs: What a class needs.
-        crowding: What a unit of the sum of squared class sizes costs, in units of detail.
-        seed: Of the random numbers.
-    """
-    number, room = len(classes), 2 * len(classes) + 64
-    entries = 2 * len(parts) + 1024
-    rows = np.zeros((room + 1, len(roots)), np.int32)
-    rows[:number] = classes
-    size, detail = np.zeros(room, np.int64), np.zeros(room, np.int64)
-    size[:number] = np.bincount(parts[:, 1], parts[:, 2], number)
-    detail[:number] = forest.detail[classes].sum(axis=1)
-    indexed = new_classes(rows, np.ones(room + 1, np.int64))
-    indexed.key[:] = np.arange(room + 1)
-    at = np.zeros(8, np.int64)
-    at[[LIVE, CLASSES_LEFT, ENTRIES_LEFT]] = number, room - number, entries - len(parts)
-    tree = new_tree(room + SPARE_NODES, roots, BUCKET)
-    return Recovery(
-        forest,
-        roots,
-        needs,
-        crowding,
-        int(forest.detail[tuples[:1]].sum()),
-        tuples,
-        indexed,
-        tree,
-        new_query(forest, roots, room + SPARE_NODES),
-        size,
-        detail,
-        _members(parts, room, entries),
-        np.arange(room),
-        np.arange(room),
-        np.arange(number, number + room) % room,  # those that exist are the last, and none of them is free yet
-        np.arange(len(parts), len(parts) + entries) % entries,
-        np.empty(NEAREST, np.int64),
-        np.empty(NEAREST, np.int64),
-        new_pool(len(tuples), len(roots), MOST_PARTS, meeting_of(forest, roots)),
-        np.array([seed % 2**63], np.uint64),
-        at,
-    )
-
-
-def _members(parts: Array, room: int, entries: int) -> Members:
-    """Parts as lists, class by class."""
-    order = np.argsort(parts[:, 1], kind="stable")
-    members = Members(
-        np.full(room, -1, np.int64),
-        np.zeros(room, np.int64),
-        np.empty(entries, np.int64),
-        np.empty(entries, np.int64),
-        np.full(entries, -1, np.int64),
-    )
-    number = len(parts)
-    members.tuples[:number], members.records[:number] = parts[order, 0], parts[order, 2]
-    groups = parts[order, 1]
-    same = np.flatnonzero(groups[1:] == groups[:-1])
-    members.after[same] = same + 1
-    firsts = np.flatnonzero(np.diff(groups, prepend=-1))
-    members.head[groups[firsts]] = firsts
-    members.length[groups[firsts]] = np.diff(np.append(firsts, number))
-    return members
 
 
 @compiled
@@ -225,12 +108,6 @@ def _rebuild(state: Recovery) -> None:
 
 
 @compiled_within
-def _below(state: Recovery, limit: int) -> int:
-    """A random number from 0 up to a limit."""
-    return int(np.int64(draw(state.random) % np.uint64(limit)))
-
-
-@compiled_within
 def _allowed(state: Recovery, work: int) -> int:
     """How much more than before a try may cost, in 1024ths of what it may at first."""
     at = state.at
@@ -240,98 +117,52 @@ def _allowed(state: Recovery, work: int) -> int:
 
 @compiled_within
 def _try(state: Recovery, allowed: int) -> None:
-    """Take some classes apart, gather them anew, and keep that if it costs less, or little more."""
-    at, pool = state.at, state.pool
+    """Take some classes, make them anew, and keep that if it costs less, or little more."""
+    at, pool, needed = state.at, state.pool, lacking(state.needs, 0)
     at[IDLE] += 1
-    taken = _taken(state)
-    if taken < 2:
+    opens = below(state, 2) == 1
+    number = taken(state, AROUND if opens else NEAREST, AROUND_PARTS if opens else NEAREST_PARTS)
+    if number < 2:
         return
     before, records = np.int64(0), np.int64(0)
-    for i in range(taken):
+    for i in range(number):
         size, detail = state.size[state.near[i]], state.detail[state.near[i]]
         before += size * (state.crowding * size - detail)
         records += size
-    lost = before // records + state.everything  # by one of the records
-    limit = before + max(np.int64(0), lost) * allowed // SHARE
-    for _ in range(AGAIN):
-        pool.at[CLUSTERS:] = 0
-        gathered(pool, state.forest, state.tuples, state.needs, state.crowding, state.everything, state.random)
+    lost = max(np.int64(0), before // records + state.everything)  # by one of the records
+    limit = before + lost * allowed // SHARE * (1 + needed // WARMER)
+    hopeless = before + lost * needed * (1 if opens else 3) // 2
+    for _ in range(1 if opens else AGAIN):
+        useful = _made(state, opens, hopeless)
         at[LOOKED] += pool.at[LOOKS]
         after = pool_cost(pool, state.crowding)
-        if after <= limit:  # an equal one too: it may lead on
+        if useful and after <= limit:  # an equal one too: it may lead on
             at[IDLE] = 0 if after < before else at[IDLE]
-            _replace(state, taken)
+            _replace(state, number, opens)
             break
 
 
 @compiled_within
-def _taken(state: Recovery) -> int:
-    """Choose the classes of a try, and put their parts into the pool; the classes are the first of `near`."""
-    at, near, members, classes = state.at, state.near, state.members, state.classes
-    home = state.live[_below(state, at[LIVE])]
-    for _ in range(DRAWS - 1):  # where most is lost there is most to gain
-        other = state.live[_below(state, at[LIVE])]
-        if state.detail[other] < state.detail[home]:
-            home = other
-    if members.length[home] > MOST_PARTS:
-        return 0
-    entry = members.head[home]
-    for _ in range(_below(state, members.length[home])):
-        entry = members.after[entry]
-    last = len(classes.rows) - 1
-    for a in range(len(state.roots)):
-        classes.rows[last, a] = state.tuples[members.tuples[entry], a]
-    most = 2 + _below(state, NEAREST - 2)
-    nearest_some(state.tree, state.forest, classes, state.query, last, near[:most], state.far[:most])
-    at[LOOKED] += WORK_OF_QUERY + 60 * most
-    pool = state.pool
-    pool.at[:] = 0
-    _pour(state, home)
-    taken, records = 1, state.size[home]
-    found = near[:most].copy()
-    near[0] = home
-    for other in found:
-        if other < 0:
-            break
-        if other == home or pool.at[PARTS] + members.length[other] > MOST_PARTS:
-            continue
-        if records + state.size[other] > MOST_RECORDS:
-            continue
-        _pour(state, other)
-        records += state.size[other]
-        near[taken] = other
-        taken += 1
-        if taken == NEAREST:
-            break
-    for i in range(pool.at[PARTS]):
-        pool.mark[pool.tuples[i]] = -1
-    return taken
+def _made(state: Recovery, opens: bool, most: int) -> bool:
+    """Make the classes in the pool anew; whether that is of any use."""
+    pool, needs, crowding, everything = state.pool, state.needs, state.crowding, state.everything
+    if opens:
+        return opened(pool, state.forest, state.tuples, needs, crowding, everything, state.random, most)
+    pool.at[CLUSTERS:] = 0
+    return gathered(pool, state.forest, state.tuples, needs, crowding, everything, state.random, most)
 
 
 @compiled_within
-def _pour(state: Recovery, number: int) -> None:
-    """Put the parts of a class into the pool; equal tuples are one part there."""
-    pool, members = state.pool, state.members
-    entry = members.head[number]
-    while entry >= 0:
-        one = members.tuples[entry]
-        if pool.mark[one] < 0:
-            pool.mark[one] = pool.at[PARTS]
-            pool.tuples[pool.at[PARTS]], pool.records[pool.at[PARTS]] = one, 0
-            pool.at[PARTS] += 1
-        pool.records[pool.mark[one]] += members.records[entry]
-        entry = members.after[entry]
-
-
-@compiled_within
-def _replace(state: Recovery, taken: int) -> None:
+def _replace(state: Recovery, taken: int, opens: bool) -> None:
     """Put what was gathered in the place of the classes that were taken apart, if there is room."""
     at, members, pool, near = state.at, state.members, state.pool, state.near
-    if pool.at[1] > at[CLASSES_LEFT] or pool.at[2] > at[ENTRIES_LEFT]:
+    if pool.at[CLUSTERS] > at[CLASSES_LEFT] or pool.at[SHARES] > at[ENTRIES_LEFT]:
         return
-    at[KEPT] += taken
     for i in range(taken):
         number = near[i]
+        if opens and pool.rank[i] >= pool.at[FRESH]:
+            continue  # it is still there as it was
+        at[KEPT] += 1
         remove(state.tree, state.classes, number)
         entry = members.head[number]
         while entry >= 0:
@@ -343,8 +174,8 @@ def _replace(state: Recovery, taken: int) -> None:
         state.live[state.place[number]], state.place[moved] = moved, state.place[number]
         state.free_classes[at[CLASSES_LEFT]] = number
         at[CLASSES_LEFT] += 1
-    for cluster in range(pool.at[1]):
-        if pool.size[cluster] > 0:
+    for cluster in range(pool.at[CLUSTERS]):
+        if pool.size[cluster] > 0 and pool.rank[cluster] < pool.at[FRESH]:
             _create(state, cluster)
 
 
@@ -370,21 +201,3 @@ def _create(state: Recovery, cluster: int) -> None:
         members.after[entry], members.head[number] = members.head[number], entry
         members.length[number] += 1
         share = pool.share_after[share]
-
-
-@compiled
-def parts_of(state: Recovery) -> tuple[Array, Array, Array]:
-    """Tuple, class and records of each part; classes are numbered without gaps."""
-    members, at = state.members, state.at
-    total = 0
-    for i in range(at[LIVE]):
-        total += members.length[state.live[i]]
-    tuples, groups, records = np.empty(total, np.int64), np.empty(total, np.int64), np.empty(total, np.int64)
-    size = 0
-    for i in range(at[LIVE]):
-        entry = members.head[state.live[i]]
-        while entry >= 0:
-            tuples[size], groups[size], records[size] = members.tuples[entry], i, members.records[entry]
-            size += 1
-            entry = members.after[entry]
-    return tuples, groups, records

@@ -1,4 +1,4 @@
-"""A pool of records that are gathered anew: what values have in common, and clusters that become more specific."""
+"""A pool of records: what values have in common, clusters that are improved, and those that are opened among others."""
 
 import numpy as np
 import pytest
@@ -10,9 +10,21 @@ from tests.unit.search.clustering.test_slices import needed, table_of
 from incrowd.privacy.needs import Needs
 from incrowd.recodings.hierarchies import hierarchy_of
 from incrowd.search.clustering.forest import Forest
-from incrowd.search.clustering.improving import specialize
+from incrowd.search.clustering.improving import relocate, specialize
 from incrowd.search.clustering.kaca import ncp_space
-from incrowd.search.clustering.pool import CLUSTERS, PARTS, WIDEST, above, give, meeting_of, new_pool, pool_cost, weigh
+from incrowd.search.clustering.opening import opened
+from incrowd.search.clustering.pool import (
+    CLUSTERS,
+    FRESH,
+    PARTS,
+    WIDEST,
+    above,
+    give,
+    meeting_of,
+    new_pool,
+    pool_cost,
+    weigh,
+)
 from incrowd.search.compiled import compiled
 
 # a root, with two children that have two children each
@@ -29,7 +41,9 @@ def from_python(kernel):
     return compiled(lambda *arguments: kernel(*arguments))
 
 
-GIVE, POOL_COST, SPECIALIZE, WEIGH = map(from_python, (give, pool_cost, specialize, weigh))
+GIVE, POOL_COST, WEIGH = map(from_python, (give, pool_cost, weigh))
+OPENED, RELOCATE, SPECIALIZE = map(from_python, (opened, relocate, specialize))
+LEAVES = [2, 3, 5, 6]
 
 
 @examples(10)
@@ -57,20 +71,21 @@ def test_a_hierarchy_that_is_too_wide_has_no_table():
 
 def pool_of(clusters):
     """A pool with these clusters, each a number of records per leaf."""
-    leaves = [2, 3, 5, 6]
-    pool = new_pool(len(leaves), 1, 50, meeting_of(FOREST, ROOTS))
+    pool = new_pool(len(LEAVES), 1, 50, meeting_of(FOREST, ROOTS))
     for cluster, amounts in enumerate(clusters):
         pool.nodes[cluster, 0] = -1
         pool.size[cluster], pool.head[cluster] = 0, -1
-        for leaf, amount in zip(leaves, amounts, strict=True):
+        for number, (leaf, amount) in enumerate(zip(LEAVES, amounts, strict=True)):
             if amount:
                 part = pool.at[PARTS]
                 pool.at[PARTS] += 1
                 pool.rows[part, 0], pool.left[part] = leaf, amount
+                pool.tuples[part], pool.records[part] = number, amount
                 now = pool.nodes[cluster, 0]
                 pool.nodes[cluster, 0] = leaf if now < 0 else above(FOREST.parent, FOREST.end, now, leaf)
                 GIVE(pool, cluster, part, amount)
         pool.at[CLUSTERS] += 1
+        pool.at[FRESH] += 1
         WEIGH(pool, FOREST, cluster)
     return pool
 
@@ -91,3 +106,59 @@ def test_a_cluster_becomes_more_specific_where_those_who_leave_cost_less(cluster
     assert pool.nodes[: len(clusters), 0].tolist() == nodes
     assert pool.size[: len(clusters)].tolist() == sizes
     assert (POOL_COST(pool, 0) < before) == (changed > 0) == (nodes[0] == 1)
+
+
+@pytest.mark.parametrize(
+    ("clusters", "fresh", "sizes"),
+    [
+        ([(4, 0, 0, 2), (5, 0, 0, 0)], 2, [5, 6]),  # one of four may leave
+        ([(4, 0, 0, 2), (5, 0, 0, 0)], 0, [6, 5]),  # where nothing has changed there is nowhere new to go
+        ([(5, 0, 0, 0), (4, 0, 0, 2)], 1, [6, 5]),  # to the one that has changed
+        ([(0, 4, 0, 2), (5, 0, 0, 0)], 2, [6, 5]),  # the others would lose more
+    ],
+)
+def test_a_cluster_sends_away_what_it_can_spare_of_a_share(clusters, fresh, sizes):
+    pool = pool_of(clusters)
+    pool.at[FRESH] = fresh
+    before = [sum(amounts) for amounts in clusters]
+    assert (RELOCATE(pool, FOREST, Needs(5), 0) > 0) == (sizes != before)
+    assert pool.size[: len(clusters)].tolist() == sizes
+    assert POOL_COST(pool, 0) == -sum(4 * size for size, node in zip(sizes, pool.nodes[:2, 0], strict=True) if node)
+
+
+TUPLES = np.array(LEAVES, np.int32)[:, None]
+
+
+def is_opened(pool, k, most):
+    pool.at[FRESH] = 0
+    return OPENED(pool, FOREST, TUPLES, Needs(k), 0, 4, np.zeros(1, np.uint64), most)
+
+
+def test_a_cluster_is_opened_for_records_of_several_others_which_are_drawn_together():
+    pool = pool_of([(2, 0, 3, 0), (2, 0, 0, 4), (0, 6, 0, 0)])
+    assert POOL_COST(pool, 0) == -6 * 4
+    assert is_opened(pool, 3, 0)
+    assert POOL_COST(pool, 0) == -17 * 4  # nobody has lost anything
+    some = range(pool.at[CLUSTERS])
+    found = {pool.nodes[c, 0]: int(pool.size[c]) for c in some if pool.size[c]}
+    assert found == {2: 4, 5: 3, 6: 4, 3: 6}
+    assert [c for c in some if pool.rank[c] >= pool.at[FRESH]] == [2]  # it stays as it was
+
+
+def test_a_cluster_that_is_opened_dissolves_those_that_are_not_good_any_more():
+    pool = pool_of([(2, 0, 1, 0), (1, 0, 0, 2), (0, 0, 3, 3)])
+    assert is_opened(pool, 3, 0)
+    assert sum(size for size in pool.size[: pool.at[CLUSTERS]] if size) == 12
+    assert all(size == 0 or size >= 3 for size in pool.size[: pool.at[CLUSTERS]])
+    assert POOL_COST(pool, 0) == -3 * 4 - 9 * 2
+
+
+@pytest.mark.parametrize(
+    ("clusters", "most"),
+    [
+        ([(3, 0, 0, 0), (0, 0, 3, 0)], 0),  # the new one would be the one that it began in
+        ([(2, 0, 3, 0), (2, 0, 0, 4)], -(2**40)),  # it costs too much
+    ],
+)
+def test_a_cluster_that_is_of_no_use_is_not_opened(clusters, most):
+    assert not is_opened(pool_of(clusters), 3, most)

@@ -13,18 +13,8 @@ from incrowd.run import Run
 from incrowd.search.clustering.cover import cover
 from incrowd.search.clustering.joining import common_of
 from incrowd.search.clustering.kaca import ncp_space
-from incrowd.search.clustering.recovering import (
-    COOLING,
-    IDLE,
-    KEPT,
-    LEAST_COOLING,
-    LIVE,
-    LOOKED,
-    TRIES,
-    new_recovery,
-    parts_of,
-    recover_some,
-)
+from incrowd.search.clustering.recovering import COOLING, LEAST_COOLING, recover_some
+from incrowd.search.clustering.recovery import IDLE, KEPT, LIVE, LOOKED, TRIES, new_recovery, parts_of
 
 
 def started(table, requirement, crowding=0, seed=0):
