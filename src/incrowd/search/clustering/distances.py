@@ -49,11 +49,17 @@ def weights_of(
 def details(
     attributes: Sequence[Attribute], hierarchies: Sequence[Hierarchy], distance: str, weights: Weights
 ) -> tuple[list[npt.NDArray[np.int64]], int]:
-    """The detail of each node, per attribute, in whole units, and how many units are 1."""
+    """The detail of each node, per attribute, in whole units, and how many units are 1.
+
+    Priorities that are all equal are none: what is rounded must not depend on them.
+    """
+    priorities = [weights.of(hierarchy.name) for hierarchy in hierarchies]
+    if len(set(priorities)) == 1:
+        priorities = [Fraction(1)] * len(hierarchies)
     found: list[npt.NDArray[Any] | list[Fraction]] = []
     denominators: list[int] = []
-    for attribute, hierarchy in zip(attributes, hierarchies, strict=True):
-        priority, tree = weights.of(hierarchy.name), hierarchy.taxonomy
+    for attribute, hierarchy, priority in zip(attributes, hierarchies, priorities, strict=True):
+        tree = hierarchy.taxonomy
         if distance == "ncp" and isinstance(attribute, NumberAttribute):
             found.append((1 - hierarchy.losses(attribute)) * float(priority))
             denominators.append(_LARGEST)
