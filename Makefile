@@ -3,7 +3,7 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
-WORKERS ?= 2
+WORKERS ?= 3  # one more than cores: tests often wait for a process or a browser
 MINUTES ?= 10
 
 .PHONY: demo test lint types docs wheel fuzz mutants papers clean

@@ -92,7 +92,7 @@ def test_kaca2_does_what_the_definitions_say(problem, seed, most):
     assert all(share <= most for share in found.facts["inconsistency"].values())
 
 
-@examples(15)
+@examples(10)
 @given(st.integers(0, 2**32), st.integers(2, 12), st.sampled_from([1, 2, 5]), st.sampled_from(["height", "ncp"]))
 def test_the_index_finds_what_the_plain_loop_finds(seed, k, bucket, distance):
     draws = random.Random(seed)

@@ -32,7 +32,7 @@ from incrowd.table.attributes import FlatAttribute, TaxonomyAttribute
 from incrowd.table.compressed import CompressedTable
 from incrowd.taxonomies.taxonomy import Taxonomy
 
-modest = examples(60)
+modest = examples(40)
 CONTAINS = [("ghs", "bhs"), ("gops", "ghs"), ("ops", "gops"), ("gsps", "gops"), ("sps", "ops"), ("sps", "gsps")]
 
 
@@ -77,7 +77,7 @@ def total(found, problem):
     return cost * len(problem[0]) if found.facts["measure"] in ("ncp", "cm") else cost
 
 
-@examples(200)
+@examples(120)
 @given(taxonomies(most_nodes=9), st.sampled_from(SCHEMES), st.booleans())
 def test_each_enumeration_visits_every_valid_partition_exactly_once(taxonomy, scheme, up):
     size = len(taxonomy.leaves)
@@ -307,7 +307,7 @@ class Asked(Run):
         return "asked" if self.asked > self._questions else ""
 
 
-@examples(300)
+@examples(150)
 @given(tables(3), st.sampled_from(COSTS), st.data())
 def test_a_cost_satisfies_what_pruning_relies_on(problem, cost, data):
     """Suppressing is never cheaper than releasing, generalizing never cheaper than not, and the bound holds."""

@@ -208,7 +208,7 @@ def test_a_gap_is_kept():
 def test_little_memory_changes_the_order_not_the_optimum(monkeypatch):
     monkeypatch.setattr("incrowd.search.optimal.branch_and_bound.NODE_BYTES", 1e6 / 20)  # 20 nodes in a megabyte
     options = {"scheme": "sps", "suppress": 1, "direction": "bottom-up", "cost": "dm"}
-    small = table(200, (8, 7, 6))
+    small = table(200, (8, 6, 5))
     few = optimal(small, QID, Run(), memory=1, **options).facts["cost"]
     assert few == optimal(small, QID, Run(), **options).facts["cost"]
 
