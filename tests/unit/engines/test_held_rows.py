@@ -73,7 +73,7 @@ def read(monkeypatch):
 )
 def test_the_release_is_the_same(path, words, monkeypatch):
     held = incrowd.anonymize(path, **POLICY | words).data
-    monkeypatch.setattr(held_rows, "HELD_BYTES", -1)
+    monkeypatch.setattr(held_rows, "MOST_HELD_BYTES", -1)
     again = incrowd.anonymize(path, **POLICY | words).data
     assert held.equals(again)
     assert held.schema.equals(again.schema, check_metadata=True)
@@ -107,10 +107,17 @@ def test_a_file_that_changed_is_noticed_although_nothing_is_read(tmp_path):
 @pytest.mark.parametrize(("limit", "again"), [(2 * ROWS, True), (3 * ROWS, False)])
 def test_no_more_than_the_limit_is_held(tmp_path, read, monkeypatch, limit, again):
     """Three columns of a byte per row."""
-    monkeypatch.setattr(held_rows, "HELD_BYTES", limit)
+    monkeypatch.setattr(held_rows, "MOST_HELD_BYTES", limit)
     path = tmp_path / "people.parquet"
     pq.write_table(TABLE.select(["age", "job", "income"]), path)
     release = incrowd.anonymize(path, quasi_identifiers=["age", "job"], **POLICY)
     read.clear()
     release.write(tmp_path / "out.parquet")
     assert bool(read) == again
+
+
+@pytest.mark.parametrize(("gigabytes", "room"), [(64, 1 << 30), (8, 1 << 29), (0, 1 << 26)])
+def test_a_small_machine_holds_less(monkeypatch, gigabytes, room):
+    told = {"SC_PHYS_PAGES": gigabytes << 18, "SC_PAGE_SIZE": 1 << 12}
+    monkeypatch.setattr(held_rows.os, "sysconf", told.__getitem__)
+    assert held_rows.held_bytes() == room

@@ -6,6 +6,7 @@ so as long as there is room the second time is spared. Which rows come, and in w
 
 from __future__ import annotations
 
+import os
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -18,21 +19,53 @@ import pyarrow as pa
 from incrowd.arrays import to_arrow
 from incrowd.formats.sources import BATCH_ROWS, Source, WatchedFile, choose_columns
 
-HELD_BYTES = 1 << 27  # of the rows of one file
+MOST_HELD_BYTES = 1 << 30  # of the rows of one file
+HELD_SHARE = 16  # they take at most one part in so many of the machine's memory
 
 Numbers = npt.NDArray[Any]
 
 
 @dataclass(frozen=True)
-class HeldRows:
-    """Some columns of a file, as numbers of distinct values.
+class HeldColumn:
+    """A column as numbers of distinct values, in the parts in which it was counted.
+
+    To put them together would take the memory twice.
 
     Args:
-        columns: The columns by name, with the values as the source gives them.
+        parts: The numbers; -1 for null.
+        starts: The row that each part begins with.
+        dtype: Wide enough for all numbers.
+        values: The value of each number, as the source gives them.
+    """
+
+    parts: Sequence[Numbers]
+    starts: npt.NDArray[np.int64]
+    dtype: np.dtype[Any]
+    values: pa.Array
+
+    def slice(self, start: int, rows: int) -> pa.DictionaryArray:
+        """Some rows in a row; there must be as many."""
+        place = int(np.searchsorted(self.starts, start, "right")) - 1
+        begin = start - int(self.starts[place])
+        found: list[Numbers] = []
+        while rows or not found:
+            found.append(self.parts[place][begin : begin + rows])
+            rows, place, begin = rows - len(found[-1]), place + 1, 0
+        numbers = (found[0] if len(found) == 1 else np.concatenate(found)).astype(self.dtype, copy=False)
+        indices = to_arrow(numbers, numbers < 0)
+        return pa.DictionaryArray.from_arrays(indices, self.values, safe=False)
+
+
+@dataclass(frozen=True)
+class HeldRows:
+    """Some columns of a file.
+
+    Args:
+        columns: The columns by name.
         rows: How many rows there are.
     """
 
-    columns: Mapping[str, pa.DictionaryArray]
+    columns: Mapping[str, HeldColumn]
     rows: int
 
     def batches(self, source: Source, columns: Sequence[str], encoded: Collection[str]) -> Iterator[pa.RecordBatch]:
@@ -74,6 +107,15 @@ def batches(source: Source, columns: Sequence[str], encoded: Collection[str]) ->
     return source.batches(columns, encoded=encoded) if held is None else held.batches(source, columns, encoded)
 
 
+def held_bytes() -> int:
+    """What the rows of one file may take here."""
+    try:
+        memory = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    except (AttributeError, OSError, ValueError):  # a system that does not tell
+        memory = 0
+    return min(MOST_HELD_BYTES, max(memory // HELD_SHARE, MOST_HELD_BYTES // HELD_SHARE))
+
+
 class Holding:
     """Rows that are about to be held.
 
@@ -89,7 +131,7 @@ class Holding:
         as_they_are = [name for name in plain if source.schema.field(name).type != pa.string()]
         self._wanted = [place for place, name in enumerate(names) if name not in as_they_are]
         self._parts: list[list[Numbers]] | None = [] if isinstance(source, WatchedFile) else None
-        self._bytes = 0
+        self._room = held_bytes()
 
     def add(self, numbers: Sequence[Numbers], *, whole: bool) -> None:
         """Hold more rows; where they are too many, or not what they were, none are held.
@@ -100,8 +142,8 @@ class Holding:
         """
         if self._parts is not None:
             self._parts.append([numbers[place] for place in self._wanted])
-            self._bytes += sum(part.nbytes for part in self._parts[-1])
-            if not whole or self._bytes > HELD_BYTES:
+            self._room -= sum(part.nbytes for part in self._parts[-1])
+            if not whole or self._room < 0:
                 self._parts = None
 
     def done(self, values: Sequence[pa.Array]) -> None:
@@ -111,10 +153,11 @@ class Holding:
             values: The value of each number, by column.
         """
         if self._parts:
-            columns = [np.concatenate(parts) for parts in zip(*self._parts, strict=True)]
-            self._parts = None
+            lengths = [len(parts[0]) for parts in self._parts]
+            starts = np.cumsum([0, *lengths[:-1]])
             held = {}
-            for place, column in zip(self._wanted, columns, strict=True):
-                indices = to_arrow(column, column < 0 if column.min() < 0 else None)
-                held[self._names[place]] = pa.DictionaryArray.from_arrays(indices, values[place], safe=False)
-            _HELD[self._source] = HeldRows(held, len(columns[0]))
+            for place, parts in zip(self._wanted, zip(*self._parts, strict=True), strict=True):
+                dtype = np.result_type(*{part.dtype for part in parts})
+                held[self._names[place]] = HeldColumn(parts, starts, dtype, values[place])
+            self._parts = None
+            _HELD[self._source] = HeldRows(held, sum(lengths))
