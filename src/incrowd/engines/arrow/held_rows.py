@@ -44,7 +44,7 @@ class HeldColumn:
     values: pa.Array
 
     def slice(self, start: int, rows: int) -> pa.DictionaryArray:
-        """Some rows in a row; there must be as many."""
+        """Rows that follow each other; there must be as many."""
         place = int(np.searchsorted(self.starts, start, "right")) - 1
         begin = start - int(self.starts[place])
         found: list[Numbers] = []
