@@ -23,6 +23,7 @@ from incrowd.search.clustering.pool import (
     cheapest,
     freshen,
     put_share,
+    put_shares,
     weigh,
 )
 from incrowd.search.compiled import compiled_within
@@ -188,12 +189,7 @@ def _split_off(pool: Pool, forest: Forest, crowding: int, cluster: int, a: int, 
             pool.share_after[share], away = away, share
         share = after
     weigh(pool, forest, cluster)
-    while away >= 0:
-        after = pool.share_after[away]
-        row, amount = rows[pool.share_part[away]], pool.share_records[away]
-        target, _ = cheapest(pool, forest, row, amount, crowding, cluster, FARTHEST, pool.at[CLUSTERS])
-        put_share(pool, forest, away, target)
-        away = after
+    put_shares(pool, forest, away, crowding, cluster)
 
 
 @compiled_within
@@ -215,11 +211,6 @@ def dissolve(pool: Pool, forest: Forest, crowding: int, everything: int) -> int:
         share = pool.head[cluster]
         pool.size[cluster], pool.detail[cluster], pool.head[cluster] = 0, 0, -1
         freshen(pool, cluster)
-        while share >= 0:
-            after = pool.share_after[share]
-            row, amount = pool.rows[pool.share_part[share]], pool.share_records[share]
-            target, _ = cheapest(pool, forest, row, amount, crowding, cluster, FARTHEST, pool.at[CLUSTERS])
-            put_share(pool, forest, share, target)
-            share = after
+        put_shares(pool, forest, share, crowding, cluster)
         dissolved += 1
     return dissolved

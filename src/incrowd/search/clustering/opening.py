@@ -26,11 +26,10 @@ from incrowd.search.clustering.pool import (
     START,
     Pool,
     above,
-    cheapest,
     drawn,
     freshen,
     pool_cost,
-    put_share,
+    put_shares,
     weigh,
 )
 from incrowd.search.compiled import compiled_within
@@ -154,9 +153,4 @@ def _mend(pool: Pool, forest: Forest, needs: Needs, crowding: int, clusters: int
             first, share = False, pool.share_after[share]
             pool.at[LOOKS] += len(nodes)
         weigh(pool, forest, c)
-    while away >= 0:
-        after = pool.share_after[away]
-        row, amount = rows[pool.share_part[away]], pool.share_records[away]
-        target, _ = cheapest(pool, forest, row, amount, crowding, NONE, FARTHEST, pool.at[CLUSTERS])
-        put_share(pool, forest, away, target)
-        away = after
+    put_shares(pool, forest, away, crowding, NONE)

@@ -225,6 +225,17 @@ def put_share(pool: Pool, forest: Forest, share: int, target: int) -> None:
 
 
 @compiled_within
+def put_shares(pool: Pool, forest: Forest, share: int, crowding: int, but: int) -> None:
+    """Let a list of shares that are in no cluster any more join where each costs least, but not one cluster."""
+    while share >= 0:
+        after = pool.share_after[share]
+        row, amount = pool.rows[pool.share_part[share]], pool.share_records[share]
+        target, _ = cheapest(pool, forest, row, amount, crowding, but, FARTHEST, pool.at[CLUSTERS])
+        put_share(pool, forest, share, target)
+        share = after
+
+
+@compiled_within
 def freshen(pool: Pool, cluster: int) -> None:
     """Note that a cluster has changed."""
     place, fresh = pool.rank[cluster], pool.at[FRESH]
