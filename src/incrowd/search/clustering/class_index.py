@@ -171,6 +171,23 @@ def insert(tree: Tree, forest: Forest, classes: Classes, number: int) -> None:
 
 
 @compiled_within
+def twin(tree: Tree, forest: Forest, classes: Classes, nodes: Array) -> int:
+    """A class of the tree with these very values, -1 if there is none."""
+    links, rows, place = tree.links, classes.rows, 0
+    while links[place, ATTRIBUTE] >= 0:
+        place = _child(tree, forest, place, nodes[links[place, ATTRIBUTE]])
+    other = links[place, FIRST]
+    while other >= 0:
+        same = True
+        for a in range(len(nodes)):
+            same = same and rows[other, a] == nodes[a]
+        if same:
+            break
+        other = rows[other, -1]
+    return int(other)
+
+
+@compiled_within
 def _put(tree: Tree, classes: Classes, place: int, number: int) -> None:
     head = tree.links[place, FIRST]
     tree.home[number], tree.before[number], classes.rows[number, -1] = place, -1, head

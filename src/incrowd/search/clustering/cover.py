@@ -18,7 +18,8 @@ wrong neighbours (as clustering does) lose attributes that they could have kept.
 5. Destroy and repair. Over and over, a few classes near to each other are made anew, or one more is opened among them,
    and that is kept if it costs less, or at first little more (see `recovering`), for an `effort` that is counted in
    work, not by a clock; then there is another exchange. What was there before is released instead if all that
-   did not cost less.
+   did not cost less. For "dm" the loss counts here too: a unit of squared sizes as much as a k-th of a record that lost
+   everything. By sizes alone classes would lose what tells them apart, and those that are alike are one.
 
 With the objective "target" all of this is done to the table as its target sees it (see `purpose`).
 With a budget (`suppress`) records are then left out where that saves more than they had (see `leaving_out`). Where a
@@ -69,7 +70,7 @@ from incrowd.table.grouping import count
 WORK = 300_000_000  # tuples to look at over all rounds
 SWEEPS = 20
 LOOKING = 1_000  # classes that a search for the nearest looks at
-LOOKS = 480_000_000  # values to look at per unit of effort
+LOOKS = 600_000_000  # values to look at per unit of effort
 SMALL = 5_000  # tuples of a table for which several starts are tried
 MOSTLY = 100  # they are not tried where the rounds left less than one in so many records
 Numbers = npt.NDArray[np.int64]
@@ -158,7 +159,8 @@ def _counted(
     clustered = kernels.agglomerated(forest, roots, nodes + roots, counts, needs, run, BUCKET, LOOKING)
     parts = trace(number, table.counts, *clustered)
     other = None
-    by_size = crowding >= int(forest.detail[tuples[:1] + roots].sum())
+    everything = int(forest.detail[tuples[:1] + roots].sum())
+    by_size = crowding >= everything
     if by_size:  # KACA1 as printed keeps sizes small
         printed = forest_of(hierarchies, details(table.attributes, hierarchies, "height", Weights())[0])[0]
         other = _start_of_kaca(table, hierarchies, printed, roots, needs, run)
@@ -171,8 +173,9 @@ def _counted(
     if other is not None and measure(other) < measure(parts):
         parts, sweeps = exchange(parts=other)
     if effort and run.goes_on():
+        price = min(crowding, everything // requirement.least_size)  # by sizes alone, classes would soon be all alike
         anew, facts["renewed"] = _recover(
-            hierarchies, forest, roots, tuples, parts, needs, crowding, effort * LOOKS, run
+            hierarchies, forest, roots, tuples, parts, needs, price, effort * LOOKS, run
         )
         anew, _ = exchange(parts=anew)
         parts = anew if measure(anew) <= measure(parts) else parts

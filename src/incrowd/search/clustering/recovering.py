@@ -19,7 +19,7 @@ import numpy.typing as npt
 from incrowd.privacy.compiled import lacking
 from incrowd.run import Run
 from incrowd.search.clustering.choosing import below, taken
-from incrowd.search.clustering.class_index import insert, remove, reset
+from incrowd.search.clustering.class_index import insert, remove, reset, twin
 from incrowd.search.clustering.gathering import gathered
 from incrowd.search.clustering.opening import opened
 from incrowd.search.clustering.pool import CLUSTERS, FRESH, LOOKS, SHARES, pool_cost
@@ -135,7 +135,7 @@ def _try(state: Recovery, allowed: int) -> None:
     for _ in range(1 if opens else AGAIN):
         useful = _made(state, opens, hopeless)
         at[LOOKED] += pool.at[LOOKS]
-        after = pool_cost(pool, state.crowding)
+        after = pool_cost(pool, state.crowding) + _crowded(state, number)
         if useful and after <= limit:  # an equal one too: it may lead on
             at[IDLE] = 0 if after < before else at[IDLE]
             _replace(state, number, opens)
@@ -150,6 +150,22 @@ def _made(state: Recovery, opens: bool, most: int) -> bool:
         return opened(pool, state.forest, state.tuples, needs, crowding, everything, state.random, most)
     pool.at[CLUSTERS:] = 0
     return gathered(pool, state.forest, state.tuples, needs, crowding, everything, state.random, most)
+
+
+@compiled_within
+def _crowded(state: Recovery, taken: int) -> int:
+    """What it costs that clusters of the pool are one with classes outside of it."""
+    pool, cost = state.pool, np.int64(0)
+    for i in range(pool.at[FRESH] if state.crowding else 0):
+        cluster = pool.among[i]
+        if pool.size[cluster] == 0:
+            continue
+        other = twin(state.tree, state.forest, state.classes, pool.nodes[cluster])
+        for j in range(taken):
+            other = -1 if other == state.near[j] else other
+        if other >= 0:
+            cost += 2 * state.crowding * pool.size[cluster] * state.size[other]
+    return int(cost)
 
 
 @compiled_within
@@ -181,17 +197,20 @@ def _replace(state: Recovery, taken: int, opens: bool) -> None:
 
 @compiled_within
 def _create(state: Recovery, cluster: int) -> None:
-    """A class out of a cluster of the pool."""
+    """A class out of a cluster of the pool; where sizes count, it is one with the class that has the same values."""
     at, members, pool = state.at, state.members, state.pool
-    at[CLASSES_LEFT] -= 1
-    number = state.free_classes[at[CLASSES_LEFT]]
-    state.live[at[LIVE]], state.place[number] = number, at[LIVE]
-    at[LIVE] += 1
-    state.size[number], state.detail[number] = pool.size[cluster], pool.detail[cluster]
-    for a in range(len(state.roots)):
-        state.classes.rows[number, a] = pool.nodes[cluster, a]
-    insert(state.tree, state.forest, state.classes, number)
-    members.head[number], members.length[number] = -1, 0
+    number = np.int64(twin(state.tree, state.forest, state.classes, pool.nodes[cluster]) if state.crowding else -1)
+    if number < 0:
+        at[CLASSES_LEFT] -= 1
+        number = state.free_classes[at[CLASSES_LEFT]]
+        state.live[at[LIVE]], state.place[number] = number, at[LIVE]
+        at[LIVE] += 1
+        state.size[number], state.detail[number] = 0, pool.detail[cluster]
+        for a in range(len(state.roots)):
+            state.classes.rows[number, a] = pool.nodes[cluster, a]
+        insert(state.tree, state.forest, state.classes, number)
+        members.head[number], members.length[number] = -1, 0
+    state.size[number] += pool.size[cluster]
     share = pool.head[cluster]
     while share >= 0:
         at[ENTRIES_LEFT] -= 1
