@@ -14,18 +14,9 @@ import numpy.typing as npt
 
 from incrowd.privacy.compiled import Needs, could_be_two, is_good, lacking
 from incrowd.run import Run
-from incrowd.search.clustering.class_index import (
-    Classes,
-    Query,
-    Tree,
-    insert,
-    nearest,
-    new_classes,
-    new_query,
-    new_tree,
-    remove,
-)
+from incrowd.search.clustering.class_index import Classes, Tree, insert, new_classes, new_tree, remove
 from incrowd.search.clustering.forest import Forest
+from incrowd.search.clustering.nearest import Query, nearest, new_query
 from incrowd.search.compiled import compiled, compiled_within
 
 Array = npt.NDArray[Any]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from incrowd.search.clustering.agglomeration import draw
-from incrowd.search.clustering.class_index import nearest_some
+from incrowd.search.clustering.nearest import nearest_some
 from incrowd.search.clustering.pool import CLUSTERS, PARTS, SHARES, START
 from incrowd.search.clustering.recovery import LIVE, LOOKED, Recovery
 from incrowd.search.compiled import compiled_within

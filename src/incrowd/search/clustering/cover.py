@@ -174,9 +174,7 @@ def _counted(
         parts, sweeps = exchange(parts=other)
     if effort and run.goes_on():
         price = min(crowding, everything // requirement.least_size)  # by sizes alone, classes would soon be all alike
-        anew, facts["renewed"] = _recover(
-            hierarchies, forest, roots, tuples, parts, needs, price, effort * LOOKS, run
-        )
+        anew, facts["renewed"] = _recover(hierarchies, forest, roots, tuples, parts, needs, price, effort * LOOKS, run)
         anew, _ = exchange(parts=anew)
         parts = anew if measure(anew) <= measure(parts) else parts
     return parts, {**facts, "sweeps": sweeps}

@@ -12,19 +12,11 @@ import numpy.typing as npt
 
 from incrowd.privacy.needs import Needs
 from incrowd.run import Run
-from incrowd.search.clustering.class_index import (
-    Classes,
-    Query,
-    Tree,
-    insert,
-    nearest_some,
-    new_classes,
-    new_query,
-    new_tree,
-)
+from incrowd.search.clustering.class_index import Classes, Tree, insert, new_classes, new_tree
 from incrowd.search.clustering.exchange import BUCKET, LOOKED, PART, Sweep, best_class, new_sweep
 from incrowd.search.clustering.exchange import INSERTED as IN_SWEEP
 from incrowd.search.clustering.forest import Forest
+from incrowd.search.clustering.nearest import Query, nearest_some, new_query
 from incrowd.search.compiled import compiled
 
 Array = npt.NDArray[Any]

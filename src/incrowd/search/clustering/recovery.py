@@ -8,8 +8,9 @@ import numpy as np
 import numpy.typing as npt
 
 from incrowd.privacy.compiled import Needs
-from incrowd.search.clustering.class_index import Classes, Query, Tree, new_classes, new_query, new_tree
+from incrowd.search.clustering.class_index import Classes, Tree, new_classes, new_tree
 from incrowd.search.clustering.forest import Forest
+from incrowd.search.clustering.nearest import Query, new_query
 from incrowd.search.clustering.pool import Pool, meeting_of, new_pool
 from incrowd.search.compiled import compiled
 

@@ -54,6 +54,7 @@ def test_every_try_leaves_good_classes_that_are_known_exactly_and_in_the_end_cos
         assert (state.size[live] == sizes).all()
         assert (state.detail[live] == space.detail(nodes)).all()
         assert sizes.min() >= k
+        assert not crowding or len(np.unique(nodes, axis=0)) == len(nodes)  # where sizes count, no two are alike
         assert np.bincount(tuples, records).tolist() == table.counts.tolist()
         assert cost <= last
         last = cost
@@ -104,3 +105,12 @@ def test_more_effort_lowers_the_objective_and_is_the_same_however_it_is_cut(obje
     sizes = [np.bincount(m.part_classes, m.part_records) for m in (none.recoding.mapping, whole.recoding.mapping)]
     if objective == "dm":
         assert (sizes[1] ** 2).sum() < (sizes[0] ** 2).sum()
+
+
+@pytest.mark.parametrize("k", [3, 10])
+def test_with_sizes_as_the_objective_they_are_smaller_than_where_the_loss_counts_more(k):
+    table, wanted = table_of(4, 400), needed(k)
+    found = [cover(table, wanted, Run(), objective=objective, effort=1) for objective in ("dm", "mix", "ncp")]
+    sizes = [np.bincount(each.recoding.mapping.part_classes, each.recoding.mapping.part_records) for each in found]
+    dm, mix, ncp = (int((each**2).sum()) for each in sizes)
+    assert dm <= mix <= ncp
