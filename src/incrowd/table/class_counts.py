@@ -48,18 +48,27 @@ class Histogram:
             size: Number of groups.
             kept: The tuples that count; all if None.
         """
-        one_each = self.one_each
-        weights = None if kept is None and len(self.counts) == self.records else self.counts
+        one_each, several = self.one_each, self._several
+        weights = None if several is not None else self.counts
         if kept is not None:
             weights = self.counts * (kept if one_each else kept[self.tuples])
 
-        def keys(part: slice) -> tuple[Codes, Counts | None]:
+        def keys(part: slice | Codes) -> tuple[Codes, Counts | None]:
             made = (groups[part] if one_each else groups.take(self.tuples[part])).astype(np.int64)
             made *= self.width
             made += self.codes[part]
             return made, None if weights is None else weights[part]
 
-        return tallied(len(self.counts), size * self.width, keys).reshape(size, self.width)
+        found = tallied(len(self.counts), size * self.width, keys)
+        if weights is None and several is not None and len(several):
+            found += count(keys(several)[0], len(found), self.counts[several] - 1)
+        return found.reshape(size, self.width)
+
+    @cached_property
+    def _several(self) -> Codes | None:
+        """The entries of more than one record, where these are few: the others are counted faster without weights."""
+        found = np.flatnonzero(self.counts != 1)
+        return found if len(found) * 8 <= len(self.counts) else None
 
     @cached_property
     def one_each(self) -> bool:

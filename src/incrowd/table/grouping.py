@@ -165,21 +165,50 @@ def group(columns: Sequence[Codes], widths: Sequence[int]) -> tuple[Codes, Codes
     return groups, order[starts]
 
 
-def totals(
+def distinct_rows(
     columns: Sequence[Codes], widths: Sequence[int], weights: npt.NDArray[Any] | None
-) -> tuple[Codes, npt.NDArray[Any]]:
+) -> tuple[list[Codes], npt.NDArray[Any]]:
     """Count the distinct rows of some columns of codes.
 
     Returns:
-        For each distinct row one that is equal to it, the same as in `group`, and how many such rows there are, or what
-        they weigh.
+        The distinct rows in ascending order, column by column, and how many rows are equal to each, or their weight.
     """
+    room = math.prod(widths)
     if _are_few(columns, widths):
-        keys, first = _firsts(columns, widths)
-        present = first >= 0
-        return first[present], count(keys, len(first), weights)[present]
+
+        def keys(part: slice) -> tuple[Codes, npt.NDArray[Any] | None]:
+            some = [column[part] for column in columns]
+            return _packed(some, widths, np.dtype(np.int64)), None if weights is None else weights[part]
+
+        counts = tallied(len(columns[0]), room, keys)
+        present = np.flatnonzero(counts)
+        return _unpacked(present, columns, widths), counts[present]
+    if weights is None and room <= 1 << 62:  # then keys need not be followed to their rows
+        in_order = ascending(_packed(columns, widths, np.min_scalar_type(room)), room)
+        starts = np.flatnonzero(changes([in_order]))
+        return _unpacked(in_order[starts], columns, widths), np.diff(np.append(starts, len(in_order)))
     order, starts = sort_tuples(columns, widths)
-    return order[starts], summed(weights, order, starts)
+    return [column.take(order[starts]) for column in columns], summed(weights, order, starts)
+
+
+def _packed(columns: Sequence[Codes], widths: Sequence[int], kind: np.dtype[Any]) -> Codes:
+    """A key for each row."""
+    keys = columns[0].astype(kind)
+    for column, width in zip(columns[1:], widths[1:], strict=True):
+        if width > 1:
+            keys *= kind.type(width)
+            keys += column.astype(kind, copy=False)
+    return keys
+
+
+def _unpacked(keys: Codes, columns: Sequence[Codes], widths: Sequence[int]) -> list[Codes]:
+    """The rows that have some keys, in the types of their columns."""
+    found: list[Codes] = []
+    for column, width in zip(reversed(columns), reversed(widths), strict=True):
+        above = keys // keys.dtype.type(width)
+        found.append((keys - above * keys.dtype.type(width)).astype(column.dtype))
+        keys = above
+    return found[::-1]
 
 
 def _are_few(columns: Sequence[Codes], widths: Sequence[int]) -> bool:
@@ -189,11 +218,7 @@ def _are_few(columns: Sequence[Codes], widths: Sequence[int]) -> bool:
 
 def _firsts(columns: Sequence[Codes], widths: Sequence[int]) -> tuple[Codes, Codes]:
     """A key for each row, and for each key the first row that has it, or -1."""
-    keys = np.zeros(len(columns[0]), np.int64)
-    for column, width in zip(columns, widths, strict=True):
-        if width > 1:
-            keys *= width
-            keys += column
+    keys = _packed(columns, widths, np.dtype(np.int64))
     first = np.full(math.prod(widths), -1)
     first[keys[::-1]] = np.arange(len(keys) - 1, -1, -1)
     return keys, first

@@ -74,3 +74,10 @@ class TestHistogram:
         """One tuple has two values, another none."""
         found = histogram_of({(0, 0): 1, (0, 1): 1}, size=2).table(np.array([0, 1]), 2)
         assert found.tolist() == [[1, 1, 0], [0, 0, 0]]
+
+    @given(st.lists(st.integers(0, GROUPS - 1), min_size=24, max_size=24), st.integers(2, 5))
+    def test_a_few_entries_of_several_records_among_many_of_one(self, groups, several):
+        counted = {(tuple_, tuple_ % 3): 1 for tuple_ in range(24)} | {(7, 1): several, (9, 0): several + 1}
+        expected = grouped(counted, groups, None)
+        found = histogram_of(counted, size=24).table(np.array(groups), GROUPS)
+        assert found.tolist() == [[expected[group, value] for value in range(len(VALUES))] for group in range(GROUPS)]

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from incrowd.table.grouping import ascending, changes, count, group, order_of, sort_tuples, totals
+from incrowd.table.grouping import ascending, changes, count, distinct_rows, group, order_of, sort_tuples
 
 
 class TestSortTuples:
@@ -65,15 +65,18 @@ class TestGroup:
         assert [distinct[number] for number in groups] == rows
         assert [rows[first] for first in firsts] == distinct
 
-    @pytest.mark.parametrize("widths", [(4, 10), (4 << 20, 10 << 20)], ids=["all combinations", "sorted"])
+    @pytest.mark.parametrize("widths", [(4, 10), (4 << 20, 10 << 20), (4 << 40, 10 << 20), (4 << 40, 10 << 40)])
     @given(rows=pairs)
-    def test_totals_are_those_of_the_groups(self, rows, widths):
+    def test_distinct_rows_ascend_with_how_many_there_are_or_what_they_weigh(self, rows, widths):
         columns = [np.array(column) for column in zip(*rows, strict=True)]
-        groups, firsts = group(columns, widths)
-        for weights in (None, np.arange(len(rows)) * 2.0):
-            found, counted = totals(columns, widths, weights)
-            assert found.tolist() == firsts.tolist()
-            assert counted.tolist() == count(groups, len(firsts), weights).tolist()
+        for weights in (None, np.arange(1, len(rows) + 1) * 2.0):
+            weighed = Counter()
+            for row, weight in zip(rows, [1] * len(rows) if weights is None else weights.tolist(), strict=True):
+                weighed[row] += weight
+            found, counted = distinct_rows(columns, widths, weights)
+            assert list(zip(*(column.tolist() for column in found), strict=True)) == sorted(weighed)
+            assert counted.tolist() == [weighed[row] for row in sorted(weighed)]
+            assert [column.dtype for column in found] == [column.dtype for column in columns]
 
 
 class TestCount:

@@ -90,14 +90,14 @@ class Grouping:
         _, numbers, size = self._present(take(self._groups, rows), width)
         return Groups(rows, numbers, size, None if self._weights is None else take(self._weights, rows))
 
-    def keep(self, rows: Codes, weights: Weights) -> None:
-        """Go on with some records, at least one of every group, each of which stands for others of its group too.
+    def keep(self, groups: Codes, weights: Weights) -> None:
+        """Go on with fewer records, at least one of every group, each of which stands for others of its group too.
 
         Args:
-            rows: The records.
+            groups: The group of each of them.
             weights: What each of them weighs with those that it stands for.
         """
-        self._groups, self._weights = self._groups.take(rows), weights
+        self._groups, self._weights = groups, weights
 
     def of(self, parts: Sequence[Rows]) -> Groups:
         """The groups, as they are now, of all records in some parts, or more; a part has all records of its groups."""

@@ -14,7 +14,7 @@ import numpy as np
 
 from incrowd.search.top_down.groups import Rows, Weights, take
 from incrowd.table.compressed import CompressedTable
-from incrowd.table.grouping import Codes, totals
+from incrowd.table.grouping import Codes, distinct_rows
 
 _MANY = 1 << 14  # records that are worth the effort
 _SAMPLED = 16  # one record of so many is looked at first
@@ -43,6 +43,13 @@ class Records:
             self._starts = np.concatenate([[0], np.bincount(self.codes, minlength=self.size).cumsum()])
         return self._order[self._starts[start] : self._starts[stop]]
 
+    def parts(self, edges: Codes) -> tuple[Rows, Codes]:
+        """The records with a code between the first edge and the last, and between which two edges each is."""
+        rows, parts = self.under(int(edges[0]), int(edges[-1])), np.arange(len(edges) - 1)
+        if self._starts is None or isinstance(rows, slice):
+            return rows, np.repeat(parts, np.diff(edges)).take(self.codes)
+        return rows, np.repeat(parts, np.diff(self._starts[edges]))  # they are in the order of their codes
+
 
 def records_by(codes: Mapping[int, Codes], size: int) -> dict[int, Records]:
     """The records of an attribute by quasi-identifier; where these have the same records, they share what is made."""
@@ -58,12 +65,13 @@ def records_of(table: CompressedTable, *, counted: bool) -> tuple[Sequence[Codes
     """
     if counted or table.weights is None or table.records > 1.2 * len(table.counts):
         return table.codes, table.weights
-    tuples = np.repeat(np.arange(len(table.counts)), table.counts)  # then places are taken, faster than repeating each
-    return [column.take(tuples) for column in table.codes], None
+    several = np.flatnonzero(table.counts > 1)
+    more = np.repeat(several, table.counts[several] - 1)  # the rest of their records comes last
+    return [np.concatenate([column, column.take(more)]) for column in table.codes], None
 
 
-def merged(columns: Sequence[Codes], widths: Sequence[int], weights: Weights) -> tuple[Codes, Weights] | None:
-    """For each distinct record one that stands for it, and their weights; None where it would not pay.
+def merged(columns: Sequence[Codes], widths: Sequence[int], weights: Weights) -> tuple[list[Codes], Weights] | None:
+    """The distinct records, column by column, and their weights; None where it would not pay.
 
     Args:
         columns: What tells records apart.
@@ -73,7 +81,7 @@ def merged(columns: Sequence[Codes], widths: Sequence[int], weights: Weights) ->
     if len(columns[0]) < _MANY:
         return None
     some = [column[::_SAMPLED] for column in columns]
-    if len(totals(some, widths, None)[0]) > _DISTINCT * len(some[0]):
+    if len(distinct_rows(some, widths, None)[1]) > _DISTINCT * len(some[0]):
         return None
-    firsts, counted = totals(columns, widths, weights)
-    return firsts, counted.astype(np.float64)
+    found, counted = distinct_rows(columns, widths, weights)
+    return found, counted.astype(np.float64)

@@ -137,11 +137,8 @@ class RangeRefiner:
 
     def parts(self, place: int, requirement: int) -> tuple[Rows, Codes, int]:
         """The records in the range, and the child that each lies under."""
-        edges, records = self._ranges[place].edges, self._records[requirement]
-        start, width = int(edges[0]), len(edges) - 1
-        rows = records.under(start, int(edges[-1]))
-        child_of_code = np.repeat(np.arange(width), np.diff(edges))
-        return rows, child_of_code.take(records.of(rows) - records.codes.dtype.type(start)), width
+        edges = self._ranges[place].edges
+        return *self._records[requirement].parts(edges), len(edges) - 1
 
     def refine(self, place: int) -> None:
         """Replace a candidate by its children."""

@@ -216,9 +216,9 @@ class _Search(Search):
         found = merged([groups.numbers, *(codes[i] for i in live)], [groups.size, *sizes], groups.weights)
         if found is None:
             return False
-        rows, weights = found
-        self._groupings[requirement].keep(rows, weights)
-        self._codes[requirement] = {index: codes[index].take(rows) for index in live}
+        (kept, *columns), weights = found
+        self._groupings[requirement].keep(kept, weights)
+        self._codes[requirement] = dict(zip(live, columns, strict=True))
         for index in live:
             self.refiners[index].read(requirement, self._codes[requirement][index])
         return True

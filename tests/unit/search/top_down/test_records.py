@@ -19,12 +19,10 @@ from incrowd.search.top_down.records import merged
 class TestMerged:
     def test_equal_records_are_one_with_their_weights(self):
         columns = [np.arange(40_000) % 7, np.arange(40_000) % 3]
-        rows, weights = merged(columns, [7, 3], None)
-        assert sorted(zip(columns[0][rows], columns[1][rows], strict=True)) == [
-            (a, b) for a in range(7) for b in range(3)
-        ]
-        assert weights.sum() == 40_000
-        assert weights[0] == np.count_nonzero((columns[0] == columns[0][rows[0]]) & (columns[1] == columns[1][rows[0]]))
+        found, weights = merged(columns, [7, 3], None)
+        rows = [(a, b) for a in range(7) for b in range(3)]
+        assert list(zip(*(column.tolist() for column in found), strict=True)) == rows
+        assert weights.tolist() == [np.count_nonzero((columns[0] == a) & (columns[1] == b)) for a, b in rows]
 
     def test_weights_add_up(self):
         _, weights = merged([np.zeros(20_000, np.uint8)], [1], np.full(20_000, 3.0))
