@@ -45,9 +45,8 @@ if TYPE_CHECKING:
     from incrowd.taxonomies.domains import Domain
     from incrowd.taxonomies.rules import Bounds, Flat, Frequent, Intervals, Prefix
     from incrowd.taxonomies.taxonomy import Taxonomy
+    from incrowd.version import __version__
     from incrowd.witness import Verification
-
-    __version__: str
 
 _HOMES = {
     "anonymize": "pipeline",
@@ -97,6 +96,7 @@ _HOMES = {
     "InfeasibleError": "errors",
     "TimeLimitError": "errors",
     "CancelledError": "errors",
+    "__version__": "version",
 }
 
 __all__ = [  # noqa: RUF022  (what to do, what to say, what comes back, what may go wrong)
@@ -155,10 +155,6 @@ __all__ = [  # noqa: RUF022  (what to do, what to say, what comes back, what may
 def __getattr__(name: str) -> Any:
     if name == "datasets":
         return import_module("incrowd.datasets")
-    if name == "__version__":
-        from importlib.metadata import version
-
-        return version("incrowd")
     if name not in _HOMES:
         raise AttributeError(f"module 'incrowd' has no attribute '{name}'")
     value = getattr(import_module(f"incrowd.{_HOMES[name]}"), name)

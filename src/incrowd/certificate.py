@@ -12,7 +12,6 @@ import hmac
 import platform
 import secrets
 from dataclasses import dataclass, field
-from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -30,6 +29,7 @@ from incrowd.schemas.shapes import (
     Text,
     Whole,
 )
+from incrowd.version import __version__
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -134,7 +134,7 @@ class Certificate:
         import numpy as np  # to read a certificate takes neither
         import pyarrow as pa
 
-        versions = {"incrowd": version("incrowd"), "numpy": np.__version__, "pyarrow": pa.__version__}
+        versions = {"incrowd": __version__, "numpy": np.__version__, "pyarrow": pa.__version__}
         versions["python"] = platform.python_version()
         secret = Commitment.to(original, salt)
         found = policy.to_json(), verification.to_json()

@@ -7,12 +7,12 @@ import json
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
-from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
 from incrowd.policy.policy import Policy
 from incrowd.taxonomies.taxonomy import Taxonomy
+from incrowd.version import __version__
 
 DONE, FAILED, TIME_LIMIT = "done", "failed", "time limit"
 
@@ -71,7 +71,7 @@ def key_of(policy: Policy, **facts: Any) -> str:
         column: [list(tree.labels), tree.parent.tolist()] if isinstance(tree, Taxonomy) else repr(tree)
         for column, tree in policy.taxonomies.items()
     }
-    known = {"incrowd": version("incrowd"), "policy": policy.to_json(), "taxonomies": trees, **facts}
+    known = {"incrowd": __version__, "policy": policy.to_json(), "taxonomies": trees, **facts}
     return hashlib.sha256(json.dumps(known, sort_keys=True, default=repr).encode()).hexdigest()
 
 

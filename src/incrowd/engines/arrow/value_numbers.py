@@ -32,10 +32,13 @@ class ValueNumbers:
         self._last: pa.Array | None = None  # the dictionary of the last rows,
         self._code_of: Codes = np.empty(0, np.int8)  # and the number of each of its values
         self.values: pa.Array | None = None
-        self._whole: WholeNumbers | None = None  # where they are
+        self._whole: WholeNumbers | None = None  # where they are, if they are known,
+        self._looked_for_whole = False  # and whether that was looked for since there were new ones
 
     def codes(self, column: pa.Array) -> Codes:
         """The number of each value of a column, in the next rows."""
+        if self.values is not None and not self._looked_for_whole:  # not before: there may be no more rows
+            self._whole, self._looked_for_whole = WholeNumbers.of(self.values), True
         if self._whole is not None and (found := self._whole.find(column)) is not None:
             self._last, self._may_lack, self.exact = None, False, True
             return found
@@ -50,7 +53,7 @@ class ValueNumbers:
         present = ~is_missing(dictionary, self._missing)
         numbers = self._number(dictionary.filter(to_arrow(present)))
         assert self.values is not None
-        self._whole = WholeNumbers.of(self.values)
+        self._looked_for_whole = False
         code_of = np.full(len(present) + 1, -1, np.min_scalar_type(-len(self.values) - 1))
         code_of[:-1][present] = numbers
         self.exact = bool(present.all())
