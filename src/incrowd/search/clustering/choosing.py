@@ -13,6 +13,7 @@ from incrowd.search.compiled import compiled_within
 MOST_RECORDS = 4096
 DRAWS = 3  # classes drawn for a try; it begins in the one that has lost most
 WORK_OF_QUERY, WORK_OF_FOUND = 9000, 100  # what a query counts, and each class that it finds, in looks at a value
+USUAL, WORK_OF_MORE = 10_000, 5  # values that a query looks at for that at most, and what each more of them counts
 
 
 @compiled_within
@@ -39,8 +40,8 @@ def taken(state: Recovery, classes_at_most: int, parts_at_most: int) -> int:
     for a in range(len(state.roots)):
         classes.rows[last, a] = state.tuples[members.tuples[entry], a]
     most = 2 + below(state, classes_at_most - 2)
-    nearest_some(state.tree, state.forest, classes, state.query, last, found[:most], state.far[:most])
-    at[LOOKED] += WORK_OF_QUERY + WORK_OF_FOUND * most
+    looked = nearest_some(state.tree, state.forest, classes, state.query, last, found[:most], state.far[:most])
+    at[LOOKED] += WORK_OF_QUERY + WORK_OF_FOUND * most + WORK_OF_MORE * max(0, looked - USUAL)
     pool = state.pool
     pool.at[:] = 0
     _pour(state, home)

@@ -164,21 +164,22 @@ def _descend(tree: Tree, query: Query, detail: Array, place: int, bound: int, be
 @compiled_within
 def nearest_some(
     tree: Tree, forest: Forest, classes: Classes, query: Query, number: int, found: Array, far: Array
-) -> None:
+) -> int:
     """The classes with the smallest distances to a class, where all records of both take part.
 
     `found` and `far` get the nearest and their distances, in order; of equals the one with the smallest key comes
-    first; -1 where there are no more.
+    first; -1 where there are no more. Returns how many values were looked at.
     """
     rows, keys, width = classes.rows, classes.key, classes.rows.shape[1] - 2
     own, most = int(rows[number, width]), len(found)
     _aim(query, forest, rows[number, :width])
     links, detail, stack, bounds = tree.links, forest.detail, query.stack, query.bounds
-    found[:], far[:] = -1, FARTHEST
+    found[:], far[:], looked = -1, FARTHEST, 0
     stack[0], bounds[0], height = 0, 0, 1
     while height:
         height -= 1
         place, bound = stack[height], bounds[height]
+        looked += 1
         if bound > far[most - 1]:
             continue
         if links[place, ATTRIBUTE] >= 0:
@@ -192,6 +193,7 @@ def nearest_some(
                     distance += _term(query, detail, a, rows[other, a], own, size, True)
                     if distance > worst:
                         break
+            looked += a + 1
             if other != number and distance <= worst:
                 at = most
                 while at and (
@@ -204,3 +206,4 @@ def nearest_some(
                 if at < most:
                     found[at], far[at] = other, distance
             other = rows[other, width + 1]
+    return looked
