@@ -136,7 +136,8 @@ def _same_file(certificate: Certificate, source: Source) -> Claim:
 
 def _columns(certificate: Certificate, source: Source) -> Iterator[Claim]:
     """No column that was to be dropped is there."""
-    dropped = [*certificate.policy.get("identifiers", ()), *filter(None, [certificate.policy.get("unit")])]
+    identifiers, unit = certificate.policy.get("identifiers", ()), certificate.policy.get("unit")
+    dropped = list(dict.fromkeys([*identifiers, *filter(None, [unit])]))  # a unit may be named as an identifier too
     if dropped:
         left = [name for name in dropped if name in source.columns]
         found = f"still there: {', '.join(left)}" if left else "they are not there"

@@ -124,6 +124,11 @@ class TestCheck:
         found = incrowd.check_certificate(certificate, release.data.drop_columns("who"))
         assert [claim.holds for claim in found.claims if "people" in claim.claim] == [None]
 
+    def test_a_unit_that_is_an_identifier_too_is_named_once(self):
+        release = incrowd.anonymize(people(), **POLICY, unit="name")
+        claims = [claim.claim for claim in incrowd.check_certificate(release.certificate, release.data).claims]
+        assert "these columns were dropped: name" in claims
+
     def test_a_frame(self):
         release = incrowd.anonymize(people(), **POLICY)
         assert incrowd.check_certificate(release.certificate, release.data).holds

@@ -176,6 +176,7 @@ def _see(column: CountedColumn, tokens: Sequence[str]) -> _Seen:
         _sample(values) if kind != kinds.STRUCTURE else (),
         low,
         high,
+        column.records - int(counts.sum()),
     )
     return _Seen(values, counts, scale, numbers, weights, declared, facts, findings_of(facts))
 

@@ -63,6 +63,7 @@ class Facts:
         sample: Some of the distinct values, as text.
         low: The lowest number, of numbers.
         high: The highest number, of numbers.
+        missing: Records that have no value.
     """
 
     name: str
@@ -74,6 +75,12 @@ class Facts:
     sample: tuple[str, ...]
     low: float = 0
     high: float = 0
+    missing: int = 0
+
+    @property
+    def is_constant(self) -> bool:
+        """Whether all records are alike in it: not where some have no value, nor where there is only one record."""
+        return self.distinct == 1 and self.missing == 0 and self.present > 1
 
     @property
     def are_many(self) -> bool:
@@ -107,7 +114,9 @@ def warning_of(name: str, findings: Sequence[Finding]) -> str | None:
 
 def _of_counts(facts: Facts, first: Finding | None) -> Iterator[Finding]:
     if facts.is_near_unique:
-        yield Finding("near-unique", f"{_percent(facts.once, facts.present)} of the records are alone with their value")
+        records = "records with a value" if facts.missing else "records"
+        alone = f"{_percent(facts.once, facts.present)} of the {records} are alone with their value"
+        yield Finding("near-unique", alone)
     if first is not None and first.kind == "id" and facts.distinct < facts.present:
         yield Finding(
             "repeats",

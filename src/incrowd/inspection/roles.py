@@ -33,7 +33,7 @@ def role_of(facts: Facts, findings: Sequence[Finding]) -> ProposedRole:
     target = 2 <= facts.distinct <= 20 and facts.suggests("target")
     if facts.kind == STRUCTURE:
         return ProposedRole(IDENTIFIER, "it holds lists, structures or bytes, which cannot be generalized")
-    if facts.kind == NOTHING or facts.distinct <= 1:
+    if facts.kind == NOTHING or facts.is_constant:
         return ProposedRole(INSENSITIVE, "it has no value" if facts.distinct == 0 else "all its values are the same")
     if direct := next((kind for kind in DIRECT if kind in reasons), None):
         return ProposedRole(IDENTIFIER, reasons[direct])

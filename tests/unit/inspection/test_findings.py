@@ -2,8 +2,10 @@
 
 import random
 
+import pyarrow as pa
 import pytest
 
+import incrowd
 from incrowd.inspection.findings import Facts, findings_of
 from incrowd.inspection.roles import role_of
 from incrowd.inspection.words import suggests, words_of
@@ -138,6 +140,21 @@ def test_columns_that_say_nothing():
     assert looks("x", ["same"] * 30) == ([], "insensitive")
     assert looks("x", [], "nothing") == ([], "insensitive")
     assert looks("x", [], "structure", 30) == ([], "identifier")
+
+
+def test_one_value_that_only_some_records_have_tells_them_apart():
+    flag = incrowd.inspect(pa.table({"age": [30] * 40, "transplant": ["yes"] * 2 + [None] * 38})).column("transplant")
+    assert (flag.distinct, flag.missing, flag.role.name) == (1, 38, "quasi-identifier")
+
+
+def test_a_single_record_is_not_like_others():
+    assert looks("x", ["same"]) == ([], "quasi-identifier")
+
+
+def test_who_is_alone_is_counted_among_records_with_a_value():
+    numbers = incrowd.inspect(pa.table({"x": [*map(str, range(30)), *[None] * 70]})).column("x")
+    assert "100 % of the records with a value are alone" in numbers.findings[-1].reason
+    assert numbers.alone == 0.3
 
 
 def test_findings_never_show_a_value():
