@@ -20,7 +20,7 @@ from incrowd.release_files import ReleaseFiles
 from incrowd.report.labels import EMPTY, meaning, shown
 from incrowd.report.markdown import markdown_of
 from incrowd.report.page import all_charts, html_of
-from incrowd.report.public import NOT_PROMISED, UNPROTECTED
+from incrowd.report.public import NOT_PROMISED, SEVERAL_RECORDS, UNPROTECTED
 from incrowd.report.schema import shape_of
 from incrowd.report.summary import DOCUMENT, public_summary, summary_of
 from incrowd.search.registry import METHODS
@@ -121,7 +121,7 @@ def check_public(summary, rows, certificate):
     names = certificate.policy["quasi_identifiers"][0]["attributes"]
     recount = Recount(rows, names, certificate.policy["sensitive"])
     certified = set(map(repr, everything_in(certificate.to_json())))
-    numbers, texts = set(recount.numbers()), {*recount.texts(), *NOT_PROMISED, UNPROTECTED, *FIXED}
+    numbers, texts = set(recount.numbers()), {*recount.texts(), *NOT_PROMISED, SEVERAL_RECORDS, UNPROTECTED, *FIXED}
     for path, value in leaves({key: value for key, value in summary.items() if key not in DOCUMENT.head()}):
         if path[-1] in ("digest", "promise", "policy") or "bins" in path or path[-1] == "released":
             continue  # looked at below
@@ -200,6 +200,15 @@ def test_promises_about_sensitive_columns(method, words):
         assert ("income" in summary["safe"]["promise"]) == bool(words)
         assert (UNPROTECTED in summary["safe"]["not_promised"]) == (not words)
         assert len(summary["safe"]["requirements"]) == 1 + len(words)
+
+
+@pytest.mark.parametrize("public", [False, True], ids=["steward", "public"])
+def test_risks_count_records_where_people_have_several(public):
+    table = pa.table({"who": [f"p{n // 2}" for n in range(40)], "age": [20 + n % 4 for n in range(40)]})
+    by_people = incrowd.anonymize(table, quasi_identifiers=["age"], k=3, unit="who")
+    by_records = incrowd.anonymize(table, quasi_identifiers=["age"], k=3, identifiers=["who"])
+    assert SEVERAL_RECORDS in summary_of(by_people, for_public=public)["safe"]["not_promised"]
+    assert SEVERAL_RECORDS not in summary_of(by_records, for_public=public)["safe"]["not_promised"]
 
 
 @pytest.mark.parametrize("method", ["tdr", "cover"])

@@ -41,6 +41,10 @@ UNPROTECTED = (
     "A crowd hides who somebody is, not what all of the crowd have in common; nothing was asked for about sensitive "
     "values, so look at the crowds that share one value."
 )
+SEVERAL_RECORDS = (
+    "Risks and the sizes of crowds count records, and people may have several: whoever has half of the records of a "
+    "crowd is found by every second guess, however many people stand in it."
+)
 
 
 @dataclass(frozen=True)
@@ -106,6 +110,7 @@ def safe(published: Published) -> dict[str, Any]:
     """Is it safe: the promise, what was reached, and what the crowds are like."""
     found = published.certificate.verification
     unprotected = bool(published.sensitive) and not published.policy.get("protections")
+    several = published.policy.get("unit") is not None
     return {
         "promise": _promise(published),
         "holds": found["holds"],
@@ -127,7 +132,7 @@ def safe(published: Published) -> dict[str, Any]:
         "risks": [risk_figures(risk) for risk in published.risks],
         "homogeneity": [row for risk in published.risks for row in homogeneity(risk)],
         "untouched": _names(published.certificate.untouched),
-        "not_promised": [*([UNPROTECTED] if unprotected else []), *NOT_PROMISED],
+        "not_promised": [*[UNPROTECTED] * unprotected, *[SEVERAL_RECORDS] * several, *NOT_PROMISED],
     }
 
 
