@@ -39,6 +39,10 @@ KEPT_ORDER = (
     "rows keep their order: whoever knows how the original table was sorted can tell more of a person than the "
     "released values say"
 )
+NO_BOUND = (
+    "no bound was proven: there is none where records may be left out, columns have priorities or a target is the "
+    "objective, nor where it would take too long"
+)
 
 
 def anonymize(
@@ -206,6 +210,8 @@ def release_of(
         notes.append(f"the target '{policy.target}' has many numbers; they count as {bins} ranges of about equal size")
     if early := found.facts.get("stopped") if run.ended_early else None:
         notes.append(f"the search was stopped early ({early}); the release is the best one found by then")
+    if policy.options.get("proof") == "bound" and "bound" not in found.facts:
+        notes.append(NO_BOUND)
     if policy.keep_order:
         notes.append(KEPT_ORDER)
     return Release(policy, source, table, replace(found, recoding=recoding), tuple(notes), engine)

@@ -39,9 +39,10 @@ def write_help(command: Any, context: Any, formatter: Formatter) -> None:
     usage = " ".join([context.command_path, *places, *required, *kinds])
     formatter.write(f"{typer.style('Usage:', bold=True)} {usage}\n{_paragraphs(command.help or '', width)}\n")
     rows = [(name, argument.help or "") for name, argument in zip(names, arguments, strict=True)]
-    for title, listed in _sections([*options, *_help_option(command, context)]):
-        own = rows if title in (FILES, _OTHER) else []
-        formatter.write(_section(title, [*own, *listed], width))
+    sections = dict(_sections([*options, *_help_option(command, context)]))
+    home = FILES if sections.get(FILES) else _OTHER  # of the arguments
+    for title, listed in sections.items():
+        formatter.write(_section(title, [*(rows if title == home else []), *listed], width))
 
 
 def write_commands(commands: Sequence[tuple[str, str]], formatter: Formatter) -> None:

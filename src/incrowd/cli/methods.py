@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Iterator
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from incrowd.cli.help import WIDEST
 from incrowd.cli.messages import user_errors
 from incrowd.cli.options import complete_method
+
+if TYPE_CHECKING:
+    from incrowd.search.method import Method
 
 _NO_BREAK = "\N{NO-BREAK SPACE}"
 _NAME = "A method; without one, all are listed."
@@ -46,7 +49,7 @@ def explained(name: str) -> Iterator[str]:
         "kind": "local: equal records may be released differently" if method.local else "global: one value, one label",
         "several quasi-identifiers": _yes(method.several),
         "records may be left out": "with --suppress" if "suppress" in method.options else "no",
-        "time limit": "releases the best that it has by then" if method.anytime else "fails when it is over",
+        "time limit": _at_time_limit(method),
     }
     for word, text in abilities.items():
         yield f"  {word:<28}{text}"
@@ -60,6 +63,12 @@ def explained(name: str) -> Iterator[str]:
         shown = "" if default is None else f" (default:{_NO_BREAK}{_shown(default)})"
         yield _indented(f"  --{option.replace('_', '-'):<26}{about.about}{choices}{shown}", 30)
     yield "\nIn Python and in release.toml the same words with _ instead of -."
+
+
+def _at_time_limit(method: Method) -> str:
+    if method.anytime_later:
+        return "releases the best so far; fails before every class is large enough"
+    return "releases the best that it has by then" if method.anytime else "fails when it is over"
 
 
 def _indented(text: str, indent: int) -> str:

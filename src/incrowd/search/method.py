@@ -53,6 +53,7 @@ class Method:
         fixed: Options that make it this method.
         several: Whether it can satisfy several quasi-identifiers.
         anytime: Whether it can stop at any moment and give the best that it has.
+        anytime_later: Whether it can as soon as every class is good; it then sets `run.anytime` itself.
         local: Whether equal records may be released differently.
     """
 
@@ -62,6 +63,7 @@ class Method:
     fixed: Mapping[str, Any] = field(default_factory=dict)
     several: bool = True
     anytime: bool = False
+    anytime_later: bool = False
     local: bool = False
 
     def __call__(

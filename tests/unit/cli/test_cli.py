@@ -216,6 +216,13 @@ def test_methods_tells_defaults():
     assert "with --suppress" in run("methods", "bug").stdout
 
 
+def test_methods_tells_what_a_time_limit_does():
+    told = {name: run("methods", name).stdout for name in ("cover", "tdr", "datafly")}
+    assert "releases the best so far; fails before every class" in told["cover"]
+    assert "releases the best that it has by then\n" in told["tdr"]
+    assert "fails when it is over" in told["datafly"]
+
+
 def test_methods_that_do_not_exist():
     result = run("methods", "covr")
     assert result.exit_code == 2

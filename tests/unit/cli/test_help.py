@@ -54,6 +54,11 @@ def test_every_command_has_short_help(command, columns):
     assert text == CliRunner(env={"COLUMNS": str(columns)}).invoke(app, [command, "--help"]).stdout
 
 
+@pytest.mark.parametrize(("command", "argument"), [("codebook", "RECODING"), ("methods", "NAME"), ("verify", "TABLE")])
+def test_an_argument_is_explained_once(command, argument):
+    assert len([line for line in helped(command).splitlines() if line.startswith(f"  {argument} ")]) == 1
+
+
 def test_all_commands_are_listed():
     text = helped()
     for command in COMMANDS:

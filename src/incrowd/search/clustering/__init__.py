@@ -56,6 +56,7 @@ METHODS = {
             "suppress": SUPPRESS,
         },
         several=False,
+        anytime_later=True,
         local=True,
     ),
 }

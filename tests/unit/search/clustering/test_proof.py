@@ -13,6 +13,7 @@ from tests.unit.search.clustering.test_uncompiled import SEARCHES
 import incrowd
 from incrowd.errors import DataError, PolicyError
 from incrowd.measures.measures import measure
+from incrowd.pipeline import NO_BOUND
 from incrowd.privacy.k_anonymity import KAnonymity
 from incrowd.privacy.model import Requirement
 from incrowd.recodings.hierarchies import hierarchy_of
@@ -104,6 +105,16 @@ def test_a_bound_is_not_told_where_records_are_left_out_or_attributes_weigh():
     table, wanted = table_of(1, 100), needed()
     assert "bound" not in cover(table, wanted, Run(), effort=0, suppress=0.1).facts
     assert "bound" not in cover(table, wanted, Run(), effort=0, priorities={"age": 2}).facts
+
+
+@pytest.mark.parametrize("method", ["cover", "mondrian"])
+@pytest.mark.parametrize("words", [{}, {"suppress": 0.1}, {"priorities": {"age": 2}}], ids=["bound", "left", "weigh"])
+def test_a_bound_that_was_asked_for_and_cannot_be_told_is_a_note(method, words):
+    people = pa.table({"age": list(range(20)), "sex": list("mf") * 10})
+    asked = {"quasi_identifiers": ["age", "sex"], "k": 3, "method": method, **words}
+    release = incrowd.anonymize(people, proof="bound", **asked)
+    assert ("bound" in release.found.facts) == (not words) == (NO_BOUND not in release.notes)
+    assert NO_BOUND not in incrowd.anonymize(people, **asked).notes
 
 
 @pytest.mark.parametrize("words", [{"objective": "dm"}, {"suppress": 0.1}, {"priorities": {"age": 2}}])
