@@ -22,6 +22,7 @@ from incrowd.cli.messages import (
     interrupted,
     print_json,
     running,
+    say,
     user_errors,
 )
 from incrowd.cli.methods import methods
@@ -206,6 +207,9 @@ def verify(
         words, dialect = to_verify(qi, k, policy, protection)
         with running() as run:
             source = open_source(table, **{**dialect, **csv.dialect()})
+            if protection.unit is None and words.get("unit") not in (None, *source.columns):
+                unit = words.pop("unit")
+                say(f"note: no column '{unit}' in {source.name} tells people apart: k counts records here")
             run.stage("counting")
             verification = verification_of(source, {**words, "recoding": recoding}, run)
         if as_json:

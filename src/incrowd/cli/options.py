@@ -280,7 +280,7 @@ def to_verify(
     from incrowd.policy.toml import read_policy
 
     base, dialect = read_policy(policy)
-    asking = ("quasi_identifiers", "k", "sensitive", "taxonomies", *WORDS)  # a unit does not leave with the rows
+    asking = ("quasi_identifiers", "k", "unit", "sensitive", "taxonomies", *WORDS)
     found = {**{word: value for word, value in base.items() if word in asking}, **words}
     sensitive = found.get("sensitive", ())
     taxonomies = found.get("taxonomies")

@@ -14,6 +14,7 @@ from incrowd.errors import OutputError
 from incrowd.formats.atomic_files import AtomicFiles, check_output
 from incrowd.formats.sources import Source, WatchedFile
 from incrowd.measures.registry import MEASURES
+from incrowd.release_files import OWNER_FILE
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -50,7 +51,8 @@ def write(comparison: Comparison, folder: Path) -> tuple[Path, ...]:
         contents[PLOT] = _svg(comparison)
     with AtomicFiles() as files:
         for name, content in contents.items():
-            files.open(folder / name).write_bytes(content)
+            mode = OWNER_FILE if name == JSON else None  # it holds a digest of the table, which confirms guesses
+            files.open(folder / name, mode=mode).write_bytes(content)
     return tuple(folder / name for name in contents)
 
 

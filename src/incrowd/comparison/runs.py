@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from incrowd.policy.policy import Policy
+from incrowd.release_files import OWNER_FILE
 from incrowd.taxonomies.taxonomy import Taxonomy
 from incrowd.version import __version__
 
@@ -99,8 +100,12 @@ class RunLog:
         self.runs[run.key] = run
         if self._path is None:
             return
-        with self._path.open("a", encoding="utf-8") as file:
+        with open(self._path, "a", encoding="utf-8", opener=_for_owner) as file:  # keys are digests of the table
             file.write("\n" * self._broken + json.dumps(asdict(run), ensure_ascii=False, default=repr) + "\n")
             file.flush()
             os.fsync(file.fileno())
         self._broken = False
+
+
+def _for_owner(path: str, flags: int) -> int:
+    return os.open(path, flags, OWNER_FILE)

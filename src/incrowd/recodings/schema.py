@@ -32,7 +32,8 @@ from incrowd.table.exact_numbers import from_json
 from incrowd.table.scales import Kind
 from incrowd.taxonomies.labels import ANY
 
-DOCUMENT = Document("recoding", 2, "give the .recoding.json of a release", megabytes=2048)
+_GIVE = "give the .recoding.json of a release, or of a local method the one that --confidential keeps"
+DOCUMENT = Document("recoding", 2, _GIVE, megabytes=2048)
 
 _NAME = Text(blank=False)
 _LABEL = Either((Text(), Nothing()))

@@ -93,7 +93,7 @@ class Document:
             with open_regular(path) as file:
                 data = file.read(self.megabytes * _MEGABYTE + 1)
         except OSError as error:
-            raise DataError(f"cannot read the {self.word} {path}: {error.strerror}") from None
+            raise DataError(f"cannot read the {self.word} {path}: {error.strerror}; {self.give}") from None
         if len(data) > self.megabytes * _MEGABYTE:
             self.refuse(path, f"it is larger than {self.megabytes} megabytes")
         try:

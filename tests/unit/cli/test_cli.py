@@ -144,6 +144,17 @@ class TestPolicyFile:
         assert run("verify", "out.csv", "--policy", "release.toml").exit_code == 0
         assert run("verify", "people.csv", "--policy", "release.toml", "--k", 7).exit_code == 3
 
+    def test_serves_verify_with_people_or_says_that_records_are_counted(self, folder):
+        (folder / "release.toml").write_text('quasi_identifiers = ["sex"]\nk = 5\nunit = "name"\n')
+        assert run(*anonymize("--policy", "release.toml")).exit_code == 0
+        released = run("verify", "out.csv", "--policy", "release.toml")
+        assert released.exit_code == 0
+        assert released.stderr == "note: no column 'name' in out.csv tells people apart: k counts records here\n"
+        original = run("verify", "people.csv", "--policy", "release.toml")
+        assert original.stderr == ""
+        assert "people (name)" in original.stdout
+        assert run("verify", "out.csv", "--qi", "sex", "--k", 5, "--unit", "name").exit_code == 2
+
 
 class TestVerify:
     def test_holds(self, folder):

@@ -168,7 +168,12 @@ BAD = {
     ),
     "verify: unknown column": (nothing, ("verify", "people.csv", "--qi", "agee", "--k", 2), 2, "did you mean 'age'"),
     "verify: nothing to verify": (nothing, ("verify", "people.csv"), 2, "nothing to verify"),
-    "apply: no recoding": (nothing, ("apply", "no.json", "people.csv", "-o", "out.csv"), 1, "cannot read the recoding"),
+    "apply: no recoding": (
+        nothing,
+        ("apply", "no.json", "people.csv", "-o", "out.csv"),
+        1,
+        "of a local method the one that --confidential keeps",
+    ),
     "apply: not a recoding": (nothing, ("apply", "people.csv", "people.csv", "-o", "out.csv"), 1, "is not a recoding"),
     "codebook: no recoding": (nothing, ("codebook", "people.csv"), 1, "is not a recoding"),
     "taxonomy: no file": (nothing, ("taxonomy", "no.csv"), 1, "no.csv"),

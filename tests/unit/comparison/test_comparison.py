@@ -212,6 +212,8 @@ def test_the_command_writes_its_results_and_goes_on_where_it_was(folder):
         assert row["ncp_dominated_by"] == each["dominated_by"].get("ncp", "")
     assert "hollow: dominated" in (folder / "out" / "privacy-utility.svg").read_text()
     assert "not dominated" in second.stdout
+    for name in ("results.json", "runs.jsonl"):  # digests of the table, which would confirm guesses
+        assert (folder / "out" / name).stat().st_mode & 0o777 == 0o600
     assert compare("--again", ks="5", methods="tds").exit_code == 0
     assert len(logged(folder)) == 5
 
