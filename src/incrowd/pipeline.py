@@ -195,6 +195,8 @@ def release_of(
         run.stage("reading")
         table = read_table(engine, source, policy, run)
     notes += missing_notes(table, policy)
+    if incomplete := table.incomplete if isinstance(table, CompressedTable) else 0:
+        notes.append(f"{incomplete:,} records were dropped, since they lack a value; the losses do not count them")
     requirements = tuple(requirement.fitted(table.protected) for requirement in policy.requirements)
     check_feasible(table, requirements)
     run.stage("searching")

@@ -47,10 +47,14 @@ def safe(release: Release) -> dict[str, Any]:
 def cost(release: Release) -> dict[str, Any]:
     """What was lost, in all, by quasi-identifier and by column."""
     measures = release.measures
-    left_out = measures.total.suppressed
+    left_out, incomplete = measures.total.suppressed, release.table.incomplete
     rows = release.to_rows()
     return {
-        "records": {"original": measures.records, "released": measures.records - left_out, "left_out": left_out},
+        "records": {
+            "original": measures.records + incomplete,
+            "released": measures.records - left_out,
+            "left_out": left_out + incomplete,
+        },
         "measures": [
             {"name": name, "title": MEASURES[name].title, "about": MEASURES[name].about, "value": value}
             for name in OF_CLASSES

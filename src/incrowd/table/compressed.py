@@ -24,6 +24,7 @@ class CompressedTable:
         counts: Records per tuple.
         target: How often each label of the target occurs in each tuple; None without a target.
         protected: The same of each protected column, by name.
+        incomplete: Records of the table that are not here, since they lack a value and the policy drops such.
     """
 
     attributes: tuple[Attribute, ...]
@@ -31,6 +32,7 @@ class CompressedTable:
     counts: Counts
     target: Histogram | None = None
     protected: Mapping[str, Histogram] = field(default_factory=dict)
+    incomplete: int = 0
 
     @property
     def has_target(self) -> bool:

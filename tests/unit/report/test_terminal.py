@@ -43,6 +43,16 @@ def test_what_the_terminal_shows_is_part_of_the_summary(method, qid):
     assert ("By quasi-identifier" in html_of(whole)) == ("By quasi-identifier" in markdown_of(whole)) == (qid is TWO)
 
 
+@pytest.mark.parametrize("engine", ["arrow", "duckdb"])
+def test_records_that_are_dropped_since_they_lack_a_value_are_told(engine):
+    words = {"quasi_identifiers": ONE, "k": 4, "engine": engine}
+    release = incrowd.anonymize(TABLE, **words, missing="drop")
+    assert summary_of(release, for_public=False)["cost"]["records"] == {"original": 48, "released": 36, "left_out": 12}
+    assert any(note.startswith("12 records were dropped") for note in release.notes)
+    assert "36 records released of 48; 12 left out" in markdown_of(summary_of(release, for_public=False))
+    assert not any("dropped" in note for note in incrowd.anonymize(TABLE, **words).notes)
+
+
 def test_many_columns_stay_readable():
     rows = pa.table({f"column {number}": [(number + row) % 2 for row in range(30)] for number in range(50)})
     release = incrowd.anonymize(rows, quasi_identifiers=rows.column_names, k=2, method="mondrian")

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -119,6 +119,7 @@ class Numbered:
         self._source, self._policy = source, policy
         self._attributes = [ValueNumbers(name, _tokens(source, policy, name)) for name in policy.attributes]
         self._others = [ValueNumbers(name, ()) for name in policy.counted]
+        self._incomplete = 0  # records that were not numbered
 
     @property
     def columns(self) -> list[ValueNumbers]:
@@ -132,6 +133,7 @@ class Numbered:
         if policy.missing != "category":
             keep = np.logical_and.reduce([code >= 0 for code in codes])
             check_missing(policy, keep, self._source)
+            self._incomplete += int((~keep).sum() if counts is None else counts[~keep].sum())
             batch, codes = batch.filter(to_arrow(keep)), [code[keep] for code in codes]
             counts = None if counts is None else counts[keep]
         codes += [column.codes(batch.column(column.name)) for column in self._others]
@@ -167,7 +169,8 @@ class Numbered:
             codes: The numbers of each column, batch by batch; columns are let go one after the other.
             counts: How many records each row stands for, one if None.
         """
-        return _table(self._policy, self._attributes, self._others, codes, counts)
+        table = _table(self._policy, self._attributes, self._others, codes, counts)
+        return replace(table, incomplete=self._incomplete)
 
 
 @dataclass(frozen=True)
