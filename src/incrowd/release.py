@@ -92,20 +92,9 @@ class Release(Tabular):
     @cached_property
     def warnings(self) -> tuple[str, ...]:
         """What is risky: columns that pass through and look like names or ids, people with several rows, and so on."""
-        from incrowd.inspection.inspection import column_warnings, repeat_warnings
+        from incrowd.advice.warnings import warnings_of
 
-        policy, rows = self.policy, getattr(self.source, "glimpse", lambda: self.source)()
-        passed = [*self.untouched, *policy.sensitive, *policy.insensitive]
-        found = column_warnings(rows, passed, Run())
-        if policy.unit is None:
-            found += repeat_warnings(rows, policy.identifiers, Run())
-        bare = set(policy.sensitive) - {protection.column for protection in policy.protections if protection.models()}
-        found += [
-            f"nothing is promised about the sensitive column '{name}': a crowd may share one value; give l or t"
-            for name in policy.sensitive
-            if name in bare
-        ]
-        return tuple(found)
+        return warnings_of(self)
 
     def why(self, column: str, run: Run | None = None) -> Why:
         """Why a column says so little, and what would help, tried out.

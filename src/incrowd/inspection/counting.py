@@ -57,13 +57,16 @@ class CountedColumn:
         return int(self.counts.sum()) + self.nulls
 
 
-def count_values(source: Source, run: Run, columns: Sequence[str] | None = None) -> tuple[int, list[CountedColumn]]:
+def count_values(
+    source: Source, run: Run, columns: Sequence[str] | None = None, *, most: int | None = None
+) -> tuple[int, list[CountedColumn]]:
     """Count the values of the columns of a source.
 
     Args:
         source: The rows.
         run: Told of rows, and asked whether to go on.
         columns: The columns to count; all of them if None.
+        most: Records to count, about; all of them if None.
 
     Returns:
         The number of records, and the columns.
@@ -81,6 +84,8 @@ def count_values(source: Source, run: Run, columns: Sequence[str] | None = None)
                 counter.count(run)
             waiting = 0
         run.rows(len(batch))
+        if most is not None and records >= most:
+            break
     for counter in readable:
         counter.count(run)
     if records == 0:

@@ -6,6 +6,7 @@ a column, never on its rows, and is stored with a recoding so that new rows are 
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from decimal import Decimal
@@ -34,6 +35,7 @@ Kind = Literal["integer", "number", "date", "timestamp"]
 
 DECLARED = ("number", "date", "text")
 _NUMBER = r"^[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?$"
+_COMMA = r"[+-]?[0-9]+,[0-9]+"
 _INTEGER = r"^[+-]?[0-9]+$"
 _LEADING_ZERO = r"^[+-]?0[0-9]"
 _DATE = r"^[0-9]{4}-[0-9]{2}-[0-9]{2}$"
@@ -129,8 +131,9 @@ def misfit_error(misfits: pa.Array, kind: str, column: str) -> DataError:
     shown = misfits[0].as_py()
     shown = shown if len(shown) <= _SHOWN else shown[:_SHOWN] + "..."
     more = f" ({len(misfits)} such values)" if len(misfits) > 1 else ""
+    fix = "write it with a decimal point" if noun == "number" and re.fullmatch(_COMMA, shown) else "fix it"
     return DataError(
-        f"column '{column}' holds '{shown}', which is not a {noun}{more}; fix it, "
+        f"column '{column}' holds '{shown}', which is not a {noun}{more}; {fix}, "
         f"name it as a missing value, or declare the type of '{column}' as text"
     )
 

@@ -57,6 +57,10 @@ class TestDetection:
         with pytest.raises(DataError, match="which is not a number"):
             scale_of(texts("a", "b"), "x", "number")
 
+    def test_a_decimal_comma_is_named(self):
+        with pytest.raises(DataError, match="'65,4', which is not a number; write it with a decimal point, name it"):
+            Scale("number").numbers(pa.array(["65,4", "1.5"]), "x")
+
     @pytest.mark.parametrize("values", [pa.array([b"a"]), pa.array([dt.time(1)]), pa.array([dt.timedelta(1)])])
     def test_types_without_order_or_text(self, values):
         with pytest.raises(DataError, match="cannot be in a quasi-identifier"):
