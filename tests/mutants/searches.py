@@ -4,6 +4,7 @@ from tests.mutants.mutation import of
 
 SUPPRESSION = ("unit/search/test_record_suppression.py",)
 OPTIMAL = ("unit/search/optimal/test_forbidden_joins.py", "property/test_optimal.py")
+CUTS = ("property/test_optimal_cuts.py",)
 DEALING = ("unit/recodings/test_secret_key.py", "unit/engines/test_dealing.py")
 WITHHELD = ("unit/recodings/test_withholding.py",)
 
@@ -124,6 +125,16 @@ SEARCHES = (
         "together = kind[one] == kind[two] or (kind",
         "together = kind[one] == kind[two] and (kind",
         "property/test_optimal_pairs.py",
+    ),
+    of("search/optimal/cuts.py", "self._costs.records - self._good + 1)", "self._costs.records)", *CUTS),
+    of("search/optimal/cuts.py", "> (self._best - 1) * PARTS", "> (self._best - 2) * PARTS", *CUTS),
+    of("search/optimal/cuts.py", "self.costs >= self.room", "self.costs >= self.room - 1", *CUTS),
+    of("search/optimal/cut_kernels.py", "holds or masks[attribute, label] & ~box != 0", "holds", *CUTS),
+    of(
+        "search/optimal/packing_kernels.py",
+        "left_of_cell[owners[cut]] -= most",
+        "left_of_cell[owners[cut]] -= 0",
+        *CUTS,
     ),
     # sorting and grouping
     of(

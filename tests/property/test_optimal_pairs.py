@@ -37,6 +37,16 @@ def inside(of, space):
     return found
 
 
+def cheapest(within, costs, limit):
+    """The lowest cost of all partitions within some ranges."""
+    spaces = [domain.space for domain in costs.domains]
+    found = [
+        costs.of([labels_of(blocks, space.size) for blocks, space in zip(chosen, spaces, strict=True)])
+        for chosen in product(*(inside(of, space) for of, space in zip(within, spaces, strict=True)))
+    ]
+    return min((cost for cost, suppressed in found if suppressed <= limit), default=np.inf)
+
+
 @examples(100)
 @given(taxonomies(most_nodes=8), st.sampled_from(SCHEMES), st.data())
 def test_each_question_halves_a_range_and_none_is_left_at_the_end(taxonomy, scheme, data):
@@ -145,24 +155,15 @@ def test_no_release_costs_less_than_the_bound_of_its_side(problem, scheme, data)
             answer = data.draw(st.sampled_from([ranges[index].joined, ranges[index].parted]))
             node[index] = answer(node[index], asked)
 
-    def cheapest(within):
-        """The lowest cost of all partitions within some ranges."""
-        spaces = [inside(of, domain.space) for of, domain in zip(within, domains, strict=True)]
-        found = [
-            costs.of([labels_of(blocks, domain.space.size) for blocks, domain in zip(chosen, domains, strict=True)])
-            for chosen in product(*spaces)
-        ]
-        return min((cost for cost, suppressed in found if suppressed <= limit), default=np.inf)
-
     assume(np.prod([len(inside(of, domain.space)) for of, domain in zip(node, domains, strict=True)]) <= 3000)
     lines = probes.lines(node)
-    assert probes.bound(lines, np.inf) <= cheapest(node)
+    assert probes.bound(lines, np.inf) <= cheapest(node, costs, limit)
     for index in range(1, len(node)):
         for asked, sides in probes.sides(node, lines, index, np.inf):
             for answer, bound in zip((ranges[index].joined, ranges[index].parted), sides, strict=True):
                 side = [*node[:index], answer(node[index], asked), *node[index + 1 :]]
-                assert bound <= cheapest(side)
-                assert probes.bound(probes.lines(side), np.inf) <= cheapest(side)
+                assert bound <= cheapest(side, costs, limit)
+                assert probes.bound(probes.lines(side), np.inf) <= cheapest(side, costs, limit)
 
 
 @pytest.mark.parametrize("cost", COSTS)

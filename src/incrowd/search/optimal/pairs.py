@@ -10,6 +10,9 @@ partition of the innermost attribute where there is one:
   left, and nothing branches.
 - Else the question is asked whose two bounds rise most, by the product of both.
 
+Where the innermost attribute has too many blocks for that (sets of many values), nodes are bounded by `cuts`, which
+also say which joins are hopeless, and how much each of the others matters.
+
 A side's bound holds below the node too, since there the ranges are only smaller: what was hopeless stays so. The
 invariant is that of `best_first`; the search ends, since every child has a question less.
 """
@@ -22,21 +25,24 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from incrowd.run import Run
-from incrowd.search.optimal import probes
+from incrowd.search.optimal import cuts, probes
 from incrowd.search.optimal.best_first import BestFirst
 from incrowd.search.optimal.blocks import Labels
 from incrowd.search.optimal.costs import Costs
+from incrowd.search.optimal.cuts import CutBounds, Cuts
 from incrowd.search.optimal.innermost import Innermost, most_even
 from incrowd.search.optimal.partitions import TreeSpace
 from incrowd.search.optimal.probes import Probes, Sides
 from incrowd.search.optimal.ranges import Range, Ranges
 
 NODE_BYTES = 10_000  # about, with what is known of its questions
+CUT_BYTES = 20_000  # about, of the cuts of a node, which two children share
 
 Question = tuple[int, int]  # attribute, smallest join
 UNKNOWN: Sides = (0.0, 0.0)
 MOST_OFFERED = 20_000  # remembered
 ONE_BY_ONE = 5  # times as long as with probes is what a question takes without
+LITTLE_DOUBT = 0.01  # of a join that is surely made, or surely not
 RISE = 1e-6  # of a bound: what a side counts as at least, where bounds do not rise
 
 
@@ -48,11 +54,13 @@ class Node:
         ranges: Of each attribute.
         bound: No cost below is lower.
         known: Bounds of both sides of questions, from above.
+        cuts: Those that bounded its parent, if it was bounded by cuts.
     """
 
     ranges: tuple[Range, ...]
     bound: float
     known: Mapping[Question, Sides] = field(default_factory=dict)
+    cuts: Cuts | None = None
 
 
 def is_best(costs: Costs) -> bool:
@@ -60,7 +68,7 @@ def is_best(costs: Costs) -> bool:
     solved = most_even(costs)
     spaces = [domain.space for domain in costs.domains]
     sets = any(isinstance(space, TreeSpace) and space.mode == "set" for space in spaces)
-    return solved is not None and (probes.fits(costs, solved) or not sets)
+    return solved is not None and (probes.fits(costs, solved) or not sets or cuts.fits(costs, solved))
 
 
 class PairSearch(BestFirst[Node]):
@@ -77,11 +85,15 @@ class PairSearch(BestFirst[Node]):
     direction = "pairs"
 
     def __init__(self, costs: Costs, limit: int, run: Run, gap: float = 0.0, memory: float = 1000) -> None:
-        super().__init__(costs, limit, run, gap, int(memory * 1e6 / NODE_BYTES))
-        self._ranges = [Ranges(domain.space) for domain in costs.domains]
         self._solved = most_even(costs)
+        self._by_probes = self._solved is not None and probes.fits(costs, self._solved)
+        self._by_cuts = not self._by_probes and cuts.fits(costs, self._solved)
+        each = NODE_BYTES + CUT_BYTES if self._by_cuts else NODE_BYTES
+        super().__init__(costs, limit, run, gap, int(memory * 1e6 / each))
+        self._ranges = [Ranges(domain.space) for domain in costs.domains]
         self._innermost: Innermost | None = None
         self._probes: Probes | None = None
+        self._cuts: CutBounds | None = None
         self._offered: set[bytes] = set()
 
     def _root(self) -> Node:
@@ -90,8 +102,10 @@ class PairSearch(BestFirst[Node]):
     def _prepare(self) -> None:
         if self._solved is not None:
             self._innermost = Innermost(self.costs, self._solved, self._limit, self._run)
-            if probes.fits(self.costs, self._solved):
+            if self._by_probes:
                 self._probes = Probes(self.costs, self._innermost, self._limit, self._ranges, self._run)
+            elif self._by_cuts:
+                self._cuts = CutBounds(self.costs, self._limit, self._run)
 
     def _hopeless(self, bound: float) -> bool:
         return not self.costs.better(bound, self.best)
@@ -105,15 +119,18 @@ class PairSearch(BestFirst[Node]):
             self.pruned += 1
             return
         self.visited += 1
-        self._offer([known.fine for known in node.ranges])
-        self._offer([known.coarse for known in node.ranges])
-        question = self._asked(node)
+        if self._cuts is None:
+            self._offer([known.fine for known in node.ranges])
+            self._offer([known.coarse for known in node.ranges])
+            question = self._asked(node)
+        else:
+            question = self._asked_by_cuts(self._cuts, node)
         if question is None:
             self.pruned += 1
             return
         for side, bound in enumerate(node.known[question]):
             child = self._answered(node.ranges, question, side)
-            self._push(Node(child, max(bound, node.bound), node.known))
+            self._push(Node(child, max(bound, node.bound), node.known, node.cuts))
 
     def _asked(self, node: Node) -> Question | None:
         """The question to ask; None if nothing is left to be asked. Answers on the way what can be answered."""
@@ -139,6 +156,27 @@ class PairSearch(BestFirst[Node]):
             self._offer([of.fine for of in node.ranges])
             return None
         return max(left, key=lambda asked: self._rise(node, known[asked]))
+
+    def _asked_by_cuts(self, bounds: CutBounds, node: Node) -> Question | None:
+        """The same by cuts: a join of which they say little, that costs much, of an attribute with few blocks."""
+        known = bounds.known(node.ranges, node.cuts, self.best)
+        node.bound, node.cuts = max(node.bound, float(known.bound)), known.cuts
+        if self._hopeless(node.bound):
+            return None
+        for index, one, other in known.hopeless.tolist():
+            if (question := 1 << one | 1 << other) in node.ranges[index].questions:
+                node.ranges = self._answered(node.ranges, (index, question), 1)
+        is_asked = known.open[:, 0] != self._solved
+        if not is_asked.any():
+            self._offer([of.fine for of in node.ranges])
+            return None
+        joins, prices = known.open[is_asked], known.prices[is_asked]
+        doubt = np.clip(np.minimum(prices, 1 - prices), LITTLE_DOUBT, None)
+        blocks = np.array([len(of.blocks) for of in node.ranges])[joins[:, 0]]
+        index, one, other = joins[(doubt * (known.costs[is_asked] + 1) / blocks).argmax()].tolist()
+        asked = index, 1 << one | 1 << other
+        node.known = {asked: (node.bound, node.bound)}
+        return asked
 
     def _probed(self, node: Node, known: Mapping[Question, Sides]) -> Iterator[tuple[Question, Sides]]:
         """The questions of a node, and the bounds of both of their sides; all at once, or one after the other."""

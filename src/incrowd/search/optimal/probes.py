@@ -105,7 +105,7 @@ class Probes:
 
     def __init__(self, costs: Costs, innermost: Innermost, limit: int, ranges: Sequence[Ranges], run: Run) -> None:
         self._costs, self._index, self._limit, self._ranges, self._run = costs, innermost.index, limit, ranges, run
-        self._sizes = (float(_smallest_good(costs)), float(costs.least), float(costs.records))
+        self._sizes = (float(smallest_good(costs)), float(costs.least), float(costs.records))
         space = costs.domains[innermost.index].space
         assert isinstance(space, TreeSpace)
         self._runs, size = innermost.runs, space.size
@@ -246,7 +246,7 @@ def unions_of(space: TreeSpace, blocks: Sequence[int]) -> tuple[Counts, Counts, 
     return kid_starts, kids_of_all, np.array(starts), np.array(lines)
 
 
-def _smallest_good(costs: Costs) -> int:
+def smallest_good(costs: Costs) -> int:
     """The smallest number of records of a good class, one more than there are if there is none."""
     low, high = 1, costs.records + 1
     while low < high:
