@@ -48,7 +48,7 @@ class Histogram:
             size: Number of groups.
             kept: The tuples that count; all if None.
         """
-        one_each, several = self.one_each, self._several
+        one_each, several = self.one_each, self._several if kept is None else None
         weights = None if several is not None else self.counts
         if kept is not None:
             weights = self.counts * (kept if one_each else kept[self.tuples])
@@ -60,7 +60,7 @@ class Histogram:
             return made, None if weights is None else weights[part]
 
         found = tallied(len(self.counts), size * self.width, keys)
-        if weights is None and several is not None and len(several):
+        if several is not None and len(several):
             found += count(keys(several)[0], len(found), self.counts[several] - 1)
         return found.reshape(size, self.width)
 

@@ -129,15 +129,11 @@ def ascending(keys: Codes, room: int) -> Codes:
 
 def _pack(columns: Sequence[Codes], sizes: Sequence[int], room: int) -> tuple[Codes, int]:
     """The first columns as one integer per row, below `room` if one column is; and how many columns those are."""
-    key, used = columns[0].astype(np.int64), sizes[0]
-    for packed, (column, size) in enumerate(zip(columns[1:], sizes[1:], strict=True), 1):
-        used *= size
-        if used > room:
-            return key, packed
-        if size > 1:
-            key *= size
-            key += column
-    return key, len(columns)
+    used, packed = sizes[0], 1
+    while packed < len(columns) and used * sizes[packed] <= room:
+        used *= sizes[packed]
+        packed += 1
+    return _packed(columns[:packed], sizes[:packed], np.dtype(np.int64)), packed
 
 
 def changes(columns: Sequence[Codes]) -> npt.NDArray[np.bool_]:
@@ -197,7 +193,7 @@ def _packed(columns: Sequence[Codes], widths: Sequence[int], kind: np.dtype[Any]
     for column, width in zip(columns[1:], widths[1:], strict=True):
         if width > 1:
             keys *= kind.type(width)
-            keys += column.astype(kind, copy=False)
+            np.add(keys, column, out=keys, casting="unsafe")  # there is room for all of them
     return keys
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from incrowd.search.compiled import compiled
+from incrowd.search.compiled import compiled, compiled_within
 from incrowd.search.optimal.slices import DONE, MORE
 
 
@@ -29,6 +29,28 @@ def join_costs(order: Any, bucket: Any, label: Any, sizes: Any, costs: Any) -> N
                 break
             costs[label[one], label[other]] += 2 * sizes[one] * sizes[other]
             costs[label[other], label[one]] = costs[label[one], label[other]]
+
+
+@compiled_within
+def _set_apart(cells: Any, own: int, away: Any) -> None:
+    """Count the attributes in which each class differs from one."""
+    away[:] = 0
+    for attribute in range(len(cells)):
+        of_cells, label = cells[attribute], cells[attribute, own]
+        for cell in range(len(away)):
+            away[cell] += np.uint8(of_cells[cell] != label)
+
+
+@compiled_within
+def _entering(with_value: Any, away: Any, sizes: Any, enough: int) -> int:
+    """Records that a box gets with one more value, or enough of them."""
+    records = np.int64(0)
+    for cell in with_value:
+        if away[cell] == 1:
+            records += sizes[cell]
+            if records >= enough:
+                break
+    return int(records)
 
 
 @compiled
@@ -81,22 +103,13 @@ def cut(
                     which[count] = attribute * width + other
                     keys[count] = ranks[attribute, label, other] - (1.0 if row < 0 else prices[row])
                     count += 1
-        away[:] = 0
-        for attribute in range(attributes):
-            of_cells, label = cells[attribute], cells[attribute, own]
-            for cell in range(count_of_cells):
-                away[cell] += np.uint8(of_cells[cell] != label)
+        _set_apart(cells, own, away)
         amount -= count_of_cells + 100 * count
         inside, paid, end = sizes[own], cell_prices[own], place[2]
         for chosen in np.argsort(keys[:count]):
             attribute, other = which[chosen] // width, which[chosen] % width
             first, last = starts[attribute, other], starts[attribute, other + 1]
-            more = inside
-            for cell in lists[attribute, first:last]:
-                if away[cell] == 1:
-                    more += sizes[cell]
-                    if more >= good:
-                        break
+            more = inside + _entering(lists[attribute, first:last], away, sizes, good - inside)
             amount -= last - first
             if more < good:
                 inside = more

@@ -64,6 +64,28 @@ def _priced(
             row_weights[other] = max(row_weights[other], row[other] / pivot * (row[other] / pivot) * weight)
 
 
+@compiled_within
+def _add_up(inverse: Any, rows: Any, step: Any) -> None:
+    """What a little more of a cut with some rows takes from each place of the basis."""
+    step[:] = 0.0
+    for row in rows:
+        for place in range(len(step)):
+            step[place] += inverse[row, place]
+
+
+@compiled_within
+def _turn(inverse: Any, prices: Any, row: Any, step: Any, gain: float, leaving: int) -> None:
+    """Bring the inverse and the prices up to date after a pivot."""
+    for other in range(len(row)):
+        if row[other] != 0.0:
+            part = row[other] / step[leaving]
+            column = inverse[other]
+            for place in range(len(step)):
+                column[place] -= part * step[place]
+            column[leaving] = part
+            prices[other] += gain * part
+
+
 @compiled
 def pack(
     starts: Any, entries: Any, basis: Any, inverse: Any, amounts: Any, prices: Any, gains: Any, weights: Any,
@@ -103,11 +125,7 @@ def pack(
             return DONE
         if entering >= 0:
             gain, weight = gains[entering], weights[entering]
-            step[:] = 0.0
-            for place in range(starts[entering], starts[entering + 1]):
-                column = inverse[entries[place]]
-                for other in range(rows):
-                    step[other] += column[other]
+            _add_up(inverse, entries[starts[entering] : starts[entering + 1]], step)
         else:
             gain, weight = -prices[-1 - entering], row_weights[-1 - entering]
             step[:] = inverse[-1 - entering]
@@ -126,14 +144,7 @@ def pack(
         for other in range(rows):
             amounts[other] -= more * step[other]
         amounts[leaving] = more
-        for other in range(rows):
-            if row[other] != 0.0:
-                part = row[other] / pivot
-                column = inverse[other]
-                for which in range(rows):
-                    column[which] -= part * step[which]
-                column[leaving] = part
-                prices[other] += gain * part
+        _turn(inverse, prices, row, step, gain, leaving)
         basis[leaving] = entering
         if entering >= 0:
             basis_of[entering] = leaving
