@@ -50,7 +50,7 @@ METHODS = {
                 Choice(("ncp", "dm", "mix", "target")),
             ),
             "rounds": Option("largest number of rounds", Whole(1)),
-            "effort": Option("work that goes into making classes anew, in units of about a second", Whole(0)),
+            "effort": Option("work that goes into making classes anew, in units of a second or two", Whole(0)),
             "priorities": _DISTANCE["priorities"],
             "proof": Option("what is proven of the loss; 'quick' is a bound where it takes little", PROOF),
             "suppress": SUPPRESS,

@@ -97,7 +97,7 @@ def cover(
         run: Asked in between whether to go on.
         objective: What is improved: "ncp", "dm" or "mix", or what predicts the "target" before "ncp".
         rounds: How many rounds there may be. They also end when 300 million tuples have been looked at.
-        effort: How much work goes into making classes anew, in units of about a second.
+        effort: How much work goes into making classes anew, in units of a second or two.
         suppress: Share of the records that may be left out.
         priorities: Weights of attributes by name, with which losses are multiplied; 1 for those that are not named.
         proof: What is proven of the loss: a bound if that is "quick", a "bound" anyway, or that it is the "optimum".
