@@ -27,9 +27,11 @@ from benchmarks.fresh import measured
 K = 50
 LATER = (  # what is imported when it is first needed
     "engines.arrow.engine",
+    "formats.csv_writer",
     "formats.databases",
     "formats.parquet_files",
     "formats.parquet_sets",
+    "formats.writers",
     "pipeline",
     "privacy.units",
     "report.progress",

@@ -12,11 +12,13 @@ import io
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from itertools import islice
 
 from incrowd.errors import DataError, PolicyError, shown
 from incrowd.formats.sources import check_names
 
 SAMPLE_BYTES = 1 << 20
+SAMPLE_LINES = 2_000  # of these bytes; taking lines apart takes longer than reading them
 SEPARATORS = (",", ";", "\t", "|")
 DIALECT = ("separator", "quote", "encoding", "header", "strip")
 VALUE_LABELS = ("keep", "apply")
@@ -105,7 +107,7 @@ def refuse_words(given: Given | None, *known: str) -> None:
 
 @dataclass(frozen=True)
 class _Sample:
-    """The start of a file: its text, its lines, and whether they are all of it."""
+    """The start of a file: its text, its first lines, and whether the text is all of it."""
 
     text: str
     lines: list[str]
@@ -120,7 +122,7 @@ class _Sample:
 
     def _parse(self, separator: str, quote: str) -> tuple[list[list[str]], bool]:
         found: list[list[str]] = []
-        whole = self.whole
+        whole = self.whole and len(self.lines) < SAMPLE_LINES
         try:
             found.extend(csv.reader(self.lines, delimiter=separator, quotechar=quote))
         except csv.Error:  # a value of more than 128 KiB, perhaps an open quote: what comes before it must do
@@ -148,7 +150,7 @@ def detect(head: bytes, whole: bool, name: str, given: Given) -> tuple[Dialect, 
     text = _decode(head, whole, encoding, name).removeprefix("\ufeff")
     if not text.strip("\r\n"):
         raise DataError(f"{name} is empty; it needs a header and rows")
-    sample = _Sample(text, list(io.StringIO(text, newline="")), whole)
+    sample = _Sample(text, list(islice(io.StringIO(text, newline=""), SAMPLE_LINES)), whole)
     quote = given.quote or _quote(text, sample, given)
     separator = given.separator or _separator(sample, quote)
     if separator == quote:

@@ -39,7 +39,8 @@ def parse(texts: pa.Array) -> Numbers:
     Raises:
         NumberRangeError: A number is too large or too small.
     """
-    texts = pc.replace_substring_regex(texts, r"^\+", "")
+    if pc.any(pc.starts_with(texts, "+")).as_py():
+        texts = pc.replace_substring_regex(texts, r"^\+", "")
     if pc.all(pc.match_substring_regex(texts, _WHOLE)).as_py() is not False:
         try:
             return to_numpy(texts.cast(pa.int64()))

@@ -37,6 +37,7 @@ DECLARED = ("number", "date", "text")
 _NUMBER = r"^[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?$"
 _COMMA = r"[+-]?[0-9]+,[0-9]+"
 _INTEGER = r"^[+-]?[0-9]+$"
+_PLAIN_INTEGER = r"^-?(0|[1-9][0-9]*)$"
 _LEADING_ZERO = r"^[+-]?0[0-9]"
 _DATE = r"^[0-9]{4}-[0-9]{2}-[0-9]{2}$"
 _TIMESTAMP = r"^[0-9]{4}-[0-9]{2}-[0-9]{2}[ T][0-9]{2}:[0-9]{2}(:[0-9]{2}(\.[0-9]{1,9})?)?"  # then Z or the end
@@ -153,9 +154,10 @@ def _first_misfit(values: pa.Array, kind: pa.DataType) -> int:
 
 def _parsed(values: pa.Array, column: str) -> Numbers:
     """Text as numbers."""
-    misfit = pc.invert(pc.match_substring_regex(values, _NUMBER))
-    if pc.any(misfit).as_py():
-        raise misfit_error(values.filter(misfit), "number", column)
+    if _share(values, _INTEGER) < 1:
+        misfit = pc.invert(pc.match_substring_regex(values, _NUMBER))
+        if pc.any(misfit).as_py():
+            raise misfit_error(values.filter(misfit), "number", column)
     try:
         return parse(values)
     except NumberRangeError as error:
@@ -208,6 +210,8 @@ def scale_of(values: pa.Array, column: str, declared: str | None = None) -> Scal
 def _scale_of_text(values: pa.Array, column: str, declared: str | None) -> Scale | None:
     if len(values) == 0:
         return None
+    if declared != "date" and _share(values, _PLAIN_INTEGER) == 1:  # first, since it is asked most often
+        return Scale("integer")
     if declared == "date" or (declared is None and _share(values, _DATE) == 1):
         return _timestamps(values) or Scale("date")
     if declared is None and (timestamps := _timestamps(values)):
