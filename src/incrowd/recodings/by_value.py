@@ -178,7 +178,10 @@ class ByValue(RecodingFace):
             recoding = self[attribute.name]
             of_code = recoding.of_codes(attribute)
             narrow = np.min_scalar_type(-len(recoding.labels))  # -1 is no cell
-            cells[attribute.name] = of_code.astype(narrow).take(table.codes[index])
+            if of_code.any():
+                cells[attribute.name] = of_code.astype(narrow).take(table.codes[index])
+            else:  # all values became one
+                cells[attribute.name] = np.zeros(len(table.counts), narrow)
         losses = {attribute.name: self[attribute.name].losses(attribute) for attribute in table.attributes}
         return Parts(table.counts, cells, losses, kept=self.released([cells[name] for name in self.names]))
 
