@@ -6,6 +6,7 @@ from tests.reference.problem import Column, Problem
 from incrowd.policy.policy import QuasiIdentifier
 from incrowd.taxonomies.taxonomy import Taxonomy
 
+KINDS = "tree", "number", "flat"
 CRITERIA = st.sampled_from(["tds", "tdr", "gain"])
 WHOLE = st.integers(0, 6)
 HALVES = st.integers(0, 12).map(lambda number: number / 2)
@@ -26,9 +27,9 @@ def taxonomies(draw, most_nodes=9):
 
 
 @st.composite
-def columns(draw, name, crowds):
-    """A column of any kind, one value per crowd; some have missing values, or nothing else."""
-    kind = draw(st.sampled_from(["tree", "number", "flat"]))
+def columns(draw, name, crowds, kinds=KINDS):
+    """A column of one of some kinds, one value per crowd; some have missing values, or nothing else."""
+    kind = draw(st.sampled_from(kinds))
     taxonomy = draw(taxonomies()) if kind == "tree" else None
     values = {
         "tree": lambda: st.sampled_from(sorted(taxonomy.leaf_codes)),
@@ -43,7 +44,7 @@ def columns(draw, name, crowds):
 
 
 @st.composite
-def problems(draw, target=True):
+def problems(draw, target=True, kinds=KINDS):
     """A table with 1 to 4 attributes and 1 to 3 quasi-identifiers, with or without a target of 1 to 3 classes.
 
     Records come in crowds of equal ones, else few refinements would be valid.
@@ -55,4 +56,4 @@ def problems(draw, target=True):
     subsets = draw(st.lists(st.lists(st.sampled_from(names), min_size=1, unique=True), min_size=1, max_size=3))
     subsets[0] = subsets[0] + [name for name in names if not any(name in subset for subset in subsets)]
     qids = tuple(QuasiIdentifier(subset, draw(st.integers(2, min(5, sum(crowds))))) for subset in subsets)
-    return Problem(tuple(draw(columns(name, crowds)) for name in names), classes, qids)
+    return Problem(tuple(draw(columns(name, crowds, kinds)) for name in names), classes, qids)

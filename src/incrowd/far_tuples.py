@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from incrowd.recodings.recoding import Recoding
 
 METHODS = ("tdr", "tds")
-_OPTIONS = ("suppress", "restarts")
+_OPTIONS = ("suppress", "restarts", "partial")
 
 
 def read_table(engine: Engine, source: Source, policy: Policy, run: Run) -> CompressedTable | DistantTable:
@@ -48,9 +48,8 @@ def _check(engine: Engine, policy: Policy) -> None:
     if not isinstance(engine, KeepsTuples):
         raise PolicyError(f"the engine '{engine.name}' has all tuples in memory; leave out most_tuples, or use duckdb")
     if policy.method not in METHODS or any(policy.options.get(option) for option in _OPTIONS):
-        raise PolicyError(
-            f"The 'most_tuples' parameter is for the methods {' and '.join(METHODS)}, without {' and '.join(_OPTIONS)}."
-        )
+        without = f"{', '.join(_OPTIONS[:-1])} and {_OPTIONS[-1]}"
+        raise PolicyError(f"The 'most_tuples' parameter is for the methods {' and '.join(METHODS)}, without {without}.")
     if policy.protected or policy.population_table is not None:
         raise PolicyError("The 'most_tuples' parameter is for promises about k alone. Leave it out, or the others.")
 

@@ -263,6 +263,7 @@ SEARCHES = {
     "cover, leaving out": {"method": "cover", "suppress": 0.1},
     "mondrian, leaving out": {"method": "mondrian", "suppress": 0.1},
     "bug, in groups": {"method": "bug", "partial": True, "suppress_values": 0.3},
+    "tdr, one by one": {"method": "tdr", "partial": True},
 }
 
 

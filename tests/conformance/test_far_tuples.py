@@ -104,7 +104,8 @@ def test_the_tuples_are_gone_in_the_end(engine, tmp_path):
     [
         ({"method": "mondrian"}, "is for the methods tdr and tds"),
         ({"method": "auto"}, "is for the methods tdr and tds"),
-        ({"method": "tdr", "suppress": 0.1}, "without suppress and restarts"),
+        ({"method": "tdr", "suppress": 0.1}, "without suppress, restarts and partial"),
+        ({"method": "tds", "partial": True}, "without suppress, restarts and partial"),
         ({"method": "tdr", "sensitive": ["wage"], "l": 2}, "is for promises about k alone"),
         ({"method": "tdr", "engine": "arrow"}, "the engine 'arrow' has all tuples in memory"),
         ({"method": "tdr", "most_tuples": 0}, "The 'most_tuples' parameter must be"),

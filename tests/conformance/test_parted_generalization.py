@@ -1,7 +1,8 @@
-"""What every method promises, of `bug` with groups of children and with values that are suppressed by themselves."""
+"""What every method promises, of those that part children of a taxonomy's node, or suppress values by themselves."""
 
 import random
 from functools import partial
+from itertools import count
 
 import pyarrow as pa
 import pytest
@@ -32,11 +33,13 @@ CASES = {
 }
 ANYWHERE = pytest.mark.parametrize("case", CASES.values(), ids=list(CASES))
 WAYS = {
-    "groups": {"partial": True},
-    "suppressed values": {"suppress_values": 0.4},
-    "both, tightened": {"partial": True, "suppress_values": 0.4, "tighten": True},
+    "groups": ("bug", {"partial": True}),
+    "suppressed values": ("bug", {"suppress_values": 0.4}),
+    "both, tightened": ("bug", {"partial": True, "suppress_values": 0.4, "tighten": True}),
+    "one by one": ("tdr", {"partial": True}),
+    "one by one, again": ("tds", {"partial": True, "restarts": 1}),
 }
-EVERY_WAY = pytest.mark.parametrize("told", WAYS.values(), ids=list(WAYS))
+EVERY_WAY = pytest.mark.parametrize(("method", "told"), WAYS.values(), ids=list(WAYS))
 OF_A_CASE = [
     test_methods.test_everyone_stands_in_a_crowd,
     test_methods.test_every_released_value_stands_for_the_original_one,
@@ -64,7 +67,9 @@ OF_ONE = [
 @pytest.fixture(autouse=True)
 def in_that_way(told, monkeypatch):
     """All that is promised of a method is asked with the options, whether or not the search loses less with them."""
+    later = count(0, -1)
     monkeypatch.setattr("incrowd.search.bottom_up.bottom_up._Search.loses_less_than", lambda *_: True)
+    monkeypatch.setattr("incrowd.search.top_down.top_down.cost_of", lambda *_: next(later))
     monkeypatch.setattr(test_methods, "make_policy", partial(make_policy, options=told))
     for module in (test_methods, test_suppression):
         plain = module.made
@@ -78,47 +83,47 @@ def named(test):
 @EVERY_WAY
 @ANYWHERE
 @pytest.mark.parametrize("promise", OF_A_CASE, ids=named)
-def test_of_every_table(promise, case, told):
-    promise("bug", case)
+def test_of_every_table(promise, case, method, told):
+    promise(method, case)
 
 
 @EVERY_WAY
 @ANYWHERE
 @pytest.mark.parametrize("promise", IN_A_FILE, ids=named)
-def test_its_recoding(promise, case, told, tmp_path):
-    promise("bug", case, tmp_path)
+def test_its_recoding(promise, case, method, told, tmp_path):
+    promise(method, case, tmp_path)
 
 
 @EVERY_WAY
 @pytest.mark.parametrize("promise", OF_ONE, ids=named)
-def test_of_one_table(promise, told):
-    promise("bug")
+def test_of_one_table(promise, method, told):
+    promise(method)
 
 
 @EVERY_WAY
 @pytest.mark.parametrize("after", [0, 1, 3])
-def test_a_cancelled_run_ends(after, told):
-    test_methods.test_a_cancelled_run_ends("bug", after)
+def test_a_cancelled_run_ends(after, method, told):
+    test_methods.test_a_cancelled_run_ends(method, after)
 
 
 @EVERY_WAY
-def test_priorities_mean_the_same(told, monkeypatch):
-    monkeypatch.setattr(test_priorities, "QUICK", {"bug": told})
-    test_priorities.test_equal_ones_change_nothing("bug")
-    test_priorities.test_an_unknown_column_is_refused("bug")
+def test_priorities_mean_the_same(method, told, monkeypatch):
+    monkeypatch.setattr(test_priorities, "QUICK", {method: told})
+    test_priorities.test_equal_ones_change_nothing(method)
+    test_priorities.test_an_unknown_column_is_refused(method)
 
 
 @EVERY_WAY
-def test_they_make_a_difference(told):
+def test_they_make_a_difference(method, told):
     """There is a table here whose release has sets of values, so that all of the above says something of them."""
-    recodings = [incrowd.anonymize(case.table, method="bug", **told, **case.words).recoding for case in CASES.values()]
+    recodings = [incrowd.anonymize(case.table, method=method, **told, **case.words).recoding for case in CASES.values()]
     assert any(isinstance(column, Partition) for recoding in recodings for column in recoding.attributes)
 
 
 @EVERY_WAY
-def test_a_release_is_written_with_its_certificate_and_verified(told, tmp_path):
+def test_a_release_is_written_with_its_certificate_and_verified(method, told, tmp_path):
     for name, case in CASES.items():
-        release = incrowd.anonymize(case.table, method="bug", **told, **case.words)
+        release = incrowd.anonymize(case.table, method=method, **told, **case.words)
         path = tmp_path / f"{name}.csv"
         release.write(path)
         assert incrowd.check_certificate(tmp_path / f"{name}.certificate.json", path).holds, name

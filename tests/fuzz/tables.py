@@ -178,4 +178,6 @@ def _options(draw, method):
     if method == "bug":
         ways = {"partial": draw.random() < 0.5, "suppress_values": draw.choice([0, 0.1, 0.5])}
         return {"tighten": draw.random() < 0.5, **ways}
+    if method in ("tdr", "tds"):
+        return {"partial": draw.random() < 0.5, "restarts": draw.choice([0, 0, 1])}
     return {}

@@ -44,10 +44,10 @@ def table_1(*quasi_identifiers: tuple[str, int]) -> Problem:
     return _problem(TABLE_1, EDUCATION, quasi_identifiers)
 
 
-def table_2() -> Problem:
-    """40 records, with the requirement of Example 6."""
+def table_2(k: int = 4) -> Problem:
+    """40 records, with the requirement of Example 6, or another k."""
     education = Taxonomy.from_tree({"ANY_Edu": ["8th", "9th", "10th"]})
-    return _problem(TABLE_2, education, [("Education Sex Work_Hrs", 4)])
+    return _problem(TABLE_2, education, [("Education Sex Work_Hrs", k)])
 
 
 def _problem(text, education, quasi_identifiers):

@@ -182,6 +182,21 @@ SEARCHES = (
         "        if True:\n            return True",
         "unit/search/top_down/test_late_promises.py",
     ),
+    of("search/top_down/parting.py", "        yield alone[beside], others\n", "", "property/test_parted_refinement.py"),
+    of("search/top_down/parting.py", "child or node, 0.0", "node, 0.0", "property/test_parted_refinement.py"),
+    of("search/top_down/parting.py", "records[most] > 0", "records[most] >= 0", "property/test_parted_refinement.py"),
+    of(
+        "search/top_down/parting.py",
+        "            self._update_gains(node)",
+        "            pass",
+        "property/test_parted_refinement.py",
+    ),
+    of(
+        "search/top_down/top_down.py",
+        "    yield _searched(replace(task, partial=False), run",
+        "    yield _searched(task, run",
+        "property/test_parted_refinement.py",
+    ),
     of(
         "search/mondrian/boxes.py",
         "if self._needy is None or not self._needy.take(part.tuples).any():",

@@ -181,22 +181,25 @@ def test_many_children_are_run_together_before_pairs_are_looked_at(problem, info
     assert problem.holds(problem.anonymity(problem.release(found.recoding)))
 
 
-@modest
-@given(problems(), MEASURES, WAYS, SHARES, st.booleans())
-def test_the_release_of_groups_and_suppressed_values_holds_and_can_be_applied(
-    problem, information, ways, share, tighten
-):
+def anonymized(problem, **options):
+    """The rows of a problem, and their release."""
     rows = pa.table({column.name: column.array(column.values) for column in problem.columns})
     release = anonymize(
         rows,
         quasi_identifiers=problem.quasi_identifiers,
         taxonomies={column.name: column.taxonomy for column in problem.columns if column.taxonomy},
         types={column.name: "text" for column in problem.columns if column.kind == "flat"},
-        method="bug",
-        suppress=share,
-        tighten=tighten,
-        **ways,
+        **options,
     )
+    return rows, release
+
+
+@modest
+@given(problems(), MEASURES, WAYS, SHARES, st.booleans())
+def test_the_release_of_groups_and_suppressed_values_holds_and_can_be_applied(
+    problem, information, ways, share, tighten
+):
+    rows, release = anonymized(problem, method="bug", suppress=share, tighten=tighten, **ways)
     assert verify(release.data, quasi_identifiers=problem.quasi_identifiers).holds
     assert apply(release.recoding, rows).equals(release.data)
     assert release.at(len(release.steps)).data.equals(release.data)

@@ -69,6 +69,50 @@ class Tree:
         return Fraction(len(value.members) - 1, max(1, len(self.top.members) - 1))
 
 
+class PartedTree(Tree):
+    """The same, where one child of a node may be shown while the others stay together, by the name of the node.
+
+    A node with one child is that child. Of more than `most` children only the most frequent ones are shown by
+    themselves, and nobody shows a child that nobody has.
+    """
+
+    def __init__(self, name: str, column: list, taxonomy: Taxonomy, most: int) -> None:
+        super().__init__(name, column, taxonomy)
+        self._column, self._most = column, most
+        self.top = Value(self._end(0).name, self.top.members)
+
+    def _end(self, node: int) -> Value:
+        """The last of a chain."""
+        below = self._taxonomy.children[node]
+        alone = len(below) == 1 and not (node == 0 and self._missing)
+        return self._end(below[0]) if alone else self._value(node)
+
+    def refinements(self, value: Value, gain: Any) -> Iterator[list[Value]]:
+        """What is left of a node into all of its children, or into one and the rest."""
+        if value.name is None:
+            return
+        node = self._taxonomy.node(value.name)
+        children = [self._end(child) for child in self._taxonomy.children[node]]
+        left = [c for c in children + (self._missing if node == 0 else []) if c.members <= value.members]
+        if len(left) > 1:
+            yield left
+        for child in left if len(left) > 2 else ():
+            if self._shown(child, children + (self._missing if node == 0 else [])):
+                yield [child, Value(value.name, value.members - child.members)]
+
+    def _shown(self, child: Value, siblings: list[Value]) -> bool:
+        """Whether a child may be shown by itself."""
+        records = [sum(value in sibling.members for value in self._column) for sibling in siblings]
+        most = sorted(range(len(siblings)), key=lambda place: -records[place])[: self._most]
+        place = siblings.index(child)
+        return place in most and records[place] > 0
+
+    def order(self, value: Value, children: list[Value]) -> float:
+        """Parents first: of the node whose children are shown, or of the child that is."""
+        name = value.name if all(child.name != value.name for child in children) else children[0].name
+        return float("inf") if name is None else self._taxonomy.node(name)
+
+
 class Numbers:
     """A number; the top covers all numbers and missing values, which its first refinement tells apart."""
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-from tests.reference.masked import Flat, Numbers, Tree
+from tests.reference.masked import Flat, Numbers, PartedTree, Tree
 from tests.reference.top_down import TopDown
 
 from incrowd.engines.arrow.recode import Recoder
@@ -48,6 +48,12 @@ class Column:
             if self.kind == "number"
             else Flat(self.name, self.values)
         )
+
+    def parted(self, most: int) -> Tree | Numbers | Flat:
+        """What the reference sees where children of a taxonomy's node are shown one by one, so many of them."""
+        if self.taxonomy is not None:
+            return PartedTree(self.name, list(self.values), self.taxonomy, most)
+        return self.attribute()
 
     def encode(self):
         """What the search sees: the attribute and the code of each record."""

@@ -7,7 +7,7 @@ scores are exact, as in `tests.reference.masked`: of scores that agree to 40 dec
 from dataclasses import dataclass
 from fractions import Fraction
 
-from tests.reference.masked import MaskedTable, State, Value, comparable
+from tests.reference.masked import MaskedTable, PartedTree, State, Value, comparable
 
 SCORES = {
     "tds": lambda gain, loss: gain / loss if loss else gain,
@@ -50,14 +50,21 @@ class TopDown(MaskedTable):
 
     def candidates(self, state: State) -> list[Refinement]:
         """Every refinement that is open, valid or not, in the order that breaks ties."""
-        return [
-            self._refinement(state, name, value, children)
+        found = [
+            (name, value, children)
             for name in sorted(state)
             for value in state[name]
             for children in self.attributes[name].refinements(
                 value, lambda children, name=name, value=value: self.gain(name, value, children)
             )
         ]
+        found.sort(key=lambda each: (each[0], self._order(*each)))
+        return [self._refinement(state, *each) for each in found]
+
+    def _order(self, name: str, value: Value, children: list[Value]) -> float:
+        """Where a refinement stands among those of its attribute, if not where its value does."""
+        attribute = self.attributes[name]
+        return attribute.order(value, children) if isinstance(attribute, PartedTree) else 0
 
     def best(self, state: State) -> Refinement | None:
         """The valid and beneficial refinement with the highest score, the first of equals."""

@@ -21,6 +21,7 @@ from incrowd.recodings.steps import (
     GeneralizeNode,
     JoinSets,
     MergeIntervals,
+    PartSet,
     RaiseLevel,
     RefineNode,
     SplitInterval,
@@ -29,6 +30,7 @@ from incrowd.recodings.steps import (
     TakeBack,
 )
 from incrowd.table.attributes import Attribute, NumberAttribute, TaxonomyAttribute
+from incrowd.table.grouping import Codes
 from incrowd.taxonomies.labels import ANY
 
 
@@ -48,6 +50,8 @@ def refined(attribute: Attribute, steps: Sequence[Step]) -> AttributeRecoding:
     """The recoding of an attribute after steps that refine it, starting from the most general one."""
     changes = [step.change for step in steps if step.attribute == attribute.name]
     if isinstance(attribute, TaxonomyAttribute):
+        if any(isinstance(change, PartSet) for change in changes):
+            return _parted(attribute, [change for change in changes if isinstance(change, PartSet)])
         taxonomy = attribute.taxonomy
         nodes = {0}
         for change in changes:
@@ -102,6 +106,14 @@ def _level(step: Step, attribute: Attribute) -> int:
     return step.change.level if raises and isinstance(step.change, RaiseLevel) else 0
 
 
+def _parted(attribute: TaxonomyAttribute, changes: Sequence[PartSet]) -> AttributeRecoding:
+    """All values in one set, then sets parted."""
+    first = np.zeros(attribute.size, np.int64)  # the first value of the set of each value
+    for codes in (codes for change in changes for codes in change.sets):
+        first[list(codes)] = codes[0]
+    return _in_sets(attribute, first)
+
+
 def _joined(attribute: TaxonomyAttribute, changes: Sequence[Generalization]) -> AttributeRecoding:
     """Every value on its own, then sets of them joined, or suppressed."""
     first, suppressed = np.arange(attribute.size), set[int]()  # the first value of the set of each value
@@ -114,15 +126,19 @@ def _joined(attribute: TaxonomyAttribute, changes: Sequence[Generalization]) -> 
         elif isinstance(change, JoinSets):
             codes = [code for some in change.sets for code in some]
             first[codes] = min(codes)
-    shown = [code for code in range(attribute.size) if code not in suppressed]
+    return _in_sets(attribute, first, sorted(suppressed))
+
+
+def _in_sets(attribute: TaxonomyAttribute, first: Codes, suppressed: Sequence[int] = ()) -> AttributeRecoding:
+    """The recoding to sets of values, given by the first value of each; a cut where each of them is a node."""
     members: dict[int, list[int]] = {}
-    for code in shown:
+    for code in np.setdiff1d(np.arange(attribute.size), suppressed).tolist():
         members.setdefault(int(first[code]), []).append(code)
     sets = list(members.values())
     nodes = [node_of_set(attribute, codes) for codes in sets]
     if not suppressed and None not in nodes:
         return cut_of(attribute, [node for node in nodes if node is not None])
-    return sets_of(attribute, sets, sorted(suppressed))
+    return sets_of(attribute, sets, suppressed)
 
 
 def _merged(attribute: NumberAttribute, changes: Sequence[MergeIntervals]) -> Intervals:
@@ -160,10 +176,10 @@ def describe(attribute: Attribute, change: Change) -> tuple[str | None, tuple[st
         pairs = pairwise(change.edges)
         children = (_interval(attribute, start, stop, exact=stop - start == 1) for start, stop in pairs)
         return _interval(attribute, change.edges[0], change.edges[-1]), tuple(children)
-    if isinstance(change, JoinSets):
+    if isinstance(change, JoinSets | PartSet):
         assert isinstance(attribute, TaxonomyAttribute)
         parts = tuple(name_of_set(attribute, codes) for codes in change.sets)
-        if change.more:
+        if isinstance(change, JoinSets) and change.more:
             return attribute.taxonomy.labels[0], (*parts, ANY)
         return name_of_set(attribute, sorted(code for codes in change.sets for code in codes)), parts
     assert not isinstance(attribute, NumberAttribute)

@@ -85,6 +85,17 @@ class JoinSets:
     more: bool = False
 
 
+@dataclass(frozen=True)
+class PartSet:
+    """Part a set of values of a taxonomy, a node or several of its children, into smaller ones.
+
+    Args:
+        sets: The codes of each: of one child, or of several that stay together.
+    """
+
+    sets: tuple[tuple[int, ...], ...]
+
+
 Generalization = GeneralizeNode | MergeIntervals | Suppress | JoinSets
 
 
@@ -95,7 +106,7 @@ class TakeBack:
     generalization: Generalization
 
 
-Change = RefineNode | SplitInterval | Disclose | Generalization | TakeBack
+Change = RefineNode | SplitInterval | Disclose | PartSet | Generalization | TakeBack
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from incrowd.search.method import Method
-from incrowd.search.options import SUPPRESS, Choice, Option, Whole
+from incrowd.search.options import SUPPRESS, Choice, Flag, Option, Whole
 from incrowd.search.priorities import PRIORITIES
 
 _OPTIONS = {
@@ -11,6 +11,7 @@ _OPTIONS = {
     "max_steps": Option("stop after this many steps", Whole(0)),
     "suppress": SUPPRESS,
     "priorities": PRIORITIES,
+    "partial": Option("let one child of a taxonomy's node be shown while the others stay together", Flag()),
     "restarts": Option("how many times to search again with random weights and cuts, for the best release", Whole(0)),
 }
 _FUNCTION = "incrowd.search.top_down.top_down:top_down"

@@ -29,7 +29,7 @@ class Candidates:
         bad: Records that it would leave in bad classes: promises x places, of which the first of each requirement
             counts; None where no record may be left out.
         live: Whether a candidate has the place.
-        changes: What it does, in codes.
+        changes: What it does, in codes; None where that is made when it is performed.
     """
 
     def __init__(self, promises: int, *, leave_out: bool = False) -> None:
@@ -43,8 +43,8 @@ class Candidates:
         self.changes: list[Change | None] = [None]
         self._free: list[int] = []
 
-    def add(self, attribute: int, order: int, gain: float, change: Change) -> int:
-        """Open a refinement; returns its place."""
+    def add(self, attribute: int, order: int, gain: float, change: Change | None) -> int:
+        """Open a refinement; returns its place. Its refiner may tell later what it does."""
         place = self._free.pop() if self._free else self._new()
         self.attribute[place], self.order[place] = attribute, order
         self.gain[place], self.exact[place] = gain, -1

@@ -31,8 +31,8 @@ class Gain(Protocol):
 
     error: float  # by how much floats may be wrong, beside ordinary rounding
 
-    def beneficial(self, start: int, stop: int) -> bool:
-        """Whether refining the values [start, stop) can gain anything."""
+    def beneficial(self, start: int | Ints, stop: int | Ints) -> bool:
+        """Whether refining the values [start, stop), of one range or of several, can gain anything."""
 
     def split(self, edges: Ints) -> float:
         """Gain of splitting the values between the first and the last edge at those in between."""
@@ -58,6 +58,15 @@ class Gain(Protocol):
     def suppression_beneficial(self, suppressed: Mask) -> bool:
         """Whether disclosing one of the suppressed values can gain anything."""
 
+    def apart(self, start: Ints, stop: Ints) -> float:
+        """Gain of telling ranges of codes apart that are released as one: each from every other."""
+
+    def each_apart(self, start: Ints, stop: Ints) -> Floats:
+        """Gain of telling each of the ranges from the others, which stay together."""
+
+    def exact_apart(self, start: Ints, stop: Ints, one: int | None) -> Fraction:
+        """The same exactly: of one range from the others, or of all."""
+
 
 def with_room(left: Counts, whole: int, room: int) -> Codes:
     """Which cuts leave enough records on both sides, all of them where none does.
@@ -81,9 +90,10 @@ class InformationGain:
         self._room = room
         self._below = np.concatenate([np.zeros((1, histogram.shape[1]), np.int64), histogram.cumsum(axis=0)])
 
-    def beneficial(self, start: int, stop: int) -> bool:
+    def beneficial(self, start: int | Ints, stop: int | Ints) -> bool:
         """More than one label among the records."""
-        return int(np.count_nonzero(self._below[stop] - self._below[start])) > 1
+        labels = np.atleast_2d(self._below[stop] - self._below[start]).sum(axis=0)
+        return int(np.count_nonzero(labels)) > 1
 
     def split(self, edges: Ints) -> float:
         """Information gained over the children."""
@@ -133,6 +143,22 @@ class InformationGain:
         """More than one label among the suppressed records."""
         return int(np.count_nonzero(self._histogram[suppressed].sum(axis=0))) > 1
 
+    def apart(self, start: Ints, stop: Ints) -> float:
+        """Information gained over the ranges."""
+        parts = self._below[stop] - self._below[start]
+        return float(self._gain(parts.sum(axis=0), parts))
+
+    def each_apart(self, start: Ints, stop: Ints) -> Floats:
+        """Information gained by distinguishing one range from the others."""
+        parts = self._below[stop] - self._below[start]
+        whole = parts.sum(axis=0)
+        return np.asarray(self._gain(whole, np.stack([parts, whole - parts], axis=1)))
+
+    def exact_apart(self, start: Ints, stop: Ints, one: int | None) -> Fraction:
+        """Information gained over the ranges, or over one of them and the others."""
+        parts = self._below[stop] - self._below[start]
+        return self._exact(parts if one is None else np.stack([parts[one], parts.sum(axis=0) - parts[one]]))
+
     @staticmethod
     def _gain(whole: Ints, children: Ints) -> Any:
         """Gain of splitting `whole` (labels) into `children` (... x children x labels)."""
@@ -166,9 +192,9 @@ class LossReduction:
         self._below = np.concatenate([[0], counts.cumsum()])
         self.error = 0.0 if isinstance(attribute, FlatAttribute) else cell_loss_error(attribute)
 
-    def beneficial(self, start: int, stop: int) -> bool:
+    def beneficial(self, start: int | Ints, stop: int | Ints) -> bool:
         """Wherever there are records: a finer value never loses more."""
-        return bool(self._below[stop] > self._below[start])
+        return bool(np.any(self._below[stop] > self._below[start]))
 
     def split(self, edges: Ints) -> float:
         """Loss removed over the children."""
@@ -183,7 +209,7 @@ class LossReduction:
         records = np.diff(self._below[edges])
         if isinstance(self._attribute, TaxonomyAttribute):  # whole numbers of leaves, however many children there are
             fewer = int((records * (stop - start - np.diff(edges))).sum())
-            return Fraction(fewer, max(1, self._attribute.size - 1) * int(self._below[-1]))
+            return Fraction(fewer, self._cells)
         before = self._exact(start, stop)
         children = zip(records.tolist(), edges[:-1].tolist(), edges[1:].tolist(), strict=True)
         return sum((n * (before - self._exact(*child)) for n, *child in children), Fraction()) / int(self._below[-1])
@@ -231,6 +257,30 @@ class LossReduction:
         """Wherever a value is suppressed."""
         return bool(suppressed.any())
 
+    def apart(self, start: Ints, stop: Ints) -> float:
+        """Loss removed over the ranges."""
+        return float(self.exact_apart(start, stop, None))
+
+    def each_apart(self, start: Ints, stop: Ints) -> Floats:
+        """Loss removed from one range and from the others."""
+        return self._fewer(start, stop) / self._cells
+
+    def exact_apart(self, start: Ints, stop: Ints, one: int | None) -> Fraction:
+        """Loss removed, in whole numbers of leaves."""
+        records, leaves = self._below[stop] - self._below[start], stop - start
+        every = int((records * (leaves.sum() - leaves)).sum())
+        return Fraction(every if one is None else int(self._fewer(start, stop)[one]), self._cells)
+
+    def _fewer(self, start: Ints, stop: Ints) -> Ints:
+        """Leaves that records are told apart from, summed over all, where one range is told from the others."""
+        records, leaves = self._below[stop] - self._below[start], stop - start
+        return np.asarray(records * (leaves.sum() - leaves) + (records.sum() - records) * leaves)
+
+    @property
+    def _cells(self) -> int:
+        """What leaves are divided by: all that can be lost, of all records."""
+        return max(1, self._attribute.size - 1) * int(self._below[-1])
+
 
 class WeightedGain:
     """A gain times the weight of its attribute."""
@@ -258,6 +308,18 @@ class WeightedGain:
         """The same exactly."""
         for places, gain in self._gain.exact_disclosures(suppressed, codes):
             yield places, gain * self._weight
+
+    def apart(self, start: Ints, stop: Ints) -> float:
+        """Weighted gain of telling ranges apart."""
+        return self._gain.apart(start, stop) * float(self._weight)
+
+    def each_apart(self, start: Ints, stop: Ints) -> Floats:
+        """Weighted gain of telling each range from the others."""
+        return self._gain.each_apart(start, stop) * float(self._weight)
+
+    def exact_apart(self, start: Ints, stop: Ints, one: int | None) -> Fraction:
+        """The same exactly."""
+        return self._gain.exact_apart(start, stop, one) * self._weight
 
 
 def gain_of(table: CompressedTable, attribute: int, weight: Fraction, room: int = 0) -> Gain:

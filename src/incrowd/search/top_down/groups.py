@@ -39,8 +39,14 @@ class Groups:
     size: int
     weights: Weights
 
+    def some(self, chosen: Codes) -> Groups:
+        """Some of the records, by position, in groups that may be empty then."""
+        rows = chosen if isinstance(self.rows, slice) else self.rows.take(chosen)
+        weights = None if self.weights is None else self.weights.take(chosen)
+        return Groups(rows, self.numbers.take(chosen), self.size, weights)
+
     def part(self, part: slice) -> Groups:
-        """Some of the records, by position."""
+        """Those of a slice."""
         rows = part if isinstance(self.rows, slice) else self.rows[part]
         return Groups(rows, self.numbers[part], self.size, None if self.weights is None else self.weights[part])
 

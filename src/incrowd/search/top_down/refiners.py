@@ -7,7 +7,7 @@ every change through `observe`, with the records of the changed groups only.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import pairwise
@@ -32,6 +32,9 @@ class Refiner(Protocol):
     """What the search asks of an attribute."""
 
     error: float  # of the gains in floats
+
+    def change(self, place: int) -> Change:
+        """What a candidate does."""
 
     def exact_gains(self, places: Codes) -> Iterator[tuple[Codes, Fraction]]:
         """Exact gains of some candidates: places that gain the same, and what they gain."""
@@ -76,6 +79,15 @@ class Shared:
     candidates: Candidates
     promises: Promises
     again: bool = False
+
+    def broken_by(self, requirement: int, made: Iterable[tuple[Codes, ClassCounts]]) -> list[int]:
+        """Lower minima by classes that candidates would make of one quasi-identifier; whose would break a promise."""
+        seen = np.zeros(0, np.int64)
+        for places, classes in made:
+            for promise, levels in self.promises.levels(requirement, classes):
+                self.candidates.lower(promise, places, levels)
+            seen = np.union1d(seen, places)
+        return self.candidates.broken(seen, self.promises.thresholds)
 
 
 @dataclass(frozen=True)
@@ -125,6 +137,12 @@ class RangeRefiner:
     def idle(self) -> bool:
         """Whether no candidate is left."""
         return not self._ranges
+
+    def change(self, place: int) -> Change:
+        """What a candidate does."""
+        change = self._candidates.changes[place]
+        assert change is not None
+        return change
 
     def exact_gains(self, places: Codes) -> Iterator[tuple[Codes, Fraction]]:
         """One by one; each is asked for once."""
@@ -277,7 +295,7 @@ class DisclosureRefiner:
         self._records = records_by(codes, attribute.size)
         self._gain = gain
         self.error = gain.error
-        self._candidates, self._promises = shared.candidates, shared.promises
+        self._shared, self._candidates, self._promises = shared, shared.candidates, shared.promises
         self._suppressed = np.ones(attribute.size, bool)
         self._rows: dict[int, Rows] = dict.fromkeys(codes, slice(None))  # suppressed records, by quasi-identifier
         # The candidate of each code; a place that was given back is nobody's.
@@ -288,6 +306,12 @@ class DisclosureRefiner:
     def idle(self) -> bool:
         """Whether no candidate is left."""
         return not self._left
+
+    def change(self, place: int) -> Change:
+        """What a candidate does."""
+        change = self._candidates.changes[place]
+        assert change is not None
+        return change
 
     def exact_gains(self, places: Codes) -> Iterator[tuple[Codes, Fraction]]:
         """Values with equal counts at once."""
@@ -322,14 +346,8 @@ class DisclosureRefiner:
 
     def observe(self, requirement: int, changed: Groups) -> None:
         """A group falls apart into the records with the value and the other suppressed ones."""
-        seen = []
-        for places, classes in self.made(requirement, changed):
-            for promise, levels in self._promises.levels(requirement, classes):
-                self._candidates.lower(promise, places, levels)
-            seen.append(places)
-        for places in seen[:1]:  # nobody is beside a value that is not there
-            broken = self._candidates.broken(places, self._promises.thresholds)
-            self._close(self._candidates.order[broken].tolist())
+        broken = self._shared.broken_by(requirement, self.made(requirement, changed))
+        self._close(self._candidates.order[broken].tolist())
 
     def made(self, requirement: int, groups: Groups) -> Iterator[tuple[Codes, ClassCounts]]:
         """For every value in a group those who have it, then the other suppressed ones beside them."""
@@ -339,13 +357,7 @@ class DisclosureRefiner:
         suppressed = self._suppressed[codes]
         if not suppressed.all():
             chosen = np.flatnonzero(suppressed)
-            codes = codes[chosen]
-            inside = Groups(
-                chosen if isinstance(groups.rows, slice) else groups.rows[chosen],
-                groups.numbers[chosen],
-                groups.size,
-                None if groups.weights is None else groups.weights[chosen],
-            )
+            codes, inside = codes[chosen], groups.some(chosen)
         width = len(self._suppressed)
         keys, shown = self._promises.classes(
             requirement, inside.numbers * np.int64(width) + codes, groups.size * width, inside

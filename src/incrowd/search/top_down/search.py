@@ -12,6 +12,7 @@ from incrowd.search.priorities import weights_by_name
 from incrowd.search.top_down.candidates import Candidates
 from incrowd.search.top_down.choice import Best, Choice, Criterion
 from incrowd.search.top_down.gains import gain_of
+from incrowd.search.top_down.parting import PartingRefiner, can_be_parted
 from incrowd.search.top_down.promises import Promises
 from incrowd.search.top_down.refiners import DisclosureRefiner, RangeRefiner, Refiner, Shared
 from incrowd.table.attributes import FlatAttribute
@@ -30,6 +31,7 @@ class Task:
         priorities: Weights of attributes by name, which gains are multiplied by.
         rooms: Records that cuts of a number leave on both sides, where they can, by name.
         again: Whether a number whose best cut breaks a promise is cut elsewhere, with more room.
+        partial: Whether children of a node of a given taxonomy need not be told apart all at once.
     """
 
     table: CompressedTable
@@ -38,6 +40,7 @@ class Task:
     priorities: Mapping[str, float] | None = None
     rooms: Mapping[str, int] = field(default_factory=dict)
     again: bool = False
+    partial: bool = False
 
 
 class Search:
@@ -59,7 +62,7 @@ class Search:
         self.candidates = Candidates(len(self.promises.thresholds), leave_out=leave_out)
         weights = weights_by_name([attribute.name for attribute in table.attributes], task.priorities)
         self._weights = list(weights.values())
-        self._again = task.again and not leave_out
+        self._again, self._partial = task.again and not leave_out, task.partial
         self._rooms = [task.rooms.get(attribute.name, 0) for attribute in table.attributes]
         self.refiners = [
             self._refiner(index, {r: codes[r][index] for r, members in enumerate(self.attributes) if index in members})
@@ -78,6 +81,8 @@ class Search:
         attribute = self.table.attributes[index]
         gain = gain_of(self.table, index, self._weights[index], self._rooms[index])
         shared = Shared(self.candidates, self.promises, self._again)
+        if self._partial and can_be_parted(attribute):
+            return PartingRefiner(index, attribute, codes, self.table.value_counts(index), gain, shared)
         if isinstance(attribute, FlatAttribute):
             return DisclosureRefiner(index, attribute, codes, gain, shared)
         return RangeRefiner(index, attribute, codes, gain, shared)
@@ -92,9 +97,8 @@ class Search:
 
     def candidate(self, place: int) -> tuple[int, Change]:
         """The attribute of a candidate, and what it does."""
-        change = self.candidates.changes[place]
-        assert change is not None
-        return int(self.candidates.attribute[place]), change
+        index = int(self.candidates.attribute[place])
+        return index, self.refiners[index].change(place)
 
     def step(self, number: int, index: int, change: Change, best: Best) -> Step:
         """A refinement that was performed, for people to read."""

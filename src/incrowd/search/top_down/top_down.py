@@ -22,6 +22,10 @@ With a budget (`suppress`) a refinement is valid if leaving out the records of b
 `leaving_out`). Its loss counts the anonymity of the classes that stay, and every record that it puts into a bad class
 as one more; gains count all records of the table.
 
+With `partial`, children of a node of a given taxonomy need not be told apart all at once: one is shown, and the others
+stay together as a set `{a, b}` (see `parting`). A greedy search can be led astray by that, so what it finds is taken
+only where it loses less than the plain search (see `restarts`).
+
 Scores are compared exactly. Ties are broken by the name of the attribute, then by the order of its values.
 """
 
@@ -44,6 +48,7 @@ from incrowd.search.top_down.distant import DistantSearch
 from incrowd.search.top_down.groups import Grouping, Split
 from incrowd.search.top_down.late_promises import LatePromises
 from incrowd.search.top_down.leaving_out import LeavingOut
+from incrowd.search.top_down.parting import can_be_parted
 from incrowd.search.top_down.records import merged, records_of
 from incrowd.search.top_down.refiners import RangeRefiner
 from incrowd.search.top_down.restarts import cost_of, drawn
@@ -62,6 +67,7 @@ def top_down(
     suppress: float = 0.0,
     priorities: Mapping[str, float] | None = None,
     restarts: int = 0,
+    partial: bool = False,
 ) -> SearchResult:
     """Search from the top.
 
@@ -75,6 +81,8 @@ def top_down(
         priorities: Weight of each attribute by name, 1 for those that are not named: gains are multiplied by it.
         restarts: How many more searches to make with random weights and cuts; the best release is taken (see
             `restarts`). Steps are told when it is known, with gains as they were weighted.
+        partial: Whether one child of a node of a given taxonomy may be shown while the others stay together (see
+            `parting`). That is one more search, and restarts are made in its way; the best release is taken.
 
     Returns:
         The maximal recoding, and the steps that led there.
@@ -85,11 +93,13 @@ def top_down(
     budget = budget_of(table, suppress)
     for requirement in requirements if budget else ():
         with_suppression(requirement.models)
-    task = Task(table, requirements, criterion, priorities)
-    if not restarts:
+    partial = partial and any(map(can_be_parted, table.attributes))
+    task = Task(table, requirements, criterion, priorities, partial=partial)
+    if not restarts and not partial:
         return _searched(task, run, budget, max_steps, tell=True)
     found = min(searches(task, run, restarts, budget, max_steps), key=lambda each: cost_of(table, each.recoding))
     for step in found.steps:
+        run.check()
         run.step(step)
     return found
 
@@ -97,7 +107,9 @@ def top_down(
 def searches(
     task: Task, run: Run, restarts: int, budget: int = 0, max_steps: int | None = None
 ) -> Iterator[SearchResult]:
-    """The plain search, then every restart, as long as the run goes on.
+    """The plain search, the one that shows children one by one if that is asked for, then every restart.
+
+    There are no more of them than the run has time for.
 
     Args:
         task: What to search.
@@ -106,7 +118,9 @@ def searches(
         budget: How many records may be left out.
         max_steps: Stop each search after that many steps.
     """
-    yield _searched(task, run, budget, max_steps, tell=False)
+    yield _searched(replace(task, partial=False), run, budget, max_steps, tell=False)
+    if task.partial and run.goes_on():
+        yield _searched(task, run, budget, max_steps, tell=False)
     for restart in range(1, restarts + 1):
         if not run.goes_on():
             break

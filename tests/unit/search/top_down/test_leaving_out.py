@@ -60,25 +60,31 @@ def test_each_step_is_the_best_that_stays_within_the_budget(problem, criterion, 
     assert found.facts.get("suppressed_records", 0) <= len(problem.rows) - len(slow.released(state))
 
 
+def closed_upward(requirements, illnesses):
+    """The models that allow records to be left out; what they say of records of a requirement, and of the first one."""
+    kept = [
+        Requirement(r.attributes, tuple(m for m in r.models if m.upward_closed) or (KAnonymity(2),))
+        for r in requirements
+    ]
+
+    def good(number, records):
+        ill = [illnesses[record] for record in records]
+        return all(level(model, ill) >= model.threshold for model in kept[number].models)
+
+    return kept, good, lambda number, records: level(kept[number].models[0], [illnesses[r] for r in records])
+
+
 @examples(150)
 @given(protected(), CRITERIA, SHARES)
 def test_protected_columns_are_counted_among_those_who_stay(case, criterion, share):
     problem, illnesses, requirements = case
-    requirements = [
-        Requirement(r.attributes, tuple(m for m in r.models if m.upward_closed) or (KAnonymity(2),))
-        for r in requirements
-    ]
+    requirements, good, worst = closed_upward(requirements, illnesses)
     table = table_of(problem, illnesses)
-
-    def good(number, records):
-        ill = [illnesses[record] for record in records]
-        return all(level(model, ill) >= model.threshold for model in requirements[number].models)
-
     qids = [(requirement.attributes, None) for requirement in requirements]
     attributes = [column.attribute() for column in problem.columns]
     budget = budget_of(table, share)
     slow = LeavingOut(attributes, problem.rows, problem.classes, qids, criterion, budget, good)
-    slow._level = lambda number, records: level(requirements[number].models[0], [illnesses[r] for r in records])
+    slow._level = worst
     check(top_down(table, requirements, Run(), criterion=criterion, suppress=share), table, slow)
 
 
