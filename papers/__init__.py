@@ -85,9 +85,11 @@ EXPERIMENTS: dict[str, Experiment] = {
         "tree errs least on a third of the training rows; errors on test rows play no part in the choice. What is "
         "left at large k is not the search's: of a taxonomy the children of a node are released all or none. `Married` "
         "comes with those who live apart, since they are too few among those with a capital gain to be told from the "
-        "others; relatives are too few to be told from those who live alone, so spouses are told from neither. So "
-        "last the better of that and of the same without taxonomies, where values are shown one by one "
-        "(`Married-civ-spouse`, and `*` for all others), chosen by the same rows",
+        "others; relatives are too few to be told from those who live alone, so spouses are told from neither. Where "
+        "one child may be shown while the others stay together (`partial`), `Spouse` is told from a set of all "
+        "others; the verdict is about that. Last the better of what whole taxonomies allow and of the same without "
+        "any, where values are shown one by one (`Married-civ-spouse`, and `*` for all others), chosen by the same "
+        "rows",
         "restarts:restarts",
     ),
     "bug-3": Experiment(

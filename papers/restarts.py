@@ -4,14 +4,15 @@ A greedy search that has spent its anonymity cannot take a step back. Restarts d
 in the room that cuts leave. Chosen by what the classes tell of the target, which is all that a search sees, they may be
 wrong about attributes that other columns tell as well; a classifier on training rows that were held out knows better.
 
-Taxonomies bind what any search can find: the children of a node are released all or none. So the same is done without
-them too, where values are shown one by one, and the better of both is taken, judged by the same rows.
+Taxonomies bind what these searches can find: the children of a node are released all or none. So the same is done where
+one child may be shown while the others stay together (`partial`). And it is done without taxonomies, where values are
+shown one by one, and the better of that and of the first is taken, judged by the same rows.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 from incrowd.engines.registry import engine_for
 from incrowd.evaluation.rows import drawn_parts
@@ -30,7 +31,13 @@ CROWDS = (20, 100, 300, 600)
 RESTARTS, TRIED = 20, 40
 NEAR = 1.0  # points above the baseline
 PLAIN, AGAIN, HELD_OUT = "plain", f"{RESTARTS} restarts", "chosen on rows held out"
-EITHER = f"{HELD_OUT}, also without taxonomies"
+PARTIAL, EITHER = f"{HELD_OUT}, partial", f"{HELD_OUT}, also without taxonomies"
+
+WAYS: dict[str, dict[str, Any]] = {
+    "with taxonomies": {},
+    "with parts of taxonomies": {"partial": True},
+    "without taxonomies": {"with_taxonomies": False},
+}
 
 
 @dataclass(frozen=True, order=True)
@@ -53,9 +60,13 @@ def restarts(effort: Effort) -> Outcome:
             effort.say(f"{name}, k={k}")
             baseline, plain, upper = errors_of(trial, policy_of(effort, names, k, "tdr"), "together")
             again = errors_of(trial, policy_of(effort, names, k, "tdr", restarts=RESTARTS), "together")[1]
-            chosen = [_chosen(effort, held_out, names, k, with_taxonomies=trees) for trees in (True, False)]
+            whole, parted, flat = (
+                _chosen(effort, held_out, policy_of(effort, names, k, "tdr", **words), f"{name}, k={k}, {way}")
+                for way, words in WAYS.items()
+            )
+            either = min(whole, flat, key=lambda each: each.error)
             errors = {PLAIN: plain, AGAIN: again}
-            for how, one in {HELD_OUT: chosen[0], EITHER: min(chosen, key=lambda each: each.error)}.items():
+            for how, one in {HELD_OUT: whole, PARTIAL: parted, EITHER: either}.items():
                 errors[how] = _error(trial, one.recoding, one.policy)
             for how, error in errors.items():
                 curves = {"top": name, "requirement": how, "k": k}
@@ -70,15 +81,14 @@ def _held_out(trial: Trial) -> Trial:
     return replace(trial, parts=tuple((train[learn], train[ask]) for learn, ask in parts), _known={})
 
 
-def _chosen(effort: Effort, held_out: Trial, names: Sequence[str], k: int, *, with_taxonomies: bool) -> _Chosen:
+def _chosen(effort: Effort, held_out: Trial, policy: Policy, said: str) -> _Chosen:
     """The release, of all that a search and its restarts find, that errs least on the rows held out."""
-    policy = policy_of(effort, names, k, "tdr", with_taxonomies=with_taxonomies)
     source = open_source(held_out.table)
     table = engine_for(policy, source).compress(source, policy, Run())
     found: dict[object, _Chosen] = {}
-    task, trees = Task(table, policy.requirements, "tdr"), "with" if with_taxonomies else "without"
+    task = Task(table, policy.requirements, "tdr", partial=policy.options.get("partial", False))
     for number, result in enumerate(searches(task, Run(), 3 if effort.quick else TRIED)):
-        effort.say(f"{len(names)} attributes, k={k}, {trees} taxonomies, restart {number}")
+        effort.say(f"{said}, search {number}")
         release = frozenset((step.attribute, step.value, step.children) for step in result.steps)
         if release not in found:
             found[release] = _Chosen(_error(held_out, result.recoding, policy), number, result.recoding, policy)
@@ -109,14 +119,15 @@ def _verdict(rows: list[Row]) -> tuple[str, str]:
     losses = {
         (top, how): lost(curve([row for row in rows if row["top"] == top], how))
         for top in ("Top5", "Top7")
-        for how in (PLAIN, AGAIN, HELD_OUT, EITHER)
+        for how in (PLAIN, AGAIN, HELD_OUT, PARTIAL, EITHER)
     }
-    near = {how: [loss <= NEAR for top in ("Top5", "Top7") for loss in losses[top, how]] for how in (HELD_OUT, EITHER)}
+    chosen = (HELD_OUT, PARTIAL, EITHER)
+    near = {how: [loss <= NEAR for top in ("Top5", "Top7") for loss in losses[top, how]] for how in chosen}
     told = ", ".join(f"{top}, {how}, loses {span(values, 2)}" for (top, how), values in losses.items())
-    counted = ", and ".join(f"{how}, at {sum(held)} of {len(held)}" for how, held in near.items())
+    counted = "; ".join(f"{how}, at {sum(held)} of {len(held)}" for how, held in near.items())
     crowds = sorted({row["k"] for row in rows})
     found = (
         f"{told} points for k from {crowds[0]} to {crowds[-1]} (baseline {rows[0]['baseline']:.1f} %); within {NEAR:g} "
         f"point it is, {counted} points"
     )
-    return verdict_of([*near[HELD_OUT], *near[EITHER]]), found
+    return verdict_of(near[PARTIAL]), found
