@@ -2,6 +2,7 @@
 
 from collections import Counter
 from fractions import Fraction
+from itertools import combinations
 
 import numpy as np
 import pyarrow as pa
@@ -47,6 +48,44 @@ def score_of(columns, width, largest):
     for i in range(len(columns), min(largest, width - 1) + 1):
         score *= width - i
     return score
+
+
+@given(tables(most_columns=4), st.data())
+def test_with_a_unit_people_are_alone_and_not_records(records, data):
+    persons = data.draw(st.lists(st.integers(0, 6), min_size=len(records), max_size=len(records)))
+    table, names = table_of(records, id=persons)
+    found = incrowd.assess(table, quasi_identifiers=names, unit="id", max_size=len(names))
+    crowds = [{p for r, p in zip(records, persons, strict=True) if r == each} for each in dict.fromkeys(records)]
+    assert found.records == sum(map(len, crowds))
+    assert found.smallest_class == min(map(len, crowds))
+    assert found.prosecutor.average == Fraction(len(crowds), found.records)
+    assert found.prosecutor.at_risk == sum(len(crowd) for crowd in crowds if len(crowd) < 5)
+    assert found.uniques.records == sum(len(crowd) == 1 for crowd in crowds)
+    for place, name in enumerate(names):
+        left = [*range(place), *range(place + 1, len(names))]
+        assert found.uniques.without[name] == len(_alone(records, persons, left))
+    own = [_minimal(records, persons, row, len(names)) for row in range(len(records))]
+    expected = [sum(score_of(columns, len(names), len(names)) for columns in sets) for sets in own]
+    assert found.special.scores.tolist() == expected
+
+
+def _alone(records, persons, columns):
+    """The values on some columns that only one person has."""
+    owners = {}
+    for record, person in zip(records, persons, strict=True):
+        owners.setdefault(tuple(record[place] for place in columns), set()).add(person)
+    return {values for values, people in owners.items() if len(people) == 1}
+
+
+def _minimal(records, persons, row, width):
+    """The smallest sets of columns on which nobody else has the values of a row."""
+    found = []
+    for size in range(1, width + 1):
+        for columns in combinations(range(width), size):
+            values = tuple(records[row][place] for place in columns)
+            if values in _alone(records, persons, columns) and not any(set(own) < set(columns) for own in found):
+                found.append(columns)
+    return found
 
 
 @given(tables(), st.randoms(use_true_random=False))

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from incrowd.cli.groups import OptionGroup, told, told_path
 from incrowd.cli.help import FILES, RISK
-from incrowd.cli.messages import print_json, running
+from incrowd.cli.messages import print_json, running, say
 from incrowd.errors import PolicyError
 from incrowd.policy.typed import columns_of
 
@@ -26,6 +26,9 @@ class RiskOptions(OptionGroup):
     qi: Annotated[
         str | None, told("Columns that an attacker may know, by commas.", "--qi", "--quasi-identifiers", noun="COLUMNS")
     ] = None
+    unit: Annotated[str | None, told("Whose record it is, such as patient_id: crowds count people.", noun="COLUMN")] = (
+        None
+    )
     sensitive: Annotated[str | None, told("Columns nobody should learn, by commas.", noun="COLUMNS")] = None
     weights: Annotated[str | None, told("Column with survey weights.", noun="COLUMN")] = None
     sampling_fraction: Annotated[
@@ -58,6 +61,7 @@ class RiskOptions(OptionGroup):
             weights=self.weights,
             max_size=self.max_size,
             population_table=self.population,
+            unit=self.unit,
         )
 
     def question_of_release(self) -> Question:
@@ -84,10 +88,15 @@ def assess_file(table: Path, options: RiskOptions, dialect: dict[str, Any], *, a
     from incrowd.risk.assessment import risk_of
     from incrowd.risk.before_and_after import BeforeAndAfter
 
-    question, released = options.question(), options.question_of_release()
+    question, asked = options.question(), options.question_of_release()
     with running() as run:
-        before = risk_of(open_source(table, **dialect), question, run)
-        after = None if options.released is None else risk_of(open_source(options.released, **dialect), released, run)
+        before, after = risk_of(open_source(table, **dialect), question, run), None
+        if options.released is not None:
+            released = open_source(options.released, **dialect)
+            if asked.unit not in (None, *released.columns):
+                say(f"note: no column '{asked.unit}' in {released.name} tells people apart: its crowds count records")
+                asked = replace(asked, unit=None)
+            after = risk_of(released, asked, run)
     if as_json:
         print_json(before.to_json() if after is None else BeforeAndAfter(before, after).to_json())
         return

@@ -78,6 +78,11 @@ class Column:
         """What a steward should know of it before anything is released, None if nothing."""
         return warning_of(self.name, self.findings)
 
+    @property
+    def repeats_people(self) -> bool:
+        """Whether it seems to say whose record it is, of people with several."""
+        return any(finding.kind == "repeats" for finding in self.findings)
+
     def to_json(self) -> dict[str, Any]:
         """As JSON-able data."""
         return {

@@ -33,6 +33,7 @@ class Inspection(Tabular):
         triples: The worst triples of quasi-identifiers.
         missing_values: Texts in the table that seem to stand for a missing value.
         dialect: How a file was said to be read.
+        unit: The column that seems to say whose record it is: records of one person do not hide each other.
     """
 
     name: str
@@ -43,6 +44,7 @@ class Inspection(Tabular):
     triples: tuple[Combination, ...]
     missing_values: tuple[str, ...] = ()
     dialect: Mapping[str, Any] = field(default_factory=dict)
+    unit: str | None = None
 
     @property
     def warnings(self) -> list[str]:
@@ -77,6 +79,7 @@ class Inspection(Tabular):
         return {
             "name": self.name,
             "records": self.records,
+            "unit": self.unit,
             "missing_values": list(self.missing_values),
             "columns": [column.to_json() for column in self.columns],
             "unique_together": None if self.together is None else _json(self.together),
@@ -196,8 +199,12 @@ def inspection_of_counts(
         columns.append(describe(column, (*tokens, *source.missing_values), LEAST_RECORDS))
         run.amount(number, len(counted), "columns")
     quasi = [each for each, column in zip(counted, columns, strict=True) if column.role.name == QUASI_IDENTIFIER]
-    together, pairs, triples = _combined(quasi, run)
-    return Inspection(source.name, records, tuple(columns), together, pairs, triples, tokens, dict(dialect or {}))
+    unit = next((each for each, column in zip(counted, columns, strict=True) if column.repeats_people), None)
+    if unit is not None and quasi and len(unit.codes) < len(quasi[0].codes):
+        unit = None  # too many people to keep their numbers
+    together, pairs, triples = _combined(quasi, unit, run)
+    given, name = dict(dialect or {}), None if unit is None else unit.name
+    return Inspection(source.name, records, tuple(columns), together, pairs, triples, tokens, given, name)
 
 
 def column_warnings(source: Source, columns: Sequence[str], run: Run) -> list[str]:
@@ -227,7 +234,7 @@ def repeat_warnings(source: Source, columns: Sequence[str], run: Run) -> list[st
 
 
 def _combined(
-    quasi: list[CountedColumn], run: Run
+    quasi: list[CountedColumn], unit: CountedColumn | None, run: Run
 ) -> tuple[Combination | None, tuple[Combination, ...], tuple[Combination, ...]]:
     """Unique records on all quasi-identifiers, and the worst pairs and triples."""
     if not quasi:
@@ -235,6 +242,7 @@ def _combined(
     names = [column.name for column in quasi]
     codes = [column.codes + 1 for column in quasi]  # missing is 0
     sizes = [len(column.values) + 1 for column in quasi]
-    everything = Combination(tuple(names), count_uniques(codes, sizes), len(codes[0]))
-    pairs, triples = worst_combinations(names, codes, sizes, run)
+    persons = None if unit is None else unit.codes[: len(codes[0])]
+    everything = Combination(tuple(names), count_uniques(codes, sizes, persons), len(codes[0]))
+    pairs, triples = worst_combinations(names, codes, sizes, run, persons)
     return everything, tuple(pairs), tuple(triples)

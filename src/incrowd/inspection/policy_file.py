@@ -70,7 +70,7 @@ def _roles(inspection: Inspection) -> Iterator[str]:
             yield ""
             yield "# If models will predict it, take it out of the list above and say so here:"
             yield f"# target = {toml_value(column.name)}"
-    units = [c for c in inspection.columns if any(finding.kind == "repeats" for finding in c.findings)]
+    units = [column for column in inspection.columns if column.repeats_people]
     for place, column in enumerate(units):
         yield ""
         yield "# One person seems to have several rows: k counts people, by this column, which is dropped."

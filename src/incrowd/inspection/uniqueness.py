@@ -22,7 +22,7 @@ class Combination:
 
     Args:
         columns: Their names.
-        uniques: Records that no other record equals on these columns.
+        uniques: Records that no other record equals on these columns, or none of another person where those are known.
         records: Records that were compared.
     """
 
@@ -36,14 +36,20 @@ class Combination:
         return self.uniques / max(1, self.records)
 
 
-def count_uniques(columns: Sequence[Codes], sizes: Sequence[int]) -> int:
-    """How many rows of codes no other row equals.
+def count_uniques(columns: Sequence[Codes], sizes: Sequence[int], persons: Codes | None = None) -> int:
+    """How many rows of codes no other row equals, or none of another person.
 
     Args:
         columns: One array of codes per column, from 0.
         sizes: Number of codes of each column.
+        persons: Whose row each is, as a number; None where every row is a person of its own.
     """
     rows = len(columns[0])
+    if persons is not None:
+        order, starts = sort_tuples(columns, sizes)
+        of = persons[order]
+        one = np.minimum.reduceat(of, starts) == np.maximum.reduceat(of, starts)
+        return int(np.diff(np.append(starts, rows))[one].sum())
     if math.prod(sizes) <= 1 << 62:
         key = np.zeros(rows, np.int64)
         for column, size in zip(columns, sizes, strict=True):
@@ -59,7 +65,7 @@ def count_uniques(columns: Sequence[Codes], sizes: Sequence[int]) -> int:
 
 
 def worst_combinations(
-    names: Sequence[str], columns: Sequence[Codes], sizes: Sequence[int], run: Run
+    names: Sequence[str], columns: Sequence[Codes], sizes: Sequence[int], run: Run, persons: Codes | None = None
 ) -> tuple[list[Combination], list[Combination]]:
     """The pairs and the triples of columns with the most unique records, most first.
 
@@ -70,6 +76,7 @@ def worst_combinations(
         columns: Their codes.
         sizes: Number of codes of each.
         run: Asked whether to go on.
+        persons: Whose row each is, as in `count_uniques`.
     """
     if not columns:
         return [], []
@@ -82,7 +89,7 @@ def worst_combinations(
         counted = []
         for parts in combinations(chosen, size):
             run.check()
-            uniques = count_uniques([columns[i] for i in parts], [sizes[i] for i in parts])
+            uniques = count_uniques([columns[i] for i in parts], [sizes[i] for i in parts], persons)
             counted.append(Combination(tuple(names[i] for i in parts), uniques, rows))
         found.append(sorted(counted, key=lambda each: (-each.uniques, each.columns))[:SHOWN])
     return found[0], found[1]

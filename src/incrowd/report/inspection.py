@@ -24,9 +24,9 @@ def print_inspection(console: Console, inspection: Inspection) -> None:
     console.print(Text(f"{inspection.name}: {inspection.records:,} records, {len(inspection.columns)} columns"))
     console.print(_columns(inspection, narrow=console.width < NARROW))
     if inspection.together is not None:
-        console.print(
-            Text(f"unique on all {len(inspection.together.columns)} quasi-identifiers: {_uniques(inspection.together)}")
-        )
+        who = "" if inspection.unit is None else f", like none of another {_short(inspection.unit)}"
+        number = len(inspection.together.columns)
+        console.print(Text(f"unique on all {number} quasi-identifiers: {_uniques(inspection.together)}{who}"))
         for combination in (*inspection.pairs[:SHOWN], *inspection.triples[:SHOWN]):
             if combination.uniques:
                 console.print(Text(f"  on {', '.join(combination.columns)}: {_uniques(combination)}"), soft_wrap=True)

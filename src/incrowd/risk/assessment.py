@@ -43,6 +43,7 @@ class Question:
         max_size: The largest sets of columns that are searched for special uniques.
         population_table: A table of everyone that the records were drawn from, if there is one.
         recoding: What the values of that table are recoded by, or its file, if the records are those of a release.
+        unit: The column that says whose record it is, where one person may have several.
     """
 
     attributes: tuple[str, ...]
@@ -53,6 +54,7 @@ class Question:
     max_size: int | None = None
     population_table: Source | None = None
     recoding: Any = None
+    unit: str | None = None
 
     @classmethod
     def of(
@@ -66,6 +68,7 @@ class Question:
         max_size: int | None = None,
         population_table: Any = None,
         recoding: Any = None,
+        unit: str | None = None,
     ) -> Question:
         """The question in a user's words.
 
@@ -74,6 +77,8 @@ class Question:
         """
         if sampling_fraction is not None and weights is not None:
             raise PolicyError("weights say what the sampling fraction is; give one of them, not both")
+        if unit is not None and weights is not None:
+            raise PolicyError("weights are those of records, and a unit counts people; give one of them, not both")
         if population_table is not None and (sampling_fraction is not None or weights is not None):
             raise PolicyError("a population says how many people match; leave out weights and the sampling fraction")
         if recoding is not None and population_table is None:
@@ -89,18 +94,19 @@ class Question:
             max_size,
             None if population_table is None else open_source(population_table),
             recoding,
+            unit,
         )
         if not question.attributes:
             raise PolicyError("The 'quasi_identifiers' parameter must be at least one column. Got none.")
         for name in question.attributes:
-            if name in question.sensitive or name == weights:
-                role = "sensitive" if name in question.sensitive else "a weight"
+            if name in (*question.sensitive, weights, unit):
+                role = "the unit" if name == unit else "a weight" if name == weights else "sensitive"
                 raise PolicyError(f"column '{name}' cannot be both a quasi-identifier and {role}; choose one")
         return question
 
     def check_columns(self, columns: Sequence[str], where: str) -> None:
         """Every column must exist."""
-        for name in (*self.attributes, *self.sensitive, *([self.weights] if self.weights else [])):
+        for name in (*self.attributes, *self.sensitive, *(each for each in (self.weights, self.unit) if each)):
             if name not in columns:
                 raise UnknownNameError("column", name, columns, where)
 
@@ -111,7 +117,7 @@ class Risk(Tabular):
 
     Args:
         question: What was asked.
-        records: Records of the table.
+        records: Records of the table; with a unit people, each once in every class, and so in all that follows.
         classes: Classes: groups of records that are equal on the quasi-identifier.
         smallest_class: Records of the smallest one.
         prosecutor: An attacker who knows that the target is in the table.
@@ -163,6 +169,7 @@ class Risk(Tabular):
         return {
             "incrowd": "risk",
             "quasi_identifier": list(question.attributes),
+            "unit": question.unit,
             "threshold": float(question.threshold),
             "records": self.records,
             "classes": self.classes,
@@ -184,6 +191,7 @@ def assess(
     data: Any,
     *,
     quasi_identifiers: Iterable[str],
+    unit: str | None = None,
     threshold: float = THRESHOLD,
     sensitive: Iterable[str] = (),
     sampling_fraction: float | None = None,
@@ -206,6 +214,7 @@ def assess(
     Args:
         data: Path of a file, a pandas, polars or pyarrow table, or anything with the Arrow stream interface.
         quasi_identifiers: The columns that an attacker may know of people.
+        unit: The column that says whose record it is, where one person has several: crowds are counted in people.
         threshold: Records with a higher risk are counted; 0.2 stands for a crowd of five.
         sensitive: Columns that tell what nobody should learn.
         sampling_fraction: The share of the population that is in the table, above 0 and at most 1.
@@ -247,6 +256,7 @@ def assess(
         max_size=max_size,
         population_table=population_table,
         recoding=recoding,
+        unit=unit,
     )
     source = open_source(
         data,
@@ -286,6 +296,7 @@ def risk_of(source: Source, question: Question, run: Run, everyone: Everyone | N
         question.attributes,
         sensitive=question.sensitive,
         weights=question.weights,
+        unit=question.unit,
         missing_values=source.missing_values,
         run=run,
     )

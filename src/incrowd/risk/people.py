@@ -35,6 +35,7 @@ class People:
         class_of: The tuple of each record, in the order of the rows.
         sensitive: By sensitive column, the value of each record, as a number.
         weights: How many people of the population each record stands for, in units of `UNIT`; None without weights.
+        persons: Whose record each is, as a number; None where every record is a person of its own.
     """
 
     attributes: tuple[str, ...]
@@ -43,16 +44,42 @@ class People:
     class_of: Codes
     sensitive: Mapping[str, Codes]
     weights: Counts | None = None
+    persons: Codes | None = None
 
     @property
     def records(self) -> int:
-        """Number of records."""
-        return len(self.class_of)
+        """Number of records; where persons are known, of people, each once in every class."""
+        return int(self.sizes.sum())
 
     @cached_property
     def sizes(self) -> Counts:
-        """Records of each class: tuples and classes are the same here."""
-        return count(self.class_of, len(self.codes[0]), None)
+        """Records of each class, or people where they are known: tuples and classes are the same here."""
+        number = len(self.codes[0])
+        return count(self.class_of, number, None) if self.persons is None else self.sizes_of(np.arange(number), number)
+
+    @cached_property
+    def owners(self) -> Codes | None:
+        """Whose class each is, as a number: of one person's class that person, of others a number of their own."""
+        if self.persons is None:
+            return None
+        owners = np.zeros(len(self.sizes), np.int64)
+        owners[self.class_of] = self.persons
+        shared = self.sizes > 1
+        owners[shared] = int(self.persons.max()) + 1 + np.arange(int(shared.sum()))
+        return owners
+
+    def sizes_of(self, groups: Codes, number: int) -> Counts:
+        """Records, or people where they are known, of each group of classes.
+
+        Args:
+            groups: The group of each class.
+            number: How many groups there are.
+        """
+        if self.persons is None:
+            return count(groups, number, self.sizes)
+        of_rows = groups[self.class_of]
+        _, firsts = group([of_rows, self.persons], [number, int(self.persons.max()) + 1])
+        return count(of_rows[firsts], number, None)
 
     @cached_property
     def weight_sums(self) -> Counts | None:
@@ -76,6 +103,7 @@ def read_people(
     *,
     sensitive: Sequence[str] = (),
     weights: str | None = None,
+    unit: str | None = None,
     missing_values: Sequence[str] = (),
     run: Run,
 ) -> People:
@@ -87,6 +115,7 @@ def read_people(
         attributes: The columns of the quasi-identifier.
         sensitive: The sensitive columns.
         weights: The column that says for how many people a record stands.
+        unit: The column that says whose record it is; records without it are one person's.
         missing_values: Texts that stand for a missing value.
         run: Told of rows.
 
@@ -94,7 +123,7 @@ def read_people(
         DataError: There are no rows.
         PolicyError: The weights cannot be used.
     """
-    wanted = [*attributes, *sensitive, *([weights] if weights else [])]
+    wanted = [*attributes, *sensitive, *(each for each in (weights, unit) if each)]
     columns = [ValueNumbers(column, missing_values) for column in wanted]
     parts: list[list[Codes]] = [[] for _ in wanted]
     for batch in batches:
@@ -106,10 +135,13 @@ def read_people(
     codes = [np.concatenate(part) + 1 for part in parts]  # 0 is a missing value
     tuples = codes[: len(attributes)]
     class_of, firsts = group(tuples, [int(column.max()) + 1 for column in tuples])
-    units = None if weights is None else units_of(columns[-1], codes[-1] - 1, weights)
+    at = len(attributes) + len(sensitive)
+    units = None if weights is None else units_of(columns[at], codes[at] - 1, weights)
+    persons = None if unit is None else codes[-1]
     values = dict(zip(sensitive, codes[len(attributes) :], strict=False))
     texts = tuple(_texts(column) for column in columns[: len(attributes)])
-    return People(tuple(attributes), tuple(column[firsts] for column in tuples), texts, class_of, values, units)
+    distinct = tuple(column[firsts] for column in tuples)
+    return People(tuple(attributes), distinct, texts, class_of, values, units, persons)
 
 
 def _texts(column: ValueNumbers) -> pa.Array:

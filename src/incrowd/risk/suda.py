@@ -24,7 +24,7 @@ import numpy.typing as npt
 
 from incrowd.risk.people import People
 from incrowd.run import Run
-from incrowd.table.grouping import Codes, Counts
+from incrowd.table.grouping import Codes, Counts, count, group
 
 MOST_WORK = 500_000_000  # tuples times sets of columns that are looked at unless a size is given
 LISTED = 10  # records that are listed
@@ -117,7 +117,7 @@ def special_uniques(people: People, run: Run, max_size: int | None = None) -> Sp
     """
     number = len(people.attributes)
     largest = size_within(len(people.sizes), number, MOST_WORK) if max_size is None else min(max_size, number)
-    found = minimal_uniques(people.codes, people.sizes, largest, run)
+    found = minimal_uniques(people.codes, people.sizes, largest, run, people.owners)
     scores = np.zeros(len(people.sizes), np.int64 if number <= _WIDEST_INT else object)
     shares = dict.fromkeys(people.attributes, 0)
     sizes = [0] * largest
@@ -148,7 +148,9 @@ def size_within(tuples: int, columns: int, work: int) -> int:
     return max(1, size)
 
 
-def minimal_uniques(codes: Sequence[Codes], counts: Counts, largest: int, run: Run) -> list[MinimalUniques]:
+def minimal_uniques(
+    codes: Sequence[Codes], counts: Counts, largest: int, run: Run, owners: Codes | None = None
+) -> list[MinimalUniques]:
     """All minimal sample uniques up to a size.
 
     Args:
@@ -156,22 +158,26 @@ def minimal_uniques(codes: Sequence[Codes], counts: Counts, largest: int, run: R
         counts: Records of each tuple.
         largest: The largest size of a set.
         run: Asked whether to go on.
+        owners: Whose tuple each is, where one person may have several; a shared one has a number of its own.
     """
     alone = np.flatnonzero(counts == 1)
     if not len(alone):
         return []
-    return _Search(codes, alone, largest, run).all()
+    return _Search(codes, alone, largest, run, owners).all()
 
 
 class _Search:
     """The sets of columns as bit masks, the finest column at the highest bit: it splits most, and is split by most."""
 
-    def __init__(self, codes: Sequence[Codes], alone: Codes, largest: int, run: Run) -> None:
+    def __init__(
+        self, codes: Sequence[Codes], alone: Codes, largest: int, run: Run, owners: Codes | None = None
+    ) -> None:
         widths = [int(column.max()) + 1 for column in codes]
         self.places = sorted(range(len(codes)), key=lambda place: (len(np.unique(codes[place])), place))
         self.codes = [codes[place].astype(np.int64) for place in self.places]
         self.widths = [widths[place] for place in self.places]
         self.alone = alone
+        self.owners = owners
         self.number = np.full(len(codes[0]), -1)  # of each tuple among those alone
         self.number[alone] = np.arange(len(alone))
         self.largest = largest
@@ -210,6 +216,8 @@ class _Search:
         if not live.any():
             return
         groups, sizes = _numbered(keys + self.codes[place].take(tuples), width)
+        if self.owners is not None:
+            sizes = _owners(groups, self.owners.take(tuples), len(sizes))
         numbers = self.number.take(tuples)
         waiting = (numbers >= 0) & live.take(numbers)
         found = numbers[waiting & (sizes.take(groups) == 1)]
@@ -236,6 +244,12 @@ def _numbered(keys: Codes, width: int) -> tuple[Codes, Counts]:
         return (np.cumsum(present) - 1).take(keys), sizes[present]
     _, groups, sizes = np.unique(keys, return_inverse=True, return_counts=True)
     return groups, sizes
+
+
+def _owners(groups: Codes, owners: Codes, number: int) -> Counts:
+    """How many owners the tuples of each group have."""
+    _, firsts = group([groups, owners], [number, int(owners.max()) + 1])
+    return count(groups[firsts], number, None)
 
 
 def _highest(people: People, scores: npt.NDArray[Any], found: Sequence[MinimalUniques]) -> tuple[SpecialRecord, ...]:

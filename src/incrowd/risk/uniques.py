@@ -7,8 +7,10 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
+import numpy as np
+
 from incrowd.risk.people import People
-from incrowd.table.grouping import count, group
+from incrowd.table.grouping import group
 
 
 @dataclass(frozen=True)
@@ -46,9 +48,9 @@ def sample_uniques(people: People) -> SampleUniques:
         left = [i for i in range(len(widths)) if i != place]
         if left:
             groups, firsts = group([people.codes[i] for i in left], [widths[i] for i in left])
-            without[name] = int((count(groups, len(firsts), people.sizes) == 1).sum())
+            without[name] = int((people.sizes_of(groups, len(firsts)) == 1).sum())
         else:
-            without[name] = int(people.records == 1)
+            without[name] = int(people.sizes_of(np.zeros(len(people.sizes), np.int64), 1)[0] == 1)
     return SampleUniques(alone, Fraction(alone, people.records), int((people.sizes == 2).sum()), without)
 
 

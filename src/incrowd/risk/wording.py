@@ -22,10 +22,11 @@ _MOST = 3  # columns that are listed of those that contribute
 
 def rows(risk: Risk) -> dict[str, str]:
     """The figures, by what they mean."""
+    people = risk.question.unit is not None
     found = {
-        "records": f"{risk.records:,}",
+        "people, once in each crowd" if people else "records": f"{risk.records:,}",
         "crowds (records that are equal on the quasi-identifier)": f"{risk.classes:,}",
-        "smallest crowd": f"{risk.smallest_class:,}",
+        f"smallest crowd{', in people' if people else ''}": f"{risk.smallest_class:,}",
         "alone in the table (sample uniques)": _part(risk.uniques.records, risk.records),
         **_attacker("prosecutor", "knows who is in the table", risk.prosecutor, risk),
         **_attacker("journalist", "does not know who is in it", risk.journalist, risk),
@@ -86,10 +87,11 @@ def compared(before: Risk, after: Risk) -> str:
 def _attacker(name: str, knows: str, attacker: Attacker | None, risk: Risk) -> dict[str, str]:
     if attacker is None:
         return {f"{name} ({knows})": _UNKNOWN}
+    noun = "records" if risk.question.unit is None else "people"
     return {
         f"{name} ({knows}): highest risk": _percent(attacker.highest),
         f"{name}: average risk": _percent(attacker.average),
-        f"{name}: records with a risk above {float(risk.question.threshold):g}": _part(attacker.at_risk, risk.records),
+        f"{name}: {noun} with a risk above {float(risk.question.threshold):g}": _part(attacker.at_risk, risk.records),
     }
 
 

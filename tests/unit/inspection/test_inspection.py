@@ -151,18 +151,24 @@ class TestColumns:
         assert incrowd.inspect(pa.table({"c": ["NA", "red", "blue", "tan"] * 5})).column("c").missing == 5
 
 
+def _like_nobody_else(messy, names):
+    """Records whose values on some columns only one person has."""
+    rows, owners = list(map(tuple, messy[list(names)].values.tolist())), {}
+    for values, person in zip(rows, messy["MRN"], strict=True):
+        owners.setdefault(values, set()).add(person)
+    return sum(len(owners[values]) == 1 for values in rows)
+
+
 class TestCombinations:
     def test_uniques_are_those_of_a_plain_count(self, found, messy):
-        names = list(found.together.columns)
-        tuples = Counter(map(tuple, messy[names].values.tolist()))
-        assert found.together.uniques == sum(count == 1 for count in tuples.values())
+        assert found.unit == "MRN"
+        assert found.together.uniques == _like_nobody_else(messy, found.together.columns)
 
     @pytest.mark.parametrize("size", [2, 3])
     def test_worst_combinations(self, found, messy, size):
         counted = {}
         for names in combinations(found.together.columns, size):
-            tuples = Counter(map(tuple, messy[list(names)].values.tolist()))
-            counted[names] = sum(count == 1 for count in tuples.values())
+            counted[names] = _like_nobody_else(messy, names)
         worst = found.pairs if size == 2 else found.triples
         assert [each.uniques for each in worst] == sorted(counted.values(), reverse=True)[:3]
         assert all(counted[each.columns] == each.uniques for each in worst)
@@ -172,6 +178,18 @@ class TestCombinations:
         expected = Counter(zip(*[column.tolist() for column in columns], strict=True))
         found = count_uniques(columns, [1 << 20] * 5)
         assert found == sum(count == 1 for count in expected.values())
+
+    def test_records_of_one_person_do_not_hide_each_other(self):
+        """Of each person one row twice, which nobody else has, and a third one that all have."""
+        visits = [(f"MRN-{100000 + n // 3}", str(20 + n // 3 % 60), "fm"[n % 3 == 2]) for n in range(180)]
+        rows = [(patient, "50" if sex == "m" else age, sex) for patient, age, sex in visits]
+        table = pa.table(dict(zip(("patient_id", "age", "sex"), map(list, zip(*rows, strict=True)), strict=True)))
+        found = incrowd.inspect(table)
+        assert found.unit == found.to_json()["unit"] == "patient_id"
+        assert found.together.columns == ("age", "sex")
+        assert found.together.uniques == found.pairs[0].uniques == 120
+        assert "120 of 180 records (66.7 %), like none of another patient_id" in repr(found)
+        assert incrowd.inspect(table.drop_columns("patient_id")).together.uniques == 0
 
     def test_work_is_bounded(self, monkeypatch):
         monkeypatch.setattr("incrowd.inspection.uniqueness.WORK", 1000)

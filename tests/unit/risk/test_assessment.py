@@ -47,6 +47,19 @@ def test_by_hand():
     assert (risk.homogeneity[0].classes, risk.homogeneity[0].records, risk.homogeneity[0].in_crowds) == (2, 3, 2)
 
 
+def test_with_a_unit_crowds_are_counted_in_people():
+    """Crowds of three records of two people, of two of one person, and of one."""
+    people = pa.table({**PEOPLE, "id": ["a", "a", "b", "c", "c", "c"]})
+    risk = incrowd.assess(people, quasi_identifiers=["age", "sex"], unit="id", threshold=0.5, sensitive=["diagnosis"])
+    assert (risk.records, risk.classes, risk.smallest_class) == (4, 3, 1)
+    assert risk.prosecutor.average == Fraction(3, 4)
+    assert risk.prosecutor.at_risk == risk.uniques.records == 2
+    assert risk.uniques.without == {"age": 1, "sex": 2}  # without the age, all that is c's is one crowd
+    assert (risk.homogeneity[0].records, risk.homogeneity[0].in_crowds) == (2, 0)
+    assert risk.to_json()["unit"] == "id"
+    assert "people, once in each crowd" in repr(risk)
+
+
 def test_weights_count_people_of_the_population():
     """Crowds of 25.5, 4.5 and 1 people."""
     risk = assess(weights="weight", threshold=0.2)
@@ -91,6 +104,9 @@ def test_it_prints_and_is_json():
         ({"weights": "sex"}, "cannot be both a quasi-identifier and a weight"),
         ({"weights": "wait"}, "no column 'wait' in the table; did you mean 'weight'?"),
         ({"max_size": 0}, "The 'max_size' parameter"),
+        ({"unit": "sex"}, "cannot be both a quasi-identifier and the unit"),
+        ({"unit": "diagnosis", "weights": "weight"}, "one of them, not both"),
+        ({"unit": "diagnose"}, "no column 'diagnose' in the table; did you mean 'diagnosis'?"),
     ],
 )
 def test_what_is_refused(words, message):
@@ -180,6 +196,15 @@ class TestCommand:
     def test_json(self, file):
         result = run("risk", file, "--qi", "age,sex", "--sampling-fraction", "0.05", "--json")
         assert json.loads(result.stdout)["population"] == 120
+
+    def test_a_unit(self, file, tmp_path):
+        found = run("risk", file, "--qi", "age", "--unit", "diagnosis", "--json")
+        assert json.loads(found.stdout)["records"] == 4  # both diagnoses at 30, one at 40 and at 50
+        release = tmp_path / "release.csv"
+        release.write_text("age\n" + "*\n" * 6)
+        found = run("risk", file, "--qi", "age", "--unit", "diagnosis", "--released", release, "--json")
+        assert json.loads(found.stdout)["after"]["records"] == 6
+        assert "no column 'diagnosis' in release.csv tells people apart: its crowds count records" in found.stderr
 
     def test_before_and_after(self, file, tmp_path):
         after = tmp_path / "after.csv"
