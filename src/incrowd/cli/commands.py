@@ -202,11 +202,11 @@ def verify(
             check_file(certificate, table, csv.dialect(), against, as_json=as_json, alone=alone)
             return
         from incrowd.existing import verification_of
-        from incrowd.formats.registry import open_source
+        from incrowd.formats.registry import open_as_release
 
         words, dialect = to_verify(qi, k, policy, protection)
         with running() as run:
-            source = open_source(table, **{**dialect, **csv.dialect()})
+            source = open_as_release(table, dialect, **csv.dialect())
             if protection.unit is None and words.get("unit") not in (None, *source.columns):
                 unit = words.pop("unit")
                 say(f"note: no column '{unit}' in {source.name} tells people apart: k counts records here")

@@ -84,7 +84,7 @@ def assess_file(table: Path, options: RiskOptions, dialect: dict[str, Any], *, a
         dialect: What is known of CSV files.
         as_json: Whether machines read it.
     """
-    from incrowd.formats.registry import open_source
+    from incrowd.formats.registry import open_as_release, open_source
     from incrowd.risk.assessment import risk_of
     from incrowd.risk.before_and_after import BeforeAndAfter
 
@@ -92,7 +92,7 @@ def assess_file(table: Path, options: RiskOptions, dialect: dict[str, Any], *, a
     with running() as run:
         before, after = risk_of(open_source(table, **dialect), question, run), None
         if options.released is not None:
-            released = open_source(options.released, **dialect)
+            released = open_as_release(options.released, dialect)
             if asked.unit not in (None, *released.columns):
                 say(f"note: no column '{asked.unit}' in {released.name} tells people apart: its crowds count records")
                 asked = replace(asked, unit=None)

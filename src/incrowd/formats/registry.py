@@ -15,7 +15,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from incrowd.errors import DataError, IncrowdError, OutputError, PolicyError
+from incrowd.errors import DataError, IncrowdError, OutputError, PolicyError, UnknownNameError
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -254,6 +254,37 @@ def open_source(
     _check_installed("reading", known, known.libraries[0])
     source: Source = _found(known.reader)(path, given)
     return source
+
+
+def open_as_release(data: str | os.PathLike[str], told: Mapping[str, Any], **typed: Any) -> Source:
+    """Open a table that may be a release, by what is said of the original.
+
+    A release is written in the dialect of its original where both are CSV files. Its one sheet is not called as that of
+    the original, and no query makes it: both are left out where the table has no such sheet, or is named itself.
+
+    Args:
+        data: The path of a file, or a table of a database.
+        told: What is said of the original, in the words of `open_source`.
+        **typed: What is said of this table.
+    """
+    from incrowd.formats.csv_dialect import DIALECT
+    from incrowd.formats.databases import Address
+
+    own: dict[str, tuple[str, ...]] = {"csv": DIALECT, "excel": ("sheet",)}
+    own |= dict.fromkeys(("stata", "spss"), ("value_labels",))
+    path, address = Path(data), Address.of(os.fspath(data))
+    if address is not None:
+        known: tuple[str, ...] = () if address.table else ("query",)
+    else:
+        known = next((own.get(name, ()) for name, each in FORMATS.items() if each.matches(path.name)), ())
+    tabs = ".tsv" in path.suffixes  # whatever separates the columns of the original
+    words = {word: value for word, value in told.items() if word in known and not (tabs and word == "separator")}
+    try:
+        return open_source(data, **{**words, **typed})
+    except UnknownNameError:
+        if "sheet" not in words or "sheet" in typed:
+            raise
+    return open_source(data, **typed)
 
 
 def _open_elsewhere(data: str | os.PathLike[str], given: Given, query: str | None) -> Source | None:

@@ -8,6 +8,7 @@ import subprocess
 import sys
 
 import pytest
+import xlsxwriter
 from tests.command_line import GOOD, POLICY, anonymize, command, contents, only_line, run
 from tests.faults.processes import wait_for_writing
 
@@ -154,6 +155,28 @@ class TestPolicyFile:
         assert original.stderr == ""
         assert "people (name)" in original.stdout
         assert run("verify", "out.csv", "--qi", "sex", "--k", 5, "--unit", "name").exit_code == 2
+
+    def test_serves_verify_of_a_release_in_another_file(self, folder):
+        """What it says of the original, such as a sheet, is not what holds for the release."""
+        (folder / "people.csv").write_text(GOOD.replace(",", "|"))
+        (folder / "release.toml").write_text(self.TOML + '[csv]\nseparator = "|"\n')
+        for name in ("a.csv", "b.tsv", "c.parquet", "d.xlsx"):
+            assert run("anonymize", "people.csv", "-o", name, "--policy", "release.toml").exit_code == 0
+            assert run("verify", name, "--policy", "release.toml").exit_code == 0
+        with xlsxwriter.Workbook("people.xlsx") as book:
+            for name in ("Notes", "People"):
+                sheet = book.add_worksheet(name)
+                for place, line in enumerate(GOOD.splitlines()):
+                    sheet.write_row(place, 0, line.split(",") if name == "People" else ["nothing"])
+        (folder / "release.toml").write_text(self.TOML + '[file]\nsheet = "People"\n')
+        for name in ("again.xlsx", "other.csv"):
+            assert run("anonymize", "people.xlsx", "-o", name, "--policy", "release.toml").exit_code == 0
+            assert run("verify", name, "--policy", "release.toml").exit_code == 0
+            words = ("--qi", "age,sex", "--sheet", "People", "--released", name)
+            assert run("risk", "people.xlsx", *words).exit_code == 0
+        assert run("verify", "people.xlsx", "--policy", "release.toml", "--k", 7).exit_code == 3
+        told = run("verify", "again.xlsx", "--policy", "release.toml", "--sheet", "People")
+        assert "no sheet 'People' in again.xlsx" in only_line(told.stderr)
 
 
 class TestVerify:
