@@ -130,6 +130,11 @@ def shorten(names: Sequence[str], most: int = 5) -> str:
     return ", ".join(names[:most]) + (f" and {rest} more" if rest > 0 else "")
 
 
+def many(number: int, one: str, more: str = "") -> str:
+    """A number and its noun: 1 record, 2 records."""
+    return f"{number:,} {one if number == 1 else more or one + 's'}"
+
+
 def shown(value: Any) -> str:
     """A wrong value in one line that is not too long, whatever it is."""
     try:

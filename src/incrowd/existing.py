@@ -13,7 +13,7 @@ import pyarrow.compute as pc
 
 from incrowd.engines.engine import Settings
 from incrowd.engines.registry import AUTO, engine_of, engine_suiting
-from incrowd.errors import PolicyError, UnknownNameError
+from incrowd.errors import PolicyError, UnknownNameError, many
 from incrowd.formats.atomic_files import AtomicFiles
 from incrowd.formats.registry import open_source
 from incrowd.formats.sources import Source
@@ -170,9 +170,9 @@ def recount_in_population(source: Source, policy: Policy, recoding: Any, run: Ru
         run.rows(len(batch))
     if lacking := witness.outside_population():
         raise PolicyError(
-            f"the population {policy.population_table.name} does not contain the table: {lacking} records of "
-            f"{source.name} are not in it; give one with everyone, whose values are written alike, or the recoding "
-            "of the release"
+            f"the population {policy.population_table.name} does not contain the table: {many(lacking, 'record')} of "
+            f"{source.name} {'is' if lacking == 1 else 'are'} not in it; give one with everyone, whose values are "
+            "written alike, or the recoding of the release"
         )
     return witness.verdict()
 

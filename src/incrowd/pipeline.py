@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from incrowd.engines.engine import Engine
 from incrowd.engines.registry import engine_for
-from incrowd.errors import InfeasibleError, PolicyError
+from incrowd.errors import InfeasibleError, PolicyError, many
 from incrowd.far_tuples import read_table, released_classes
 from incrowd.formats.registry import open_source
 from incrowd.formats.sources import Source
@@ -196,7 +196,8 @@ def release_of(
         table = read_table(engine, source, policy, run)
     notes += missing_notes(table, policy)
     if incomplete := table.incomplete if isinstance(table, CompressedTable) else 0:
-        notes.append(f"{incomplete:,} records were dropped, since they lack a value; the losses do not count them")
+        dropped = many(incomplete, "record was", "records were")
+        notes.append(f"{dropped} dropped for lack of a value, which the losses do not count")
     requirements = tuple(requirement.fitted(table.protected) for requirement in policy.requirements)
     check_feasible(table, requirements)
     run.stage("searching")
@@ -263,6 +264,6 @@ def check_feasible(table: CompressedTable | DistantTable, requirements: Requirem
             best = model.levels(everyone)[0].item()
             if best < model.threshold:
                 raise InfeasibleError(
-                    f"no release can satisfy {model}: the table has {table.records} records, and the best possible "
-                    f"level is {abs(best):g}"
+                    f"no release can satisfy {model}: the table has {many(table.records, 'record')}, and the best "
+                    f"possible level is {abs(best):g}"
                 )

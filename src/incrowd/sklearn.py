@@ -21,7 +21,7 @@ import pyarrow as pa
 
 from incrowd.engines.arrow.recode import Recoder
 from incrowd.engines.kept_types import KeptTypes
-from incrowd.errors import DataError, IncrowdError, PolicyError
+from incrowd.errors import DataError, IncrowdError, PolicyError, many
 from incrowd.formats.frames import rebuild
 from incrowd.formats.registry import open_source
 from incrowd.formats.sources import as_array
@@ -251,7 +251,7 @@ def _named(words: Any, columns: Sequence[str]) -> Any:
     """Quasi-identifiers with columns by name, also where the user gave their number."""
     if isinstance(words, Integral) and not isinstance(words, bool):
         if not 0 <= int(words) < len(columns):
-            raise PolicyError(f"no column {words} in rows of {len(columns)} columns; the first is 0")
+            raise PolicyError(f"no column {words} in rows of {many(len(columns), 'column')}; the first is 0")
         return columns[int(words)]
     if isinstance(words, Mapping):
         return {key: _named(word, columns) if key == "attributes" else word for key, word in words.items()}
@@ -270,7 +270,7 @@ def _counted(release: Release, table: pa.Table) -> Recoding:
     _, keep = Recoder(recoding, lambda: ()).recode(batch)
     if keep is not None:
         raise PolicyError(
-            f"{int((~keep).sum())} rows would be left out, but a transformer gives every row back; leave "
+            f"{many(int((~keep).sum()), 'row')} would be left out, but a transformer gives every row back; leave "
             "out the option 'suppress', or choose a smaller k"
         )
     witness = Witness(release.policy.quasi_identifiers)

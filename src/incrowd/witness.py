@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from incrowd.errors import DataError, NotAnonymousError
+from incrowd.errors import DataError, NotAnonymousError, many
 from incrowd.policy.policy import QuasiIdentifier
 from incrowd.privacy.k_anonymity import KAnonymity
 from incrowd.privacy.model import Requirement
@@ -143,9 +143,11 @@ class Verification(Tabular):
             for model in finding.models:
                 if not model.holds:
                     names = ", ".join(finding.quasi_identifier.attributes)
+                    bad = f"{model.bad_records} of {many(self.records, 'record')}"
+                    bad += " is in " if model.bad_records == 1 else " are in "
+                    bad += many(model.bad_classes, "class that falls", "classes that fall")
                     raise NotAnonymousError(
-                        f"{model.model} does not hold for {names}: {model.bad_records} of {self.records} records "
-                        f"are in {model.bad_classes} classes that fall short; the worst reaches {model.worst:g}"
+                        f"{model.model} does not hold for {names}: {bad} short; the worst reaches {model.worst:g}"
                     )
         return self
 

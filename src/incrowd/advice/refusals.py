@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from incrowd.errors import many
 from incrowd.recodings.hierarchies import Hierarchy, hierarchy_of
 from incrowd.table.attributes import Attribute, FlatAttribute
 from incrowd.table.grouping import Codes, Counts, group
@@ -43,7 +44,7 @@ class Refusal:
     @property
     def text(self) -> str:
         """As a sentence."""
-        told = f"{self.records:,} records in {self.classes:,} crowds" if self.records else "no record"
+        told = f"{many(self.records, 'record')} in {many(self.classes, 'crowd')}" if self.records else "no record"
         return f"to tell {self.refinement} would leave {told} short of {self.requirement}"
 
     def to_json(self) -> dict[str, Any]:

@@ -12,6 +12,7 @@ from rich.table import Table
 from rich.text import Text
 
 from incrowd.engines.registry import engine_for
+from incrowd.errors import many
 from incrowd.formats.sources import Source
 from incrowd.pipeline import check_feasible, missing_notes
 from incrowd.policy.policy import Policy
@@ -126,7 +127,8 @@ def _generalized(attribute: Attribute) -> str:
 def print_plan(plan: Plan) -> None:
     """Print a plan on stdout."""
     console = Console(markup=False, highlight=False)
-    console.print(Text(f"{plan.records:,} records, {plan.tuples:,} distinct combinations of quasi-identifier values"))
+    combinations = many(plan.tuples, "distinct combination")
+    console.print(Text(f"{many(plan.records, 'record')}, {combinations} of quasi-identifier values"))
     for need in plan.policy.requirements:
         console.print(
             Text(f"needed: {', '.join(map(str, need.models))} on {', '.join(need.attributes)}"), soft_wrap=True

@@ -14,7 +14,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from incrowd.engines.registry import engine_of
-from incrowd.errors import DataError, PolicyError, UnknownNameError
+from incrowd.errors import DataError, PolicyError, UnknownNameError, many
 from incrowd.existing import apply
 from incrowd.formats.registry import open_source
 from incrowd.formats.sources import Source, as_array
@@ -99,9 +99,10 @@ def drawn_parts(classes: Rows, split: float | None, folds: int | None, seed: int
         raise PolicyError(f"The 'split' parameter must be between 0 and 1. Got {split!r}.")
     sizes = np.bincount(classes)
     if sizes.min() < (folds or 2) or (folds is None and min(share, 1 - share) * len(classes) < len(sizes)):
+        found = many(len(sizes), "class", "classes")
         raise DataError(
-            f"cannot draw test rows from every class of the target: it has {len(sizes)} classes, and the smallest has "
-            f"{sizes.min()} records; merge rare classes, or provide test rows"
+            f"cannot draw test rows from every class of the target: it has {found}, and the smallest has "
+            f"{many(int(sizes.min()), 'record')}; merge rare classes, or provide test rows"
         )
     if folds is None:
         draw, design = StratifiedShuffleSplit(1, test_size=share, random_state=seed), f"{share:.0%} of rows drawn"

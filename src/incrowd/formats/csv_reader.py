@@ -17,7 +17,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.csv
 
-from incrowd.errors import DataError
+from incrowd.errors import DataError, many
 from incrowd.formats.compression import UNREADABLE, open_bytes, uncompressed, unreadable
 from incrowd.formats.csv_dialect import DIALECT, SAMPLE_BYTES, Dialect, Given, detect, refuse_words, undecodable
 from incrowd.formats.sources import WatchedFile, check_names, check_room, choose_columns, with_dictionaries
@@ -128,7 +128,9 @@ class CsvSource(WatchedFile):
         line, width = self._locate()
         if watch.ragged and not watch.swallowed:
             got, expected = width or watch.ragged, len(self.columns)
-            raise DataError(f"line {line} of {self.name} has {got} columns instead of {expected}; correct that line")
+            raise DataError(
+                f"line {line} of {self.name} has {many(got, 'column')} instead of {expected}; correct that line"
+            )
         if not watch.ragged and self._is_whole():
             raise MemoryError  # what was raised within Arrow does not come out of it
         raise DataError(

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from incrowd.errors import many
 from incrowd.formats.registry import open_source
 from incrowd.formats.sources import Source
 from incrowd.inspection.columns import Column, describe, findings_in, missing_tokens
@@ -98,7 +99,7 @@ class Inspection(Tabular):
         ]
 
     def _html_words(self) -> tuple[str, list[str]]:
-        return f"{self.name}: {self.records:,} records", self.warnings
+        return f"{self.name}: {many(self.records, 'record')}", self.warnings
 
     def __repr__(self) -> str:
         from incrowd.report.inspection import print_inspection

@@ -6,6 +6,7 @@ import shlex
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
+from incrowd.errors import many
 from incrowd.inspection.roles import IDENTIFIER, INSENSITIVE, QUASI_IDENTIFIER, SENSITIVE
 from incrowd.policy.toml import FILES, QUERY
 from incrowd.policy.toml_text import toml_comment, toml_key, toml_value
@@ -40,7 +41,7 @@ def policy_file(inspection: Inspection, k: int) -> str:
 
 def _head(inspection: Inspection) -> Iterator[str]:
     table = toml_comment(inspection.name)
-    size = f"{inspection.records:,} records, {len(inspection.columns)} columns"
+    size = f"{many(inspection.records, 'record')}, {many(len(inspection.columns), 'column')}"
     yield f"# Proposed by 'incrowd inspect' for {table}: {size}."
     yield "# Read it, change what you know better, then run:"
     path = shlex.quote(table) if table != "the table" else "people.csv"

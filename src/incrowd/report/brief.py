@@ -85,7 +85,7 @@ def done(release: Release) -> dict[str, Any]:
     return {
         "method": release.policy.method,
         "about_method": release.method_about,
-        "facts": {shown(key.replace("_", " ")): _fact(value) for key, value in single.items()},
+        "facts": {shown(key.replace("_", " ")): _fact(key, value) for key, value in single.items()},
         "notes": [shown(note, 600) for note in release.notes],
         "hints": [shown(hint, 600) for hint in release.hints],
     }
@@ -95,9 +95,11 @@ def _names(names: tuple[str, ...]) -> list[str]:
     return [shown(name) for name in names]
 
 
-def _fact(value: Any) -> str:
+def _fact(key: str, value: Any) -> str:
     if isinstance(value, bool):
         return "yes" if value else "no"
+    if key == "gap":
+        value = round(float(value), 8)  # bounds are lower than they need be by a billionth, for what rounding loses
     if isinstance(value, int | float):
         return f"{value:,}" if isinstance(value, int) else f"{value:.6g}"
     return shown(value, 200)

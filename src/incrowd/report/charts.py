@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from incrowd.errors import many
 from incrowd.report.labels import shown
 
 Spec = dict[str, Any]
@@ -68,8 +69,8 @@ def class_sizes_chart(sizes: Mapping[str, Any]) -> Spec:
         for b in sizes["bins"]
     ]
     text = (
-        f"{sizes['crowds']:,} crowds: the smallest has {sizes['smallest']:,} records, the one in the middle "
-        f"{sizes['median']:,}, the largest {sizes['largest']:,}."
+        f"{many(sizes['crowds'], 'crowd')}: the smallest has {many(sizes['smallest'], 'record')}, the one in "
+        f"the middle {sizes['median']:,}, the largest {sizes['largest']:,}."
     )
     size = {"field": "size", "type": "ordinal", "sort": None, "title": "records in the crowd"}
     return _spec("Records by the size of their crowd", text, rows, "bar", x=size, y=_count("records"))
@@ -102,7 +103,7 @@ def path_charts(path: Mapping[str, Any]) -> list[Spec]:
     step = {"field": "step", "type": "quantitative", "title": "step"}
     points = path["anonymity"]
     text = (
-        f"Smallest crowd after each of {path['chosen']:,} steps, from {points[0]['value']:,} "
+        f"Smallest crowd after each of {many(path['chosen'], 'step')}, from {points[0]['value']:,} "
         f"to {points[-1]['value']:,}; {path['asked']:,} were asked for."
     )
     worst = {"field": "value", "type": "quantitative", "scale": {"type": "log"}, "title": "smallest crowd"}

@@ -8,6 +8,8 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from incrowd.errors import many
+
 if TYPE_CHECKING:
     from incrowd.inspection.columns import Column
     from incrowd.inspection.inspection import Inspection
@@ -21,7 +23,9 @@ _SHOWN_PERCENT = (0, 50, 100)
 
 def print_inspection(console: Console, inspection: Inspection) -> None:
     """Print what a steward wants to know of a table before it is released."""
-    console.print(Text(f"{inspection.name}: {inspection.records:,} records, {len(inspection.columns)} columns"))
+    console.print(
+        Text(f"{inspection.name}: {many(inspection.records, 'record')}, {many(len(inspection.columns), 'column')}")
+    )
     console.print(_columns(inspection, narrow=console.width < NARROW))
     if inspection.together is not None:
         who = "" if inspection.unit is None else f", like none of another {_short(inspection.unit)}"
@@ -77,7 +81,7 @@ def _short(text: str, longest: int = LONGEST) -> str:
 
 
 def _uniques(combination: Combination) -> str:
-    return f"{combination.uniques:,} of {combination.records:,} records ({_share(combination.share)})"
+    return f"{combination.uniques:,} of {many(combination.records, 'record')} ({_share(combination.share)})"
 
 
 def _share(share: float) -> str:

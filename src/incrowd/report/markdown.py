@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from incrowd.errors import many
 from incrowd.report.summary import STEWARD, sections_for
 from incrowd.report.tables import (
     book_rows,
@@ -99,7 +100,7 @@ def _safe(safe: Mapping[str, Any]) -> Iterator[str]:
 
 def _cost(cost: Mapping[str, Any]) -> Iterator[str]:
     records = cost["records"]
-    told = f"{records['released']:,} records released"
+    told = f"{many(records['released'], 'record')} released"
     if "original" in records:
         told += f" of {records['original']:,}; {records['left_out']:,} left out"
     yield from (told, "")
@@ -124,7 +125,7 @@ def _cost(cost: Mapping[str, Any]) -> Iterator[str]:
         rows = [(each["name"], count(each["released_values"])) for each in cost["columns"]]
         yield from _table(("Column", "Released values"), rows)
     if cost["more_columns"]:
-        yield from (f"and {cost['more_columns']:,} more columns", "")
+        yield from (f"and {many(cost['more_columns'], 'more column')}", "")
     if cost.get("errors"):
         yield from ("### How often classifiers err", "")
         rows = [

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from markupsafe import Markup
 
+from incrowd.errors import many
 from incrowd.measures.registry import MEASURES
 from incrowd.report.brief import brief
 from incrowd.report.charts import comparison_chart, error_chart, loss_chart
@@ -81,11 +82,11 @@ def release_html(release: Release) -> str:
     summary = brief(release)
     records, columns = summary["cost"]["records"], summary["cost"]["columns"]
     told = [
-        f"{records['released']:,} records released, each in a crowd of at least {crowd['smallest']:,} on "
+        f"{many(records['released'], 'record')} released, each in a crowd of at least {crowd['smallest']:,} on "
         f"{listed(crowd['quasi_identifier'])} ({', '.join(crowd['promises'])})"
         for crowd in summary["safe"]["crowds"]
     ]
-    left_out = [f"{records['left_out']:,} records were left out"] if records["left_out"] else []
+    left_out = [f"{many(records['left_out'], 'record was', 'records were')} left out"] if records["left_out"] else []
     warnings = [f"warning: {warning}" for warning in summary["safe"]["warnings"]]
     rows = [
         (
@@ -126,7 +127,7 @@ def _stands_for(label: str, told: str) -> str:
 
 def taxonomy_html(taxonomy: Taxonomy) -> str:
     """A taxonomy, as a tree."""
-    title = f"{len(taxonomy.leaves):,} values in {taxonomy.height + 1:,} levels"
+    title = f"{many(len(taxonomy.leaves), 'value')} in {many(taxonomy.height + 1, 'level')}"
     return piece("taxonomy", title=title, lines=tree_lines(taxonomy, {}))
 
 

@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
+from incrowd.errors import many
 from incrowd.run import Amount, Event, Note, Rows, Stage
 
 if TYPE_CHECKING:
@@ -52,7 +53,7 @@ class Telling:
             return self.stage
         if isinstance(event, Rows):
             self._rows += event.number
-            return f"{self.stage}: {self._rows:,} rows"
+            return f"{self.stage}: {many(self._rows, 'row')}"
         return f"{self.stage}: {event.text if isinstance(event, Note) else event}"
 
 

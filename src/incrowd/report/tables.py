@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from incrowd.errors import many
 from incrowd.measures.registry import MEASURES
 
 if TYPE_CHECKING:
@@ -147,7 +148,7 @@ def book_rows(book: Mapping[str, Any]) -> list[Row]:
     """The released values of a column with what they stand for."""
     rows: list[Row] = [(each["value"], each["meaning"], count(each["records"])) for each in book["values"]]
     if book["more"]:
-        rows.append((f"and {book['more']:,} more values", "", count(book["more_records"])))
+        rows.append((f"and {many(book['more'], 'more value')}", "", count(book["more_records"])))
     return rows
 
 

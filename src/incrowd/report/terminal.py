@@ -10,6 +10,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from incrowd.errors import many
 from incrowd.measures.registry import MEASURES, OF_CLASSES
 from incrowd.release_files import ReleaseFiles
 from incrowd.report.brief import brief
@@ -73,10 +74,11 @@ def _print_crowds(console: Console, summary: Mapping[str, Any]) -> None:
     records = summary["cost"]["records"]
     for crowd in summary["safe"]["crowds"]:
         names = ", ".join(crowd["quasi_identifier"])
-        told = f"{records['released']:,} records released, each in a crowd of at least {crowd['smallest']:,} on {names}"
+        released = many(records["released"], "record")
+        told = f"{released} released, each in a crowd of at least {crowd['smallest']:,} on {names}"
         console.print(Text(f"{told} ({', '.join(crowd['promises'])})"))
     if records["left_out"]:
-        console.print(Text(f"{records['left_out']:,} records were left out"))
+        console.print(Text(f"{many(records['left_out'], 'record was', 'records were')} left out"))
 
 
 def _print_files(console: Console, files: ReleaseFiles) -> None:
@@ -102,7 +104,7 @@ def _print_columns(console: Console, cost: Mapping[str, Any]) -> None:
         table.add_row(Text(column["name"]), counts, f"{column['loss']:.3f}", Text(listed))
     console.print(table)
     if cost["more_columns"]:
-        console.print(Text(f"and {cost['more_columns']:,} more attributes"))
+        console.print(Text(f"and {many(cost['more_columns'], 'more attribute')}"))
 
 
 def _measures(cost: Mapping[str, Any]) -> Table:
@@ -131,7 +133,7 @@ def print_verification(console: Console, verification: Verification) -> None:
     """Print what the witness found: of each quasi-identifier the crowds, and what the worst of them reaches."""
     for finding in verification.findings:
         names = ", ".join(finding.quasi_identifier.attributes)
-        crowds = f"{verification.records:,} records in {finding.classes:,} crowds on {names}"
+        crowds = f"{many(verification.records, 'record')} in {many(finding.classes, 'crowd')} on {names}"
         console.print(Text(crowds))
         asked = any(model.threshold is not None for model in finding.models)
         table = plain_table()

@@ -6,6 +6,7 @@ from bisect import bisect_left
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from incrowd.errors import many
 from incrowd.report.labels import shown
 
 if TYPE_CHECKING:
@@ -42,7 +43,7 @@ def tree_lines(taxonomy: Taxonomy, released: Mapping[str | None, int]) -> list[d
                 waiting.append((depth + 1, f"and {len(children) - len(first):,} more"))
             waiting += [(depth + 1, child) for child in reversed(first)]
     if waiting:
-        more = f"and more below; {len(marks):,} values are released in all"
+        more = f"and more below; {many(len(marks), 'value is', 'values are')} released in all"
         lines.append({"depth": 0, "value": more, "records": None, "stands_for": ""})
     return lines
 

@@ -12,7 +12,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from incrowd.errors import PolicyError
+from incrowd.errors import PolicyError, many
 from incrowd.risk.people import People
 from incrowd.risk.population import Estimate
 from incrowd.table.grouping import Codes, Counts, count, group
@@ -70,8 +70,9 @@ class Matches:
         matching = found[groups[: len(people.sizes)]]
         if lacking := int(np.maximum(people.sizes - matching, 0).sum()):
             raise PolicyError(
-                f"the population {everyone.name} does not contain the table: {lacking} of {people.records} records are "
-                "not in it; give a table with everyone, whose values are written alike"
+                f"the population {everyone.name} does not contain the table: {lacking} of "
+                f"{many(people.records, 'record')} {'is' if lacking == 1 else 'are'} not in it; give a table "
+                "with everyone, whose values are written alike"
             )
         return cls(matching, int(everyone.counts.sum()), int((everyone.counts == 1).sum()))
 

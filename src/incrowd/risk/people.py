@@ -15,7 +15,7 @@ import numpy as np
 import pyarrow as pa
 
 from incrowd.engines.arrow.value_numbers import ValueNumbers
-from incrowd.errors import DataError, PolicyError
+from incrowd.errors import DataError, PolicyError, many
 from incrowd.run import Run
 from incrowd.table.grouping import Codes, Counts, count, group
 from incrowd.table.scales import text_of
@@ -154,7 +154,9 @@ def units_of(column: ValueNumbers, numbers: Codes, name: str) -> Counts:
     """The weight of each record in units; only distinct values are read."""
     if (numbers < 0).any():
         rows = int((numbers < 0).sum())
-        raise PolicyError(f"column '{name}' has no weight in {rows} rows; give every record a weight, or leave it out")
+        raise PolicyError(
+            f"column '{name}' has no weight in {many(rows, 'row')}; give every record a weight, or leave it out"
+        )
     assert column.values is not None
     units = []
     for text in text_of(column.values).to_pylist():

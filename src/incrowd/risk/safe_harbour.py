@@ -14,6 +14,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from incrowd.errors import many
 from incrowd.table.missing import encoded
 from incrowd.table.scales import text_of
 
@@ -175,7 +176,7 @@ class _Column:
         found = {}
         for each in IDENTIFIERS:
             if self.alike.get(each):
-                found[each] = f"{self.alike[each]:,} values look like it"
+                found[each] = f"{many(self.alike[each], 'value looks', 'values look')} like it"
             elif self.harmful.get(each) and not each.only_named:
                 found[each] = "the name of the column"
         if not found and self.all_distinct and self.rows >= _LEAST_ROWS:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
+from incrowd.errors import many
 from incrowd.risk.everyone import COUNTED
 from incrowd.risk.population import Estimate
 
@@ -35,7 +36,9 @@ def rows(risk: Risk) -> dict[str, str]:
     }
     for each in risk.homogeneity:
         title = f"all of a crowd have the same '{each.column}'"
-        found[title] = f"{each.classes:,} crowds, {_part(each.records, risk.records)}, not alone {each.in_crowds:,}"
+        found[title] = (
+            f"{many(each.classes, 'crowd')}, {_part(each.records, risk.records)}, not alone {each.in_crowds:,}"
+        )
     for estimate in risk.population_uniques:
         found[f"alone in the population ({estimate.estimator})"] = _estimate(estimate)
     if risk.match_is_right is not None:
@@ -107,7 +110,7 @@ def _estimate(estimate: Estimate) -> str:
     if estimate.uniques is None or estimate.share is None or estimate.chance is None:
         return f"does not apply: {estimate.reason}"
     about = "" if estimate.estimator == COUNTED else "about "
-    people = f"{about}{estimate.uniques:,.0f} people ({100 * estimate.share:.3g} %)"
+    people = f"{about}{many(round(estimate.uniques), 'person', 'people')} ({100 * estimate.share:.3g} %)"
     return f"{people}; of records alone in the table {100 * estimate.chance:.3g} %"
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from incrowd.errors import many
 from incrowd.report.charts import class_sizes_chart, distribution_chart, loss_chart
 from incrowd.report.drawing import draw
 from incrowd.report.labels import meaning, shown
@@ -118,11 +119,6 @@ def size(number: int) -> str:
             return f"{amount:.0f} {unit}" if unit == "bytes" else f"{amount:.1f} {unit}"
         amount /= 1000
     return f"{amount:.1f} GB"
-
-
-def many(number: int, one: str, more: str = "") -> str:
-    """A number and its noun."""
-    return f"{number:,} {one if number == 1 else more or one + 's'}"
 
 
 FILTERS: Mapping[str, Callable[..., Any]] = {

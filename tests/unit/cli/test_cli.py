@@ -210,7 +210,7 @@ class TestApply:
         before = contents(released)
         result = run("apply", "out.recoding.json", "few.csv", "-o", "new.csv", "--qi", "age,sex,job", "--k", 5)
         assert result.exit_code == 3
-        assert "1 of 1 records" in only_line(result.stderr)
+        assert "1 of 1 record is in 1 class that falls short" in only_line(result.stderr)
         assert contents(released) == before
 
     def test_codebook(self, released):

@@ -113,11 +113,11 @@ class TestBadFiles:
     def test_ragged(self, tmp_path, record, got):
         text = f'a,b,c\n"x\ny",1,2\n\nx,y,z\n{record}\np,q,r\n'
         assert "line 6 of people.csv has" in (message := failure(put(tmp_path, text)))
-        assert f"{got} columns instead of 3" in message
+        assert f"{got} column{'s' * (got > 1)} instead of 3" in message
 
     def test_ragged_after_the_sample(self, tmp_path):
         text = "a,b\n" + "xxxx,yyyy\n" * 300_000 + f"{SECRET}\n" + "x,y\n" * 300_000
-        assert "line 300002 of people.csv has 1 columns instead of 2" in failure(put(tmp_path, text))
+        assert "line 300002 of people.csv has 1 column instead of 2" in failure(put(tmp_path, text))
 
     def test_ragged_in_another_encoding(self, tmp_path):
         data = f"a,b,c\nx,y,z\né,{SECRET}\n".encode("cp1252")

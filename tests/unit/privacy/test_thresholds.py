@@ -100,7 +100,7 @@ def test_the_verdict_is_bad_if_one_model_does_not_hold(models):
     verdict = witness.verdict()
     assert not verdict.holds
     assert not verdict.findings[0].holds
-    with pytest.raises(NotAnonymousError, match="2 of 4 records are in 1 classes"):
+    with pytest.raises(NotAnonymousError, match="2 of 4 records are in 1 class that falls short"):
         verdict.require()
 
 

@@ -160,7 +160,7 @@ class TestRows:
         assert found.to_pydict() == {"name": ["ann"], "age": ["<18"], "wage": [1]}
 
     def test_missing_values_are_an_error(self):
-        with pytest.raises(DataError, match="1 rows lack a value in a quasi-identifier"):
+        with pytest.raises(DataError, match="1 row lacks a value in a quasi-identifier"):
             ByValue((AGE,), missing="error").apply(self.TABLE)
 
     def test_a_leaf_that_looks_missing_is_a_value(self):

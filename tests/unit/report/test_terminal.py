@@ -57,3 +57,10 @@ def test_many_columns_stay_readable():
     rows = pa.table({f"column {number}": [(number + row) % 2 for row in range(30)] for number in range(50)})
     release = incrowd.anonymize(rows, quasi_identifiers=rows.column_names, k=2, method="mondrian")
     assert "and 10 more attributes" in release.summary()
+
+
+def test_a_gap_that_is_nothing_but_rounding_is_none():
+    """The bound of boxes is lower than it need be by a billionth."""
+    release = incrowd.anonymize(pa.table({"age": [1, 2]}), quasi_identifiers=["age"], k=2, method="mondrian")
+    assert 0 < release.found.facts["gap"] < 1e-8
+    assert brief(release)["done"]["facts"]["gap"] == "0"

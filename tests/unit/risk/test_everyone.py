@@ -72,7 +72,7 @@ ASKED = {"quasi_identifiers": ["age", "sex"], "population_table": PEOPLE}
 
 
 def test_a_population_that_does_not_contain_the_table_is_refused():
-    with pytest.raises(PolicyError, match="does not contain the table: 1 of 2 records are not in it"):
+    with pytest.raises(PolicyError, match="does not contain the table: 1 of 2 records is not in it"):
         incrowd.assess(table([(30, "f"), (30, "f")]), **ASKED)
 
 

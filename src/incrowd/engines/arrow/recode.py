@@ -17,7 +17,7 @@ from incrowd.engines.dealing import Dealing, Hashes, RowHash
 from incrowd.engines.engine import See
 from incrowd.engines.kept_types import KeptTypes
 from incrowd.engines.row_order import Places, order_of, row_hashes
-from incrowd.errors import DataError
+from incrowd.errors import DataError, many
 from incrowd.formats.containers import bare, without_unused
 from incrowd.formats.frames import FrameSource, rebuild
 from incrowd.formats.sources import Source, as_array
@@ -251,9 +251,8 @@ def complete_rows(batch: pa.RecordBatch, recoding: Recoding) -> Mask | None:
         absent = np.append(recoding.missing_among(name, column.dictionary), True)
         keep &= ~absent[to_numpy(filled(column.indices, len(absent) - 1))]
     if recoding.missing == "error" and not keep.all():
-        raise DataError(
-            f"{int((~keep).sum())} rows lack a value in a quasi-identifier, which the policy does not allow"
-        )
+        rows = many(int((~keep).sum()), "row lacks", "rows lack")
+        raise DataError(f"{rows} a value in a quasi-identifier, which the policy does not allow")
     return keep
 
 

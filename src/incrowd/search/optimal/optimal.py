@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from incrowd.errors import InfeasibleError, PolicyError
+from incrowd.errors import InfeasibleError, PolicyError, many
 from incrowd.privacy.model import Requirements, with_suppression
 from incrowd.recodings.attributes.any_kind import AttributeRecoding
 from incrowd.recodings.by_value import ByValue
@@ -101,8 +101,9 @@ def optimal(
         search.run()
     if (partitions := search.partitions) is None:
         raise InfeasibleError(
-            f"no generalization satisfies {', '.join(map(str, requirement.models))} for {table.records} records with a "
-            f"share of {suppress} suppressed; lower the requirement, or raise 'suppress'"
+            f"no generalization satisfies {', '.join(map(str, requirement.models))} for "
+            f"{many(table.records, 'record')} with a share of {suppress} suppressed; lower the requirement, "
+            "or raise 'suppress'"
         )
     if search.stopped == "time limit" and run.seconds_left is None:
         run.note(f"stopped after {SECONDS} seconds, since no time limit was given; a longer one may find a lower cost")

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from incrowd.errors import PolicyError
+from incrowd.errors import PolicyError, many
 from incrowd.studio.screens.screen import OUT_OF_DATE
 from incrowd.studio.values import Values
 from incrowd.taxonomies.taxonomy import Taxonomy
@@ -86,8 +86,8 @@ class Shown:
         """What is wrong at a node."""
         label = str(self.taxonomy.labels[node])
         if self.taxonomy.children[node] and label in self.values.records:
-            told = f"{self.values.records[label]:,} records have this very value, and a group cannot be a value"
-            return f"{told}; rename the group"
+            told = many(self.values.records[label], "record has", "records have")
+            return f"{told} this very value, and a group cannot be a value; rename the group"
         return ""
 
 

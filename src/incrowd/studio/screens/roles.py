@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from incrowd.errors import PolicyError
+from incrowd.errors import PolicyError, many
 from incrowd.studio import policy_words
 from incrowd.studio.screens.screen import Form, Part, Screen
 from incrowd.studio.studio import Studio
@@ -88,7 +88,7 @@ def several(studio: Studio, form: Form) -> str:
         words, parked = policy_words.with_role(words, parked, name, role)
     project.change(_with_proposed(studio, words), parked)
     count(studio)
-    return f"{len(meant)} columns: {policy_words.ROLES[role][0]}."
+    return f"{many(len(meant), 'column')}: {policy_words.ROLES[role][0]}."
 
 
 def _with_proposed(studio: Studio, words: dict[str, Any]) -> dict[str, Any]:

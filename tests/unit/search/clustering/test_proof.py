@@ -48,6 +48,15 @@ def least(table, k):
     return least_loss([tuple(row) for row in rows.tolist()], parents, losses, k) / table.records / len(hierarchies)
 
 
+def test_a_release_that_meets_its_bound_has_no_gap():
+    """Two records that must be one class."""
+    table, wanted = tiny([(0, 0), (1, 1)]), (Requirement(NAMES[:2], (KAnonymity(2),)),)
+    found = cover(table, wanted, Run(), proof="bound")
+    assert found.facts["gap"] == 0
+    assert found.facts["bound"] == pytest.approx(measure(table, found.recoding, wanted).total.ncp)
+    assert found.facts["bound"] > 0
+
+
 ROWS = st.lists(st.tuples(st.integers(0, 5), st.integers(0, 5)), min_size=3, max_size=8)
 
 

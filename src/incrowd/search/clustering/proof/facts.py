@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from math import prod
+from math import ceil, prod
 from typing import Any
 
 import numpy as np
@@ -92,7 +92,7 @@ def proven(
     lost, needs = priced.losses(mapping), Needs(requirement.least_size)
     least = bound(priced.levels, priced.lost, table.counts, lost / table.counts, needs, run)
     total, cells = float(lost.sum()), priced.unit * table.records * len(hierarchies)
-    return gap(least, total, cells)
+    return gap(ceil(least), total, cells)  # what is lost is a whole number of units
 
 
 def gap(least: float, total: float, cells: int) -> dict[str, float]:
