@@ -38,7 +38,7 @@ try:
     from sklearn.utils.validation import check_consistent_length, check_is_fitted, validate_data
 except ImportError:
     raise IncrowdError(
-        "incrowd.sklearn needs scikit-learn 1.6 or newer; install it with: pip install incrowd[eval]"
+        "incrowd.sklearn needs scikit-learn 1.6 or newer; install it with: pip install 'incrowd[eval]'"
     ) from None
 
 __all__ = ["Anonymizer"]

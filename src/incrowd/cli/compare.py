@@ -60,6 +60,7 @@ def compare_file(
         console.print(
             "no plot was made, because matplotlib is missing; install it with: pip install 'incrowd[plot]'",
             markup=False,
+            soft_wrap=True,
         )
     return comparison
 

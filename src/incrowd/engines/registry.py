@@ -63,6 +63,12 @@ ENGINES: Mapping[str, EngineEntry] = {
 }
 
 
+def check_installed(name: str) -> None:
+    """Raise PolicyError if what an engine needs is not installed."""
+    if not ENGINES[name].installed:
+        raise PolicyError(f"the engine '{name}' is not installed; run: pip install 'incrowd[{ENGINES[name].extra}]'")
+
+
 def engine_of(name: str = "arrow", settings: Settings | None = None) -> Engine:
     """The engine of that name; imported when it is first used.
 
@@ -71,10 +77,8 @@ def engine_of(name: str = "arrow", settings: Settings | None = None) -> Engine:
     """
     if name not in ENGINES:
         raise UnknownNameError("engine", name, (AUTO, *ENGINES))
-    entry = ENGINES[name]
-    if not entry.installed:
-        raise PolicyError(f"the engine '{name}' is not installed; run: pip install 'incrowd[{entry.extra}]'")
-    module, _, kind = entry.home.partition(":")
+    check_installed(name)
+    module, _, kind = ENGINES[name].home.partition(":")
     made: Any = getattr(import_module(module), kind)(settings or Settings())
     return cast("Engine", made)
 

@@ -291,7 +291,7 @@ class Trial:
 def require_scikit_learn() -> None:
     """Raise IncrowdError unless scikit-learn can be imported."""
     if find_spec("sklearn") is None:
-        raise IncrowdError("an evaluation needs scikit-learn; install it with: pip install incrowd[eval]")
+        raise IncrowdError("an evaluation needs scikit-learn; install it with: pip install 'incrowd[eval]'")
 
 
 def _by_classifier(folds: Sequence[Mapping[str, Mistakes]]) -> dict[str, list[Mistakes]]:

@@ -278,7 +278,7 @@ def test_test_rows_of_other_types_are_an_error(people):
 
 def test_without_scikit_learn_it_says_how_to_install_it(people, monkeypatch):
     monkeypatch.setattr("incrowd.evaluation.trial.find_spec", lambda name: None)
-    with pytest.raises(IncrowdError, match=r"pip install incrowd\[eval\]"):
+    with pytest.raises(IncrowdError, match=r"pip install 'incrowd\[eval\]'"):
         incrowd.evaluate(people, quasi_identifiers=["age"], k=5, target="income")
 
 

@@ -21,6 +21,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
+from incrowd.engines.registry import check_installed
 from incrowd.errors import DataError, IncrowdError, PolicyError
 
 if TYPE_CHECKING:
@@ -54,8 +55,9 @@ def session_of(master: str | None) -> SparkSession:
 
     Raises:
         EngineError: It cannot be reached or started.
-        PolicyError: Another one is active, and a process has one only.
+        PolicyError: Spark is not installed; or another session is active, and a process has one only.
     """
+    check_installed("spark")
     with quiet():
         from pyspark.sql import SparkSession
 
