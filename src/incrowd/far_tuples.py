@@ -6,6 +6,8 @@ table a release keeps one tuple for each released class, which is all that its m
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -17,6 +19,7 @@ from incrowd.policy.policy import Policy
 from incrowd.run import Run
 from incrowd.table.compressed import CompressedTable
 from incrowd.table.distant import DistantTable
+from incrowd.table.grouping import Codes
 
 if TYPE_CHECKING:
     from incrowd.recodings.recoding import Recoding
@@ -39,7 +42,7 @@ def read_table(engine: Engine, source: Source, policy: Policy, run: Run) -> Comp
     if table.tuples > policy.most_tuples:
         return table
     try:
-        return table.classes([np.arange(attribute.size) for attribute in table.attributes])
+        return _classes(table, [np.arange(attribute.size) for attribute in table.attributes])
     finally:
         table.close()
 
@@ -57,6 +60,11 @@ def _check(engine: Engine, policy: Policy) -> None:
 def released_classes(table: DistantTable, recoding: Recoding) -> CompressedTable:
     """One tuple for each class of a release; the tuples themselves are let go."""
     try:
-        return table.classes([np.asarray(recoding.cells(a.name, a.values())) for a in table.attributes])
+        return _classes(table, [np.asarray(recoding.cells(a.name, a.values())) for a in table.attributes])
     finally:
         table.close()
+
+
+def _classes(table: DistantTable, cells: Sequence[Codes]) -> CompressedTable:
+    """One tuple for each class; the records that lack a value are as many as before."""
+    return replace(table.classes(cells), incomplete=table.incomplete)

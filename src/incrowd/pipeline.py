@@ -195,8 +195,8 @@ def release_of(
         run.stage("reading")
         table = read_table(engine, source, policy, run)
     notes += missing_notes(table, policy)
-    if incomplete := table.incomplete if isinstance(table, CompressedTable) else 0:
-        dropped = many(incomplete, "record was", "records were")
+    if table.incomplete:
+        dropped = many(table.incomplete, "record was", "records were")
         notes.append(f"{dropped} dropped for lack of a value, which the losses do not count")
     requirements = tuple(requirement.fitted(table.protected) for requirement in policy.requirements)
     check_feasible(table, requirements)

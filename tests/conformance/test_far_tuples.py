@@ -41,6 +41,7 @@ def test_the_same_steps_and_the_same_release(engine, method, case):
     assert [step.to_json() for step in release.steps] == [step.to_json() for step in expected.steps]
     assert release.recoding.to_json() == expected.recoding.to_json()
     assert release.data.to_pydict() == expected.data.to_pydict()
+    assert release.table.incomplete == expected.table.incomplete
     measures, wanted = release.measures.to_json(), expected.measures.to_json()
     assert measures == wanted
     assert release.released_values == expected.released_values

@@ -141,6 +141,7 @@ def test_tuples_may_stay_on_the_cluster(words, odd, monkeypatch):
     expected = incrowd.anonymize(ODD, **words)
     release = incrowd.anonymize(odd, most_tuples=1, **words)
     assert any("distinct combinations stayed in the engine 'spark'" in note for note in release.notes)
+    assert release.table.incomplete == expected.table.incomplete
     assert [step.to_json() for step in release.steps] == [step.to_json() for step in expected.steps]
     assert release.recoding.to_json() == expected.recoding.to_json()
     assert release.measures.to_json() == expected.measures.to_json()

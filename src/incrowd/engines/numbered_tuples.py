@@ -18,6 +18,7 @@ class NumberedTuples(ABC):
 
     protected: ClassVar[Mapping[str, Histogram]] = {}
     records: int
+    incomplete: int
 
     def learn(self, numbered: Numbered) -> None:
         """Find out what the numbers mean.
@@ -29,6 +30,7 @@ class NumberedTuples(ABC):
         self.attributes, self.labels = meaning.attributes, meaning.labels
         self._code_of: Sequence[Codes] = meaning.code_of
         self._label_of = meaning.label_of
+        self.incomplete = numbered.incomplete
 
     @abstractmethod
     def _used(self, place: int) -> tuple[Codes, Counts]:

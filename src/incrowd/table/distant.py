@@ -47,11 +47,13 @@ class DistantTable(Protocol):
         attributes: The attributes.
         tuples: How many distinct tuples there are.
         protected: Histograms of protected columns; there are none.
+        incomplete: Records of the table that are not here, since they lack a value and the policy drops such.
     """
 
     attributes: tuple[Attribute, ...]
     tuples: int
     protected: Mapping[str, Histogram]
+    incomplete: int
 
     @property
     def has_target(self) -> bool:

@@ -119,7 +119,7 @@ class Numbered:
         self._source, self._policy = source, policy
         self._attributes = [ValueNumbers(name, _tokens(source, policy, name)) for name in policy.attributes]
         self._others = [ValueNumbers(name, ()) for name in policy.counted]
-        self._incomplete = 0  # records that were not numbered
+        self.incomplete = 0  # records that were not numbered
 
     @property
     def columns(self) -> list[ValueNumbers]:
@@ -133,7 +133,7 @@ class Numbered:
         if policy.missing != "category":
             keep = np.logical_and.reduce([code >= 0 for code in codes])
             check_missing(policy, keep, self._source)
-            self._incomplete += int((~keep).sum() if counts is None else counts[~keep].sum())
+            self.incomplete += int((~keep).sum() if counts is None else counts[~keep].sum())
             batch, codes = batch.filter(to_arrow(keep)), [code[keep] for code in codes]
             counts = None if counts is None else counts[keep]
         codes += [column.codes(batch.column(column.name)) for column in self._others]
@@ -170,7 +170,7 @@ class Numbered:
             counts: How many records each row stands for, one if None.
         """
         table = _table(self._policy, self._attributes, self._others, codes, counts)
-        return replace(table, incomplete=self._incomplete)
+        return replace(table, incomplete=self.incomplete)
 
 
 @dataclass(frozen=True)

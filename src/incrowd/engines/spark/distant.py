@@ -45,6 +45,8 @@ def distant(source: Source, policy: Policy, run: Run, *, master: str | None = No
         ends_with_process(spark.session)
     spark.check_unchanged()
     found = SparkTuples(spark, tuples, run)
+    if policy.missing == "drop":
+        numbered.incomplete = found.drop_incomplete(len(policy.attributes))
     found.count()
     found.learn(numbered)
     spark.remember({}, found.records if policy.missing == "category" else None)
@@ -69,10 +71,7 @@ def _numbers(source: SparkSource, policy: Policy, numbered: Numbered) -> DataFra
         known = lookup_table(source.session, columns, {"v": source.kind(column.name)})
         rows = rows.join(known, F.col(source.place(column.name)).eqNullSafe(F.col("v")), "left").drop("v")
         names.append(name)
-    rows = rows.select(*(found_by(F.col(name), name).alias(name) for name in names))
-    if policy.missing == "category":
-        return rows
-    return rows.where(all_of([F.col(name) >= 0 for name in names[: len(policy.attributes)]]))
+    return rows.select(*(found_by(F.col(name), name).alias(name) for name in names))
 
 
 def _grouped(rows: DataFrame, columns: Sequence[str], *, counted: bool = True) -> DataFrame:
@@ -96,6 +95,16 @@ class SparkTuples(NumberedTuples):
         self._source = source
         self._tuples: DataFrame | None = tuples
         self._run = run
+
+    def drop_incomplete(self, attributes: int) -> int:
+        """Leave out tuples that lack a value of an attribute, which come first; how many records these are."""
+        from pyspark.sql import functions as F
+
+        complete = all_of([F.col(f"a{place}") >= 0 for place in range(attributes)])
+        lacking = self._frame.where(~complete).agg(F.coalesce(F.sum(_RECORDS), F.lit(0)))
+        (records,) = self._asked(lacking)
+        self._tuples = self._frame.where(complete)
+        return int(records[0])
 
     def count(self) -> None:
         """Find out how many tuples there are."""
