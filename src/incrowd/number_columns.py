@@ -18,6 +18,7 @@ import pyarrow.compute as pc
 
 from incrowd.errors import DataError, PolicyError, UnknownNameError
 from incrowd.evaluation.features import middle
+from incrowd.formats.csv_dialect import may_have_commas
 from incrowd.formats.registry import open_source
 from incrowd.formats.sources import Source, is_text
 from incrowd.table.missing import encoded
@@ -42,8 +43,15 @@ class NumberColumn:
     columns: dict[str, pa.Array]
 
     @classmethod
-    def of(cls, name: str, labels: Sequence[str], form: str) -> NumberColumn | None:
-        """What stands for some labels; None if they are not all numbers or dates, or none is an interval."""
+    def of(cls, name: str, labels: Sequence[str], form: str, *, commas: bool = False) -> NumberColumn | None:
+        """What stands for some labels; None if they are not all numbers or dates, or none is an interval.
+
+        Args:
+            name: The column.
+            labels: Its distinct labels.
+            form: One of `FORMS`.
+            commas: Whether decimal commas are to be expected.
+        """
         try:
             intervals = [parse_interval(label) for label in labels]
         except ValueError:
@@ -56,7 +64,7 @@ class NumberColumn:
         ]
         texts = sorted({text for pair in bounds for text in pair if text is not None})
         try:
-            scale = scale_of(pa.array(texts, pa.string()), name, None)
+            scale = scale_of(pa.array(texts, pa.string()), name, commas=commas)
         except DataError:
             return None
         if scale is None:
@@ -116,7 +124,8 @@ def number_columns(source: Source, form: str, columns: Iterable[str] | None = No
         if name not in source.columns:
             raise UnknownNameError("column", name, source.columns, source.name)
     labels = _labels(source, source.columns if chosen is None else chosen)
-    found = {name: NumberColumn.of(name, sorted(texts), form) for name, texts in labels.items()}
+    commas = may_have_commas(source)
+    found = {name: NumberColumn.of(name, sorted(texts), form, commas=commas) for name, texts in labels.items()}
     for name in chosen or ():
         if found.get(name) is None:
             raise DataError(f"column '{name}' does not hold intervals of numbers or dates; leave it out")

@@ -99,7 +99,7 @@ def anonymize(
         insensitive: Columns that pass through unchanged, like all columns that are not named.
         taxonomies: Taxonomy, rule or file by column, or a folder with a file per column. A column without one is
             generalized to intervals if it holds numbers or dates; otherwise its rare values are suppressed.
-        types: "number", "date" or "text" by column, instead of detecting it.
+        types: "number", "comma" (a number with a decimal comma), "date" or "text" by column, instead of detecting it.
         ranges: Public lowest and highest value of columns of numbers or dates.
         missing: Missing values in quasi-identifiers are a "category" of their own, "drop" their rows, or an "error".
         missing_values: Texts that stand for a missing value, such as "?".

@@ -62,7 +62,7 @@ class Anonymizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type
         quasi_identifiers: As in `incrowd.anonymize`; columns of an array also by number. All columns if None.
         k: Size of the smallest crowd.
         taxonomies: As in `incrowd.anonymize`, like the next five.
-        types: "number", "date" or "text" by column.
+        types: "number", "comma", "date" or "text" by column.
         ranges: Public ranges by column.
         missing: "category" or "error".
         missing_values: Texts that stand for a missing value.

@@ -148,6 +148,17 @@ def test_tuples_may_stay_on_the_cluster(words, odd, monkeypatch):
     assert texts(release.data.toArrow()) == texts(expected.data)
 
 
+def test_decimal_commas_in_a_csv_file(tmp_path):
+    path = tmp_path / "people.csv"
+    path.write_text(
+        "weight;sex\n" + "".join(f"{50 + place % 17},{place % 7};{'fm'[place % 2]}\n" for place in range(80))
+    )
+    words = {"quasi_identifiers": ["weight", "sex"], "k": 4, "method": "tdr"}
+    expected, release = incrowd.anonymize(path, **words), incrowd.anonymize(path, engine="spark", **words)
+    assert release.recoding.to_json() == expected.recoding.to_json()
+    assert release.recoding.to_json()["attributes"][0]["scale"]["comma"]
+
+
 def test_what_does_not_hold_is_not_written(odd, tmp_path):
     """The count over the written rows decides, and not the search: here the recoding is that of another policy."""
     words = {"quasi_identifiers": ["age", "wage"], "method": "tdr"}

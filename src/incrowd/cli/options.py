@@ -155,7 +155,8 @@ class PolicyOptions(ProtectionOptions, EngineOptions, CsvOptions):
     ] = None
     taxonomy: Annotated[list[str] | None, told(_RULES, section=VALUES, noun="COLUMN=RULE")] = None
     types: Annotated[
-        list[str] | None, told("number, date or text; else detected.", "--type", section=VALUES, noun="COLUMN=TYPE")
+        list[str] | None,
+        told("number, comma (as in 3,5), date or text; else detected.", "--type", section=VALUES, noun="COLUMN=TYPE"),
     ] = None
     ranges: Annotated[
         list[str] | None, told("A range that is public.", "--range", section=VALUES, noun="COLUMN=LOW:HIGH")

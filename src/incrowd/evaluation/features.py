@@ -18,7 +18,7 @@ import pyarrow as pa
 from incrowd.errors import DataError
 from incrowd.formats.sources import as_array
 from incrowd.table.missing import encoded, is_missing
-from incrowd.table.scales import Scale, scale_of, text_of
+from incrowd.table.scales import Scale, has_commas, scale_of, text_of
 from incrowd.taxonomies.labels import parse_interval
 
 INTERVALS = ("midpoints", "categories")
@@ -37,14 +37,24 @@ class Features:
     numeric: npt.NDArray[np.bool_]
 
 
+def comma_types(table: pa.Table, names: Sequence[str], missing_values: Sequence[str]) -> dict[str, str]:
+    """The type of every column that holds numbers with a decimal comma, in a table that may have those."""
+    return {name: "comma" for name in names if has_commas(_present(table, name, missing_values), None, expected=True)}
+
+
+def _present(table: pa.Table, name: str, missing_values: Sequence[str]) -> pa.Array:
+    """The distinct values of a column, without missing ones."""
+    values = encoded(as_array(table.column(name)), name).dictionary
+    return values.filter(pa.array(~is_missing(values, missing_values)))
+
+
 def scales_of(
     table: pa.Table, names: Sequence[str], missing_values: Sequence[str], types: Mapping[str, str]
 ) -> dict[str, Scale]:
     """The scale of every column that holds numbers or dates."""
     scales = {}
     for name in names:
-        values = encoded(as_array(table.column(name)), name).dictionary
-        values = values.filter(pa.array(~is_missing(values, missing_values)))
+        values = _present(table, name, missing_values)
         try:
             scale = scale_of(values, name, types.get(name))
         except DataError:  # numbers with a few words among them: a category, as good as any

@@ -18,7 +18,7 @@ import pyarrow as pa
 
 from incrowd.errors import IncrowdError, PolicyError, UnknownNameError
 from incrowd.evaluation.estimates import Mistakes, interval_kind
-from incrowd.evaluation.features import INTERVALS, Features, features_of, scales_of
+from incrowd.evaluation.features import INTERVALS, Features, comma_types, features_of, scales_of
 from incrowd.evaluation.result import ClassifierErrors, Evaluation
 from incrowd.evaluation.rows import (
     PROTOCOLS,
@@ -33,6 +33,7 @@ from incrowd.evaluation.rows import (
     released_rows,
 )
 from incrowd.existing import apply
+from incrowd.formats.csv_dialect import may_have_commas
 from incrowd.formats.registry import open_source
 from incrowd.formats.sources import Source
 from incrowd.policy.policy import Policy
@@ -120,6 +121,7 @@ class Trial:
         makers: The classifiers.
         features: Columns that they may use.
         missing_values: Texts that stand for a missing value in this kind of table, whatever the policy.
+        types: The types of columns that this kind of table tells: of numbers with a decimal comma.
     """
 
     table: pa.Table = field(repr=False)
@@ -129,6 +131,7 @@ class Trial:
     makers: Mapping[str, Maker]
     features: tuple[str, ...]
     missing_values: tuple[str, ...]
+    types: Mapping[str, str] = field(default_factory=dict)
     _known: dict[Any, dict[str, list[Mistakes]]] = field(default_factory=dict, repr=False)
 
     @classmethod
@@ -163,7 +166,8 @@ class Trial:
         else:
             parts, design = given_parts(*map(len, tables))
         columns = _columns(features, source, policy)
-        return cls(table, truth, parts, design, makers, columns, source.missing_values)
+        types = comma_types(table, source.columns, source.missing_values) if may_have_commas(source) else {}
+        return cls(table, truth, parts, design, makers, columns, source.missing_values, types)
 
     def evaluate(
         self, policy: Policy, *, protocol: str = "apply", intervals: str = "midpoints", run: Run | None = None
@@ -225,13 +229,15 @@ class Trial:
         )
 
     def _read_alike(self, policy: Policy) -> Policy:
-        """The policy, with all that is missing in this kind of table."""
-        return replace(policy, missing_values=tuple(dict.fromkeys((*policy.missing_values, *self.missing_values))))
+        """The policy, with all that is missing in this kind of table, and the types that this tells."""
+        missing_values = tuple(dict.fromkeys((*policy.missing_values, *self.missing_values)))
+        told = {name: kind for name, kind in self.types.items() if name in policy.attributes}
+        return replace(policy, missing_values=missing_values, types={**told, **policy.types})
 
     def _original(self, policy: Policy, names: tuple[str, ...], run: Run, what: str) -> dict[str, list[Mistakes]]:
         key = (names, policy.missing_values, tuple(sorted(policy.types.items())))
         if key not in self._known:
-            scales = scales_of(self.table, names, policy.missing_values, policy.types)
+            scales = scales_of(self.table, names, policy.missing_values, {**self.types, **policy.types})
             features = features_of(self.table, names, policy.missing_values, scales)
             rows = np.arange(len(self.table))
             folds = [self._mistakes(features, rows, fold, run, what) for fold in range(len(self.parts))]
@@ -256,7 +262,7 @@ class Trial:
 
     def _scales(self, policy: Policy, intervals: str) -> dict[str, Scale]:
         """The scales of columns that are numbers in a release."""
-        scales = scales_of(self.table, self.features, policy.missing_values, policy.types)
+        scales = scales_of(self.table, self.features, policy.missing_values, {**self.types, **policy.types})
         released = policy.attributes if intervals == "categories" else ()
         return {name: scale for name, scale in scales.items() if name not in released}
 

@@ -290,6 +290,12 @@ def _check_header(dialect: Dialect, columns: Sequence[str], sample: _Sample, nam
         check_names(columns, name)
 
 
+def may_have_commas(source: object) -> bool:
+    """Whether a source is a CSV file in which numbers may have a decimal comma: one with semicolons between columns."""
+    dialect = getattr(source, "dialect", None)
+    return isinstance(dialect, Dialect) and dialect.separator == ";"
+
+
 def output_dialect(source: Dialect | None, suffix: str) -> Dialect:
     """How a release is written: as the file it came from, and with tabs where its own name says so."""
     dialect = source or Dialect()

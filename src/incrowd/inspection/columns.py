@@ -207,7 +207,9 @@ def describe(column: CountedColumn, tokens: Sequence[str], least: int) -> Column
     seen = _see(column, tokens)
     facts, role, hierarchy = seen.facts, role_of(seen.facts, seen.findings), Hierarchy()
     if role.name == QUASI_IDENTIFIER:
-        hierarchy = hierarchy_of(facts, seen.findings, seen.values, seen.counts, seen.numbers, seen.weights, least)
+        comma = seen.scale is not None and seen.scale.comma
+        values = pc.replace_substring(seen.values, ",", ".") if comma else seen.values  # as rules read them
+        hierarchy = hierarchy_of(facts, seen.findings, values, seen.counts, seen.numbers, seen.weights, least)
     ordered = seen.scale is not None and seen.numbers is not None
     return Column(
         name=column.name,
@@ -236,7 +238,7 @@ def _kind(column: CountedColumn, values: pa.Array) -> tuple[str, Scale | None, N
     try:
         if _is_plain_text(values):
             return kinds.TEXT, None, None, None
-        scale = scale_of(values, column.name)
+        scale = scale_of(values, column.name, commas=column.commas)
         if scale is not None:
             return _KINDS[scale.kind], scale, scale.numbers(values, column.name), None
     except DataError:

@@ -7,7 +7,7 @@ Memory holds the distinct values of a column, no more than `MOST_DISTINCT`, and 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -18,6 +18,7 @@ import pyarrow.compute as pc
 from incrowd.arrays import filled, text_array, to_arrow, to_numpy
 from incrowd.engines.arrow.ahead import ahead
 from incrowd.errors import DataError
+from incrowd.formats.csv_dialect import may_have_commas
 from incrowd.formats.sources import Source, as_array
 from incrowd.run import Run
 
@@ -41,6 +42,7 @@ class CountedColumn:
         nulls: How many records have none.
         codes: The number of the value of each of the first records, -1 for null.
         readable: Whether it has single values at all; lists and structures do not.
+        commas: Whether decimal commas are to be expected in it.
     """
 
     name: str
@@ -50,6 +52,7 @@ class CountedColumn:
     nulls: int
     codes: Codes
     readable: bool = True
+    commas: bool = False
 
     @property
     def records(self) -> int:
@@ -91,7 +94,8 @@ def count_values(
     if records == 0:
         raise DataError(f"{source.name} has no rows to inspect")
     source.check_unchanged()
-    return records, [counter.counted(records) for counter in counters]
+    commas = may_have_commas(source)
+    return records, [replace(counter.counted(records), commas=commas) for counter in counters]
 
 
 class _Counter:

@@ -76,7 +76,7 @@ class Policy:
         delta_presence: The largest share of the people of a class that may be in the table.
         insensitive: Columns that pass through unchanged, like columns that have no role.
         taxonomies: Taxonomy, or rule that builds one, by column.
-        types: "number", "date" or "text" by column, where detection is not wanted.
+        types: "number", "comma", "date" or "text" by column, where detection is not wanted.
         ranges: Public lowest and highest value by column of numbers or dates.
         missing: What to do with missing values: a "category" of their own, "drop" the rows, or "error".
         missing_values: Texts that stand for a missing value, such as "?".

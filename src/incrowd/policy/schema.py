@@ -31,7 +31,7 @@ from incrowd.schemas.shapes import (
 )
 
 MISSING = ("category", "drop", "error")
-TYPES = ("number", "date", "text")
+TYPES = ("number", "comma", "date", "text")
 
 
 @dataclass(frozen=True)

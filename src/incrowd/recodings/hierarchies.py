@@ -8,7 +8,7 @@ and the highest value.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import pairwise
 from math import floor, log10
@@ -138,7 +138,7 @@ class Hierarchy:
         place = np.minimum(np.searchsorted(known, numbers), max(0, len(known) - 1))
         out = nodes[place] if len(known) else np.zeros(len(numbers), np.int32)
         for row in np.flatnonzero(known[place] != numbers if len(known) else np.ones(len(numbers), bool)):
-            above = ancestors(self.kind, self.scale.text(numbers[row]), self.widths)
+            above = ancestors(self.kind, self.scale.text(numbers[row]), self.widths, comma=self.scale.comma)
             out[row] = next(node for node in map(self._inner.get, above) if node is not None)
         return out
 
@@ -178,7 +178,7 @@ class Hierarchy:
             return {**data, "taxonomy": self.taxonomy.to_json(), "built": self.built}
         data["values"] = [self.taxonomy.labels[leaf] for leaf in self.leaves]
         if self.scale is not None:
-            data["scale"] = asdict(self.scale)
+            data["scale"] = self.scale.to_json()
             data["widths"] = list(self.widths)
         return data
 
@@ -199,7 +199,7 @@ class Hierarchy:
             if (data["kind"] == "calendar") != (scale.kind in ("date", "timestamp")):
                 raise Misfit(f"scale of '{name}'", "be one of dates for a calendar, and one of numbers for intervals")
             check_values(scale, texts, name)
-        tree = _tree(data["kind"], texts, widths, None in data["values"])
+        tree = _tree(data["kind"], texts, widths, None in data["values"], comma=scale is not None and scale.comma)
         return cls(name, tree, data["kind"], scale, widths)
 
 
@@ -222,27 +222,31 @@ def hierarchy_of(attribute: Attribute) -> Hierarchy:
         return Hierarchy(attribute.name, _tree("flat", texts, (), missing), "flat")
     kind: Kind = "calendar" if attribute.scale.kind in ("date", "timestamp") else "intervals"
     widths = _widths(attribute) if kind == "intervals" else ()
-    return Hierarchy(attribute.name, _tree(kind, texts, widths, missing), kind, attribute.scale, widths)
+    tree = _tree(kind, texts, widths, missing, comma=attribute.scale.comma)
+    return Hierarchy(attribute.name, tree, kind, attribute.scale, widths)
 
 
-def ancestors(kind: Kind, text: str, widths: tuple[float, ...]) -> tuple[str, ...]:
+def ancestors(kind: Kind, text: str, widths: tuple[float, ...], *, comma: bool = False) -> tuple[str, ...]:
     """The labels above a number or date in a built hierarchy, up to the root."""
     if kind == "calendar":
         day, _, time = text.partition(" ")
         year, month = day.split("-")[:2]
         decade = int(year) // 10 * 10
         return (*[day] * bool(time), f"{year}-{month}", year, interval_label(str(decade), str(decade + 10)), ANY)
-    return Intervals(widths).ancestors(text) if widths else (ANY,)
+    return Intervals(widths, comma=comma).ancestors(text) if widths else (ANY,)
 
 
-def _tree(kind: Kind, texts: Sequence[str], widths: tuple[float, ...], missing: bool) -> Taxonomy:
+def _tree(
+    kind: Kind, texts: Sequence[str], widths: tuple[float, ...], missing: bool, *, comma: bool = False
+) -> Taxonomy:
     if kind == "flat" or not texts:
         root = ANY if ANY not in texts else "(any)"
         tree = Taxonomy((root, *texts), np.array([-1, *[0] * len(texts)], np.int32))
         if not texts:
             return Taxonomy((root, None), np.array([-1, 0], np.int32))
     else:
-        tree = Taxonomy.from_paths(((text, *ancestors(kind, text, widths)) for text in texts), f"{kind} taxonomy")
+        paths = ((text, *ancestors(kind, text, widths, comma=comma)) for text in texts)
+        tree = Taxonomy.from_paths(paths, f"{kind} taxonomy")
     return tree.with_missing() if missing else tree
 
 

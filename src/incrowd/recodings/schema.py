@@ -55,6 +55,8 @@ def _scale_law(data: Mapping[str, Any], place: str) -> None:
         raise Misfit(f"{place}.unit", f"be one of {', '.join(_UNITS)} for a timestamp, and empty for anything else")
     if data["timezone"] is not None and (data["kind"] != "timestamp" or not _is_zone(data["timezone"])):
         raise Misfit(f"{place}.timezone", "be the time zone of a timestamp, or null")
+    if data.get("comma") and data["kind"] not in ("integer", "number"):
+        raise Misfit(f"{place}.comma", "be true for numbers alone")
 
 
 def _is_zone(name: str) -> bool:
@@ -68,6 +70,7 @@ def _is_zone(name: str) -> bool:
 
 SCALE = Fields(
     {"kind": Word(get_args(Kind)), "unit": Word(("", *_UNITS)), "timezone": Either((_NAME, Nothing()))},
+    {"comma": Flag()},
     law=_scale_law,
 )
 

@@ -7,7 +7,7 @@ number or a date is the rank of its value, a missing value is a code of its own,
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -20,8 +20,8 @@ from incrowd.arrays import filled, text_array, to_arrow, to_numpy
 from incrowd.errors import DataError, TaxonomyError, did_you_mean
 from incrowd.table.exact_numbers import Numbers, together
 from incrowd.table.grouping import Codes, Floats
-from incrowd.table.scales import Scale, scale_of, text_of
-from incrowd.taxonomies.rules import Rule
+from incrowd.table.scales import Scale, has_commas, scale_of, text_of
+from incrowd.taxonomies.rules import Bounds, Intervals, Rule
 from incrowd.taxonomies.taxonomy import Taxonomy
 
 
@@ -143,6 +143,7 @@ def encode(
     taxonomy: Taxonomy | Rule | None = None,
     declared: str | None = None,
     domain: tuple[Any, Any] | None = None,
+    commas: bool = False,
 ) -> tuple[Attribute, Codes]:
     """Make an attribute out of the distinct values of a column.
 
@@ -153,13 +154,16 @@ def encode(
         taxonomy: Its taxonomy, or a rule that builds one out of the values, if it has one.
         declared: The declared type, if there is one.
         domain: The public range of a number or date, if there is one.
+        commas: Whether decimal commas are to be expected in text.
 
     Returns:
         The attribute, and the code of each of the values, followed by the code of missing values if they occur.
     """
     if taxonomy is not None:
+        if isinstance(taxonomy, Intervals | Bounds) and has_commas(values, declared, commas):
+            taxonomy = replace(taxonomy, comma=True)
         return _encode_taxonomy(name, values, taxonomy, has_missing)
-    scale = scale_of(values, name, declared)
+    scale = scale_of(values, name, declared, commas=commas)
     if scale is None:
         if domain is not None:
             raise DataError(f"column '{name}' has a public range but holds text; leave out the range")

@@ -7,7 +7,7 @@ a column, never on its rows, and is stored with a recoding so that new rows are 
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from decimal import Decimal
 from typing import Any, Literal
@@ -33,9 +33,9 @@ from incrowd.table.exact_numbers import (
 
 Kind = Literal["integer", "number", "date", "timestamp"]
 
-DECLARED = ("number", "date", "text")
 _NUMBER = r"^[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?$"
-_COMMA = r"[+-]?[0-9]+,[0-9]+"
+_COMMA = _NUMBER.replace(r"\.", ",")  # the same with a decimal comma
+_THOUSANDS = r"^[+-]?[1-9][0-9]{0,2},[0-9]{3}$"
 _INTEGER = r"^[+-]?[0-9]+$"
 _PLAIN_INTEGER = r"^-?(0|[1-9][0-9]*)$"
 _LEADING_ZERO = r"^[+-]?0[0-9]"
@@ -54,11 +54,13 @@ class Scale:
         kind: What the numbers mean.
         unit: Unit of a timestamp ("s", "ms", "us", "ns").
         timezone: Time zone of a timestamp, if it has one.
+        comma: Whether numbers in text have a decimal comma, when they are read and when they are shown.
     """
 
     kind: Kind
     unit: str = ""
     timezone: str | None = None
+    comma: bool = False
 
     def numbers(self, values: pa.Array, column: str) -> Numbers:
         """The values (no nulls among them) as int64 or float64, or as Python's numbers where those are too narrow.
@@ -74,7 +76,7 @@ class Scale:
         return self._moments(values, column) if temporal else self._plain_numbers(values, column)
 
     def _plain_numbers(self, values: pa.Array, column: str) -> Numbers:
-        numbers = _parsed(values, column) if _is_text(values.type) else _numbers_of(values, column)
+        numbers = _parsed(values, column, self.comma) if _is_text(values.type) else _numbers_of(values, column)
         if self.kind == "number":
             return as_fractional(numbers)
         return as_whole(numbers) if is_whole(numbers) else numbers + 0.0 if numbers.dtype.kind == "f" else numbers
@@ -82,7 +84,8 @@ class Scale:
     def text(self, number: Any) -> str:
         """One number as it is shown in a release."""
         if self.kind in ("integer", "number"):
-            return text_of_number(number)
+            text = text_of_number(number)
+            return text.replace(".", ",") if self.comma else text
         if self.kind == "date":
             return str(np.datetime64(int(number), "D"))
         shown = str(np.array(int(number), f"datetime64[{self.unit}]")).replace("T", " ")
@@ -98,7 +101,14 @@ class Scale:
             bound = f"{bound}{midnight}"
         elif isinstance(bound, int | float | Decimal) and not isinstance(bound, bool):
             bound = str(bound)  # of any size
+        if self.comma and isinstance(bound, str):
+            bound = bound.replace(".", ",")
         return self.numbers(pa.array([bound]), column).tolist()[0]
+
+    def to_json(self) -> dict[str, Any]:
+        """As JSON-able data, that the constructor takes."""
+        data = asdict(self)
+        return data if self.comma else {word: value for word, value in data.items() if word != "comma"}
 
     def _moments(self, values: pa.Array, column: str) -> Numbers:
         """Dates and timestamps as numbers of days or units."""
@@ -132,10 +142,12 @@ def misfit_error(misfits: pa.Array, kind: str, column: str) -> DataError:
     shown = misfits[0].as_py()
     shown = shown if len(shown) <= _SHOWN else shown[:_SHOWN] + "..."
     more = f" ({len(misfits)} such values)" if len(misfits) > 1 else ""
-    fix = "write it with a decimal point" if noun == "number" and re.fullmatch(_COMMA, shown) else "fix it"
+    fix, other = "fix it", ""
+    if noun == "number" and "," in shown and re.search(_COMMA, shown):
+        fix, other = "write it with a decimal point", "comma or "
     return DataError(
         f"column '{column}' holds '{shown}', which is not a {noun}{more}; {fix}, "
-        f"name it as a missing value, or declare the type of '{column}' as text"
+        f"name it as a missing value, or declare the type of '{column}' as {other}text"
     )
 
 
@@ -152,14 +164,14 @@ def _first_misfit(values: pa.Array, kind: pa.DataType) -> int:
     return start
 
 
-def _parsed(values: pa.Array, column: str) -> Numbers:
+def _parsed(values: pa.Array, column: str, comma: bool = False) -> Numbers:
     """Text as numbers."""
     if _share(values, _INTEGER) < 1:
-        misfit = pc.invert(pc.match_substring_regex(values, _NUMBER))
+        misfit = pc.invert(pc.match_substring_regex(values, _COMMA if comma else _NUMBER))
         if pc.any(misfit).as_py():
             raise misfit_error(values.filter(misfit), "number", column)
     try:
-        return parse(values)
+        return parse(pc.replace_substring(values, ",", ".") if comma else values)
     except NumberRangeError as error:
         raise misfit_error(values.slice(error.args[0], 1), "number", column) from None
 
@@ -180,13 +192,35 @@ def _numbers_of(values: pa.Array, column: str) -> Numbers:
     return numbers
 
 
-def scale_of(values: pa.Array, column: str, declared: str | None = None) -> Scale | None:
+def has_commas(values: pa.Array, declared: str | None, expected: bool) -> bool:
+    """Whether text is numbers with a decimal comma.
+
+    It is where that was declared. Else all values must be such numbers, in a table that may have them, and it must be
+    plain that the comma does not stand between thousands, as it could in 950 and 1,234.
+
+    Args:
+        values: The distinct values, without nulls.
+        declared: The declared type, if there is one.
+        expected: Whether such numbers are to be expected, as in a CSV file with semicolons between columns.
+    """
+    if declared == "comma":
+        return _is_text(values.type)
+    if not expected or declared not in (None, "number") or not _is_text(values.type):
+        return False
+    commas = round(_share(values, ",") * len(values))
+    if not commas or _share(values, _COMMA) < 1 or _share(values, _LEADING_ZERO) > 0:
+        return False
+    return commas == len(values) or _share(values, _THOUSANDS) * len(values) < commas - 0.5
+
+
+def scale_of(values: pa.Array, column: str, declared: str | None = None, *, commas: bool = False) -> Scale | None:
     """The scale of a column from its distinct values, or None where it is plain text.
 
     Args:
         values: The distinct values, without nulls.
         column: Its name, for messages.
-        declared: "number", "date" or "text" where the user said so.
+        declared: "number", "comma" (a number with a decimal comma), "date" or "text" where the user said so.
+        commas: Whether decimal commas are to be expected; see `has_commas`.
 
     Raises:
         DataError: The type cannot be used, or text stands in a column of numbers.
@@ -203,27 +237,28 @@ def scale_of(values: pa.Array, column: str, declared: str | None = None) -> Scal
     if pa.types.is_floating(kind) or pa.types.is_decimal(kind):
         return Scale("integer" if is_whole(_numbers_of(values, column)) else "number")
     if _is_text(kind):
-        return _scale_of_text(values, column, declared)
+        return _scale_of_text(values, column, declared, has_commas(values, declared, commas))
     raise DataError(f"column '{column}' has type {kind}, which cannot be in a quasi-identifier; convert it to text")
 
 
-def _scale_of_text(values: pa.Array, column: str, declared: str | None) -> Scale | None:
+def _scale_of_text(values: pa.Array, column: str, declared: str | None, comma: bool) -> Scale | None:
     if len(values) == 0:
         return None
     if declared != "date" and _share(values, _PLAIN_INTEGER) == 1:  # first, since it is asked most often
-        return Scale("integer")
+        return Scale("integer", comma=comma)
     if declared == "date" or (declared is None and _share(values, _DATE) == 1):
         return _timestamps(values) or Scale("date")
     if declared is None and (timestamps := _timestamps(values)):
         return timestamps
     if declared is None and _share(values, _LEADING_ZERO) > 0:
         return None  # codes such as zip codes: 01234 is not the number 1234
-    share = _share(values, _NUMBER)
+    form = _COMMA if comma else _NUMBER
+    share = _share(values, form)
     if declared is None and share <= 0.5:
         return None
     if share < 1:
-        raise misfit_error(values.filter(pc.invert(pc.match_substring_regex(values, _NUMBER))), "number", column)
-    return Scale("integer" if _share(values, _INTEGER) == 1 else "number")
+        raise misfit_error(values.filter(pc.invert(pc.match_substring_regex(values, form))), "number", column)
+    return Scale("integer" if _share(values, _INTEGER) == 1 else "number", comma=comma)
 
 
 def _timestamps(values: pa.Array) -> Scale | None:

@@ -74,10 +74,12 @@ class Intervals:
     Attributes:
         widths: The width of the intervals of each level, ascending, each a multiple of the one before.
         origin: Where an interval of every level starts.
+        comma: Whether numbers have a decimal comma, in values and in labels.
     """
 
     widths: tuple[float, ...]
     origin: float = 0
+    comma: bool = False
 
     def __post_init__(self) -> None:
         widths = _as_tuple(self, "widths")
@@ -96,7 +98,8 @@ class Intervals:
             TaxonomyError: The value is not a number.
         """
         origin, widths = self._exact
-        return _interval_labels(origin, widths, floor((_number(value, self) - origin) / widths[0]))
+        labels = _interval_labels(origin, widths, floor((_number(value, self) - origin) / widths[0]))
+        return tuple(label.replace(".", ",") for label in labels) if self.comma else labels
 
     @cached_property
     def _exact(self) -> tuple[Fraction, tuple[Fraction, ...]]:
@@ -118,10 +121,12 @@ class Bounds:
     Attributes:
         bounds: Where an interval ends and the next one starts, strictly ascending.
         coarser: The bounds of the levels above, each a part of those of the level below.
+        comma: Whether numbers have a decimal comma, in values and in labels.
     """
 
     bounds: tuple[float, ...]
     coarser: tuple[tuple[float, ...], ...] = ()
+    comma: bool = False
 
     def __post_init__(self) -> None:
         bounds = _as_tuple(self, "bounds")
@@ -147,7 +152,8 @@ class Bounds:
         """Of each level the exact bounds, and the labels of the intervals between them."""
         levels = []
         for bounds in (self.bounds, *self.coarser):
-            texts = [None, *map(number_label, bounds), None]
+            shown = [number_label(bound).replace(".", "," if self.comma else ".") for bound in bounds]
+            texts = [None, *shown, None]
             levels.append(([_exact(bound) for bound in bounds], [interval_label(*ends) for ends in pairwise(texts)]))
         return levels
 
@@ -224,7 +230,7 @@ def build(rule: Rule, values: Iterable[str]) -> Taxonomy:
     return Taxonomy.from_paths(((value, *rule.ancestors(value)) for value in values), f"{type(rule).__name__} taxonomy")
 
 
-def _numeric_order(values: Sequence[str], rule: Rule) -> list[str]:
+def _numeric_order(values: Sequence[str], rule: Intervals | Bounds) -> list[str]:
     return sorted(set(values), key=lambda value: (_number(value, rule), value))
 
 
@@ -238,10 +244,10 @@ def _interval_labels(origin: Fraction, widths: tuple[Fraction, ...], place: int)
     return (*labels, ANY)
 
 
-def _number(value: str, rule: Rule) -> Fraction:
+def _number(value: str, rule: Intervals | Bounds) -> Fraction:
     """The number that a text stands for, exactly."""
     try:
-        number = Decimal(value)
+        number = Decimal(value.replace(",", ".") if rule.comma and "." not in value else value)
     except InvalidOperation:
         number = Decimal("nan")
     if number.is_finite() and not number:
@@ -281,13 +287,14 @@ def refuse(rule: Any, name: str, must: str, got: object) -> NoReturn:
     raise PolicyError(f"The '{name}' parameter of {type(rule).__name__} must {must}. Got {shown(got)}.")
 
 
-KINDS = ("prefix", "widths", "bounds", "frequent", "calendar", "domain", "flat", "origin", "other", "order")
+KINDS = ("prefix", "widths", "bounds", "frequent", "calendar", "domain", "flat", "origin", "other", "order", "comma")
 
 
 def rule_of(column: str, words: Mapping[str, Any]) -> Rule:
     """The rule of a column from the words of a policy file.
 
-    These are prefix, widths (with origin), bounds, frequent (with other), calendar (with order), domain or flat.
+    These are prefix, widths (with origin), bounds (both with comma), frequent (with other), calendar (with order),
+    domain or flat.
     """
     for key in words if isinstance(words, Mapping) else ():
         if key not in KINDS:
@@ -310,11 +317,12 @@ def _rule_of(words: Mapping[str, Any]) -> Rule | None:
     if "prefix" in words:
         return Prefix(tuple(words["prefix"]))
     if "widths" in words:
-        return Intervals(tuple(words["widths"]), words.get("origin", 0))
+        return Intervals(tuple(words["widths"]), words.get("origin", 0), _comma(words))
     if "bounds" in words:
         bounds = words["bounds"]
         nested = bool(bounds) and isinstance(bounds[0], list | tuple)
-        return Bounds(tuple(bounds[0]), tuple(bounds[1:])) if nested else Bounds(tuple(bounds))
+        levels = (tuple(bounds[0]), tuple(bounds[1:])) if nested else (tuple(bounds), ())
+        return Bounds(*levels, _comma(words))
     if "frequent" in words:
         return Frequent(words["frequent"], words.get("other", "other"))
     if "calendar" in words:
@@ -322,6 +330,13 @@ def _rule_of(words: Mapping[str, Any]) -> Rule | None:
     if "domain" in words:
         return Domain(words["domain"])
     return Flat() if "flat" in words else None
+
+
+def _comma(words: Mapping[str, Any]) -> bool:
+    comma = words.get("comma", False)
+    if not isinstance(comma, bool):
+        raise PolicyError(f"The 'comma' parameter of a rule must be true or false. Got {shown(comma)}.")
+    return comma
 
 
 def words_of(rule: Rule) -> dict[str, Any]:
@@ -332,10 +347,10 @@ def words_of(rule: Rule) -> dict[str, Any]:
     if isinstance(rule, Prefix):
         return {"prefix": list(rule.lengths)}
     if isinstance(rule, Intervals):
-        return {"widths": list(rule.widths), "origin": rule.origin}
+        return {"widths": list(rule.widths), "origin": rule.origin, **({"comma": True} if rule.comma else {})}
     if isinstance(rule, Bounds):
         levels = [list(level) for level in (rule.bounds, *rule.coarser)]
-        return {"bounds": levels if rule.coarser else levels[0]}
+        return {"bounds": levels if rule.coarser else levels[0], **({"comma": True} if rule.comma else {})}
     if isinstance(rule, Frequent):
         return {"frequent": list(rule.values), "other": rule.other}
     if isinstance(rule, Calendar):

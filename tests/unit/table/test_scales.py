@@ -6,7 +6,7 @@ import pyarrow as pa
 import pytest
 
 from incrowd.errors import DataError
-from incrowd.table.scales import Scale, scale_of, text_of
+from incrowd.table.scales import Scale, has_commas, scale_of, text_of
 
 DAY = dt.date(2020, 2, 29)
 MOMENT = dt.datetime(2020, 2, 29, 13, 45)
@@ -58,7 +58,8 @@ class TestDetection:
             scale_of(texts("a", "b"), "x", "number")
 
     def test_a_decimal_comma_is_named(self):
-        with pytest.raises(DataError, match="'65,4', which is not a number; write it with a decimal point, name it"):
+        message = r"'65,4', which is not a number; write it with a decimal point, .* 'x' as comma or text"
+        with pytest.raises(DataError, match=message):
             Scale("number").numbers(pa.array(["65,4", "1.5"]), "x")
 
     @pytest.mark.parametrize("values", [pa.array([b"a"]), pa.array([dt.time(1)]), pa.array([dt.timedelta(1)])])
@@ -105,6 +106,46 @@ class TestNumbers:
     def test_values_that_do_not_belong(self, scale, values):
         with pytest.raises(DataError, match="column 'x'"):
             scale.numbers(values, "x")
+
+
+class TestCommas:
+    @pytest.mark.parametrize(
+        ("values", "are_numbers"),
+        [
+            (["3,5", "4,25", "-1,0"], True),
+            (["3,5", "4"], True),
+            (["1,5E+03", "2"], True),
+            (["1,234", "2,345"], True),  # the same order, whatever the comma stands for
+            (["1,234", "2,345", "7,5"], True),
+            (["0,125", "950"], True),  # no thousands begin with 0
+            (["1,234", "950"], False),
+            (["3", "4"], False),
+            (["3,5", "4.5"], False),
+            (["1,2,3", "4,5"], False),
+            (["3,5", "x"], False),
+            (["01,5", "02,5"], False),
+        ],
+    )
+    def test_where_they_are_expected(self, values, are_numbers):
+        values = pa.array(values)
+        assert has_commas(values, None, expected=True) == are_numbers
+        assert has_commas(values, "number", expected=True) == are_numbers
+        assert not has_commas(values, None, expected=False)
+        assert not has_commas(values, "text", expected=True)
+        assert has_commas(values, "comma", expected=False)
+
+    def test_declared(self):
+        found = scale_of(pa.array(["1,234", "950"]), "x", "comma")
+        assert found == Scale("number", comma=True)
+        assert found.numbers(pa.array(["1,234", "950"]), "x").tolist() == [1.234, 950]
+        assert found.text(1.25) == "1,25"
+        assert found.number(1.25, "x") == found.number("1,25", "x") == 1.25
+        with pytest.raises(DataError, match=r"'1\.5', which is not a number"):
+            scale_of(pa.array(["1.5", "2,5"]), "x", "comma")
+
+    def test_json(self):
+        assert Scale(**Scale("number", comma=True).to_json()) == Scale("number", comma=True)
+        assert "comma" not in Scale("number").to_json()
 
 
 class TestText:

@@ -20,6 +20,7 @@ from incrowd.engines.arrow.ahead import ahead
 from incrowd.engines.arrow.held_rows import Holding
 from incrowd.engines.arrow.value_numbers import Codes, ValueNumbers
 from incrowd.errors import DataError
+from incrowd.formats.csv_dialect import may_have_commas
 from incrowd.formats.sources import Source
 from incrowd.policy.policy import Policy
 from incrowd.run import Run
@@ -150,7 +151,8 @@ class Numbered:
         """
         attributes, code_of = [], []
         for column, (numbers, _) in zip(self._attributes, used, strict=False):
-            attribute, codes = _encode(self._policy, column.name, *column.used(numbers))
+            commas = may_have_commas(self._source)
+            attribute, codes = _encode(self._policy, column.name, *column.used(numbers), commas=commas)
             attributes.append(attribute)
             code_of.append(np.asarray(codes, np.int64))
         if not self._policy.target:
@@ -169,7 +171,8 @@ class Numbered:
             codes: The numbers of each column, batch by batch; columns are let go one after the other.
             counts: How many records each row stands for, one if None.
         """
-        table = _table(self._policy, self._attributes, self._others, codes, counts)
+        commas = may_have_commas(self._source)
+        table = _table(self._policy, self._attributes, self._others, codes, counts, commas=commas)
         return replace(table, incomplete=self.incomplete)
 
 
@@ -261,11 +264,13 @@ def _table(
     others: Sequence[ValueNumbers],
     codes: list[list[Codes]],
     counts: Counts | None,
+    *,
+    commas: bool,
 ) -> CompressedTable:
     attributes: list[Attribute] = []
     final: list[Codes] = []
     for column in columns:
-        attribute, code_of = _encode(policy, column.name, *column.used())
+        attribute, code_of = _encode(policy, column.name, *column.used(), commas=commas)
         attributes.append(attribute)
         final.append(_mapped(code_of, attribute.size, codes.pop(0)))
     found = {}
@@ -319,7 +324,9 @@ def _values(column: ValueNumbers, numbers: Codes | None = None) -> tuple[tuple[s
     return (*texts.tolist(), *[None] * has_missing), np.append(ranks, len(texts))[number_of]
 
 
-def _encode(policy: Policy, name: str, values: pa.Array, has_missing: bool, number_of: Any) -> tuple[Attribute, Any]:
+def _encode(
+    policy: Policy, name: str, values: pa.Array, has_missing: bool, number_of: Any, *, commas: bool
+) -> tuple[Attribute, Any]:
     attribute, codes = encode(
         name,
         values,
@@ -327,5 +334,6 @@ def _encode(policy: Policy, name: str, values: pa.Array, has_missing: bool, numb
         taxonomy=policy.taxonomies.get(name),
         declared=policy.types.get(name),
         domain=policy.ranges.get(name),
+        commas=commas,
     )
     return attribute, codes[number_of]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
 from typing import Any
@@ -141,7 +141,7 @@ class Intervals:
         return {
             "bounds": as_json(self.bounds),
             "labels": list(self.labels),
-            "scale": asdict(self.scale),
+            "scale": self.scale.to_json(),
             "domain": as_json(self.domain) if self.domain else None,
             "missing": self.missing,
             "exact": as_json(self.exact),

@@ -6,7 +6,7 @@ Like the other kinds in `attribute` it numbers its released values as cells and 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -116,7 +116,7 @@ class Partition:
     def to_json(self) -> dict[str, Any]:
         """As JSON."""
         data = {"blocks": [list(block) for block in self.blocks], "labels": list(self.names), "rest": self.rest}
-        return data if self.scale is None else {**data, "scale": asdict(self.scale)}
+        return data if self.scale is None else {**data, "scale": self.scale.to_json()}
 
     @classmethod
     def from_json(cls, name: str, data: Mapping[str, Any]) -> Partition:

@@ -38,7 +38,7 @@ def _bins(column: CountedColumn, tokens: Sequence[str]) -> list[dict[str, Any]]:
     gone = is_missing(column.values, tokens)
     values, counts = column.values.filter(pa.array(~gone, pa.bool_())), column.counts[~gone]
     try:
-        scale = scale_of(values, column.name)
+        scale = scale_of(values, column.name, commas=column.commas)
     except DataError:
         return []
     if scale is None:

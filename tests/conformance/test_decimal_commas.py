@@ -1,0 +1,101 @@
+"""Numbers with a decimal comma, in CSV files with semicolons: the release is that of the same numbers with a point."""
+
+import json
+import random
+
+import pytest
+from tests.command_line import run
+
+import incrowd
+from incrowd.engines.registry import ENGINES
+from incrowd.errors import DataError
+
+WORDS = {"quasi_identifiers": ["weight", "sex"], "k": 4}
+RULES = {"taxonomies": {"weight": {"widths": [2.5, 5, 10]}}}
+BOUNDS = {"taxonomies": {"weight": {"bounds": [[52.5, 60, 71.25], [60]]}}}
+METHODS = [
+    ("tdr", {}),
+    ("tdr", RULES),
+    ("tdr", BOUNDS),
+    ("tdr", {"ranges": {"weight": [40.5, 120]}}),
+    ("mondrian", {}),
+    ("cover", {}),
+    ("optimal", {"scheme": "ops"}),
+    ("datafly", RULES),
+    ("bug", {}),
+]
+LOCAL = [name for name, entry in ENGINES.items() if name != "spark" and entry.installed]
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """The same people in two files; one number has no fraction, and some weights are missing."""
+    folder, draw = tmp_path_factory.mktemp("commas"), random.Random(5)
+    rows = [(f"{draw.randrange(500, 800) / 10:g}", draw.choice("fm"), f"{draw.randrange(99)}.5") for _ in range(60)]
+    for name, mark in (("comma.csv", ","), ("point.csv", ".")):
+        lines = ["weight;sex;price", "61;f;1", *[";m;2"] * 5, *(";".join(row) for row in rows)]
+        (folder / name).write_text("\n".join(lines).replace(".", mark) + "\n")
+    return folder
+
+
+def cells(rows, *, comma):
+    """All rows, in any order; what has a point with a comma instead."""
+    texts = [tuple(str(cell).replace(".", "," if comma else ".") for cell in row.values()) for row in rows.to_pylist()]
+    return sorted(texts)
+
+
+@pytest.mark.parametrize("engine", LOCAL)
+@pytest.mark.parametrize(("method", "words"), METHODS)
+def test_the_same_release_as_with_a_point(folder, engine, method, words):
+    words = {**WORDS, **words, "method": method, "engine": engine}
+    expected = incrowd.anonymize(folder / "point.csv", **words)
+    release = incrowd.anonymize(folder / "comma.csv", **words)
+    assert cells(release.data, comma=False) == cells(expected.data, comma=True)
+    assert release.measures.to_json() == expected.measures.to_json()
+
+
+@pytest.mark.parametrize("words", [{}, RULES, BOUNDS])
+def test_files_recode_new_rows_and_become_numbers(folder, tmp_path, words):
+    release = incrowd.anonymize(folder / "comma.csv", **WORDS, **words, method="tdr")
+    release.write(tmp_path / "out.csv")
+    assert (tmp_path / "out.csv").read_text().startswith("weight;sex;price\n")
+    assert incrowd.verify(tmp_path / "out.csv", **WORDS).holds
+    recoding = tmp_path / "out.recoding.json"
+    again = incrowd.apply(recoding, folder / "comma.csv")
+    assert cells(again, comma=False) == cells(release.data, comma=False)
+    (tmp_path / "new.csv").write_text("weight;sex;price\n55,25;f;1\n55;f;1\n")
+    known = set(release.data.column("weight").to_pylist())
+    assert set(incrowd.apply(recoding, tmp_path / "new.csv").column("weight").to_pylist()) <= known
+    incrowd.anonymize(folder / "point.csv", **WORDS, **words, method="tdr").write(tmp_path / "other.csv")
+    numbers, others = (incrowd.as_numbers(tmp_path / f"{name}.csv", form="bounds") for name in ("out", "other"))
+    assert numbers.schema == others.schema
+    assert sorted(numbers.column("weight_low").drop_null().to_pylist()) == sorted(
+        others.column("weight_low").drop_null().to_pylist()
+    )
+
+
+def test_a_recoding_says_how_its_numbers_are_written(folder, tmp_path):
+    release = incrowd.anonymize(folder / "comma.csv", **WORDS, method="tdr")
+    release.write(tmp_path / "out.csv")
+    weight = json.loads((tmp_path / "out.recoding.json").read_text())["attributes"][0]
+    assert weight["scale"] == {"kind": "number", "unit": "", "timezone": None, "comma": True}
+    (tmp_path / "new.csv").write_text("weight;sex;price\n55.25;f;1\n")
+    with pytest.raises(DataError, match=r"column 'weight' holds '55\.25', which is not a number"):
+        incrowd.apply(tmp_path / "out.recoding.json", tmp_path / "new.csv")
+
+
+def test_what_is_inspected_can_be_released(folder, tmp_path):
+    found, other = (incrowd.inspect(folder / f"{mark}.csv").column("weight") for mark in ("comma", "point"))
+    assert found.kind == "number"
+    assert [text for _, text in found.quantiles] == [text.replace(".", ",") for _, text in other.quantiles]
+    assert found.hierarchy.words == other.hierarchy.words
+    policy = tmp_path / "release.toml"
+    assert run("inspect", folder / "comma.csv", "--write", policy).exit_code == 0
+    made = run("anonymize", folder / "comma.csv", "-o", tmp_path / "out.csv", "--policy", policy)
+    assert made.exit_code == 0
+
+
+def test_classifiers_see_numbers(folder):
+    words = {**WORDS, "target": "sex", "quasi_identifiers": ["weight"], "method": "tdr", "split": 0.5}
+    found = [incrowd.evaluate(folder / f"{mark}.csv", **words).to_json() for mark in ("comma", "point")]
+    assert found[0]["errors"] == found[1]["errors"]
