@@ -39,7 +39,7 @@ class TestWords:
         ("words", "message"),
         [
             ({"missing": "keep"}, "must be one of category, drop, error. Got 'keep'"),
-            ({"types": {"a": "int"}}, "type of 'a' must be one of number, date, text. Got 'int'"),
+            ({"types": {"a": "int"}}, "type of 'a' must be one of number, comma, date, text. Got 'int'"),
             ({"ranges": {"a": (5, 5)}}, "range of 'a' must be a lower and a higher value"),
             ({"ranges": {"a": (1, 2, 3)}}, "range of 'a'"),
             ({"ranges": {"a": 5}}, "range of 'a'"),
