@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Any
@@ -14,6 +14,9 @@ import numpy.typing as npt
 
 from incrowd.studio import policy_words
 from incrowd.studio.studio import CSV_WORDS, Studio
+from incrowd.table.numbers import number_of
+from incrowd.taxonomies.rules import Bounds, Intervals, Rule
+from incrowd.taxonomies.taxonomy import Taxonomy
 
 
 @dataclass(frozen=True)
@@ -25,12 +28,14 @@ class Values:
         counts: The records of each.
         missing: Records without a value.
         distinct: How many distinct ones there are, also where not all are listed.
+        comma: Whether they are numbers with a decimal comma.
     """
 
     values: tuple[str, ...]
     counts: tuple[int, ...]
     missing: int
     distinct: int
+    comma: bool = False
 
     @property
     def is_whole(self) -> bool:
@@ -45,17 +50,18 @@ class Values:
     @cached_property
     def numbers(self) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.int64]]:
         """Those values that are numbers, ascending, and the records of each."""
-        found = [(number, count) for text, count in self.records.items() if (number := _number(text)) is not None]
+        found = [(number, count) for text, count in self.records.items() if (number := self._number(text)) is not None]
         found.sort()
         return np.array([number for number, _ in found]), np.array([count for _, count in found], np.int64)
 
+    def _number(self, text: str) -> float | None:
+        return number_of(text.replace(",", ".") if self.comma else text)
 
-def _number(text: str) -> float | None:
-    try:
-        number = float(text)
-    except ValueError:
-        return None
-    return number if abs(number) < float("inf") else None
+    def tree(self, rule: Rule) -> Taxonomy:
+        """What a rule makes of the values."""
+        if self.comma and isinstance(rule, Intervals | Bounds):
+            rule = replace(rule, comma=True)
+        return rule.build(self.values)
 
 
 def key_of(studio: Studio) -> str:
@@ -107,4 +113,4 @@ def values_of(studio: Studio, column: str) -> Values | None:
 def _read(path: Path, changed: int) -> Values:
     """A file of values; `changed` tells one version of it from another."""
     told: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
-    return Values(tuple(told["values"]), tuple(told["counts"]), told["missing"], told["distinct"])
+    return Values(tuple(told["values"]), tuple(told["counts"]), told["missing"], told["distinct"], told["comma"])

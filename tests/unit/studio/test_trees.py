@@ -1,12 +1,17 @@
 """Editing a hierarchy as a tree: whatever is done, every value is in it once."""
 
+import json
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from tests.examples import examples
 
+import incrowd
 from incrowd.errors import IncrowdError, PolicyError
+from incrowd.run import Run
 from incrowd.studio.screens.hierarchy_trees import MOST_CHILDREN, MOST_NODES, shown_tree
+from incrowd.studio.tasks.values import work
 from incrowd.studio.trees import Tree, paths_text
 from incrowd.studio.values import Values
 from incrowd.taxonomies.taxonomy import Taxonomy
@@ -148,3 +153,14 @@ def test_a_page_holds_so_much_and_no_more():
     assert shown["root"]["records"] == 5_000
     flat = shown_tree("code", Taxonomy.flat(counted.values), counted)["root"]
     assert (len(flat["below"]), flat["more"]) == (MOST_CHILDREN, 5_000 - MOST_CHILDREN)
+
+
+def test_rules_group_numbers_with_a_decimal_comma(tmp_path):
+    path = tmp_path / "people.csv"
+    path.write_text("weight;sex\n51,5;f\n52;m\n60,25;f\n")
+    words = {"table": path, "dialect": {}, "columns": ["weight"], "missing_values": [], "key": "", "folder": tmp_path}
+    found = work(words, Run())
+    told = json.loads((tmp_path / found["columns"]["weight"]["file"]).read_text())
+    values = Values(**{word: tuple(each) if isinstance(each, list) else each for word, each in told.items()})
+    assert values.numbers[0].tolist() == [51.5, 52, 60.25]
+    assert {"[50-52,5)", "[60-62,5)"} <= set(values.tree(incrowd.Intervals((2.5,))).labels)

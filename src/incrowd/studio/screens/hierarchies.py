@@ -243,7 +243,7 @@ def begin(studio: Studio, form: Form) -> str:
 
         rule = rule_of(column["name"], item)
         if values.is_whole:
-            rule.build(values.values)
+            values.tree(rule)
     studio.change(with_item(studio, column["name"], item))
     return f"{column['name']}: {_told(item, column['type'])}."
 

@@ -101,7 +101,7 @@ def _read(path: Path, changed: int, size: int) -> Taxonomy:
 def _built(column: str, item: str, values: Values) -> Taxonomy:
     """The tree that a rule makes of the values; the rule is told as JSON, so that it can be remembered."""
     words = json.loads(item)
-    return Taxonomy.flat(values.values) if words is None else rule_of(column, words).build(values.values)
+    return Taxonomy.flat(values.values) if words is None else values.tree(rule_of(column, words))
 
 
 def routes(studio: Studio) -> list[BaseRoute]:

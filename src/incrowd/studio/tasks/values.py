@@ -15,7 +15,7 @@ from incrowd.formats.registry import open_source
 from incrowd.inspection.counting import CountedColumn, count_values
 from incrowd.run import Run
 from incrowd.table.missing import is_missing
-from incrowd.table.scales import text_of
+from incrowd.table.scales import has_commas, text_of
 
 MOST_VALUES = 200_000  # of a column; of more, the most frequent ones
 
@@ -45,7 +45,8 @@ def work(words: Mapping[str, Any], run: Run) -> dict[str, Any]:
 def _values(column: CountedColumn, tokens: tuple[str, ...]) -> dict[str, Any]:
     """The values in alphabetical order, with the records of each."""
     gone = is_missing(column.values, tokens)
-    texts: list[str] = text_of(column.values.filter(pa.array(~gone, pa.bool_()))).to_pylist()
+    values = column.values.filter(pa.array(~gone, pa.bool_()))
+    texts: list[str] = text_of(values).to_pylist()
     counts = column.counts[~gone]
     chosen = np.argsort(-counts, kind="stable")[:MOST_VALUES].tolist()
     pairs = sorted((texts[place], int(counts[place])) for place in chosen)
@@ -54,6 +55,7 @@ def _values(column: CountedColumn, tokens: tuple[str, ...]) -> dict[str, Any]:
         "counts": [count for _, count in pairs],
         "missing": column.nulls + int(column.counts[gone].sum()),
         "distinct": len(texts),
+        "comma": has_commas(values, None, column.commas),
     }
 
 
