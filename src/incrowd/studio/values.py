@@ -113,4 +113,6 @@ def values_of(studio: Studio, column: str) -> Values | None:
 def _read(path: Path, changed: int) -> Values:
     """A file of values; `changed` tells one version of it from another."""
     told: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
-    return Values(tuple(told["values"]), tuple(told["counts"]), told["missing"], told["distinct"], told["comma"])
+    return Values(
+        tuple(told["values"]), tuple(told["counts"]), told["missing"], told["distinct"], told.get("comma", False)
+    )
