@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -55,8 +56,9 @@ def is_digits(text: str) -> bool:
 
 
 def columns_of(text: str) -> list[str]:
-    """Names separated by commas."""
-    return [name.strip() for name in text.split(",") if name.strip()]
+    """Names separated by commas; one that has a comma itself stands in double quotes, as in a CSV file."""
+    names = next(csv.reader([text], skipinitialspace=True), []) if '"' in text else text.split(",")
+    return [name.strip() for name in names if name.strip()]
 
 
 def _protection(word: str, typed: Sequence[str]) -> Any:

@@ -5,7 +5,7 @@ import pytest
 
 import incrowd
 from incrowd.errors import PolicyError
-from incrowd.policy.typed import given_words
+from incrowd.policy.typed import columns_of, given_words, quasi_identifiers
 from incrowd.policy.words import make_policy
 
 
@@ -54,3 +54,18 @@ class TestGivenWords:
     def test_words_that_do_not_look_like_their_example(self, typed):
         with pytest.raises(PolicyError, match="option must look like"):
             given_words(**typed)
+
+
+@pytest.mark.parametrize(
+    ("typed", "names"),
+    [
+        ("age, sex", ["age", "sex"]),
+        ('age,"street, number"', ["age", "street, number"]),
+        ('"ward, ""old""", age', ['ward, "old"', "age"]),
+        ('5" pipe,age', ['5" pipe', "age"]),
+        ("", []),
+    ],
+)
+def test_names_with_commas_stand_in_quotes(typed, names):
+    assert columns_of(typed) == names
+    assert quasi_identifiers([f"{typed}:4"], None) == [{"attributes": names, "k": 4}]
