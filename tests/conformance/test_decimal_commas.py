@@ -54,6 +54,16 @@ def test_the_same_release_as_with_a_point(folder, engine, method, words):
     assert release.measures.to_json() == expected.measures.to_json()
 
 
+@pytest.mark.parametrize("words", [{}, {"taxonomies": {"cost": {"widths": [500]}}}])
+def test_points_between_thousands(tmp_path, words):
+    (tmp_path / "german.csv").write_text("cost;x\n" + "950,50;1\n1.234,25;1\n" * 4)
+    (tmp_path / "plain.csv").write_text("cost;x\n" + "950.5;1\n1234.25;1\n" * 4)
+    words = {"quasi_identifiers": ["cost"], "k": 3, "method": "tdr", **words}
+    release, expected = (incrowd.anonymize(tmp_path / f"{name}.csv", **words) for name in ("german", "plain"))
+    assert release.measures.to_json() == expected.measures.to_json()
+    assert len(set(release.data.column("cost").to_pylist())) == 2
+
+
 @pytest.mark.parametrize("words", [{}, RULES, BOUNDS])
 def test_files_recode_new_rows_and_become_numbers(folder, tmp_path, words):
     release = incrowd.anonymize(folder / "comma.csv", **WORDS, **words, method="tdr")

@@ -20,7 +20,7 @@ from incrowd.inspection.hierarchies import Hierarchy, hierarchy_of
 from incrowd.inspection.roles import QUASI_IDENTIFIER, ProposedRole, role_of
 from incrowd.table.exact_numbers import Numbers
 from incrowd.table.missing import is_missing
-from incrowd.table.scales import Scale, scale_of, text_of
+from incrowd.table.scales import Scale, scale_of, text_of, with_points
 
 SAMPLE = 2_000  # distinct values that detectors look at
 MOST_WORDS = 3  # that may stand for a missing value among numbers
@@ -208,7 +208,7 @@ def describe(column: CountedColumn, tokens: Sequence[str], least: int) -> Column
     facts, role, hierarchy = seen.facts, role_of(seen.facts, seen.findings), Hierarchy()
     if role.name == QUASI_IDENTIFIER:
         comma = seen.scale is not None and seen.scale.comma
-        values = pc.replace_substring(seen.values, ",", ".") if comma else seen.values  # as rules read them
+        values = with_points(seen.values) if comma else seen.values  # as rules read them
         hierarchy = hierarchy_of(facts, seen.findings, values, seen.counts, seen.numbers, seen.weights, least)
     ordered = seen.scale is not None and seen.numbers is not None
     return Column(

@@ -55,7 +55,7 @@ class Values:
         return np.array([number for number, _ in found]), np.array([count for _, count in found], np.int64)
 
     def _number(self, text: str) -> float | None:
-        return number_of(text.replace(",", ".") if self.comma else text)
+        return number_of(text.replace(".", "").replace(",", ".") if self.comma else text)
 
     def tree(self, rule: Rule) -> Taxonomy:
         """What a rule makes of the values."""

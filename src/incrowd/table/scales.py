@@ -34,7 +34,8 @@ from incrowd.table.exact_numbers import (
 Kind = Literal["integer", "number", "date", "timestamp"]
 
 _NUMBER = r"^[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?$"
-_COMMA = _NUMBER.replace(r"\.", ",")  # the same with a decimal comma
+# The same with a decimal comma, and then perhaps with points between thousands: 1.234,50.
+_COMMA = _NUMBER.replace(r"\.", ",") + r"|^[+-]?[0-9]{1,3}(\.[0-9]{3})+,[0-9]+$"
 _THOUSANDS = r"^[+-]?[1-9][0-9]{0,2},[0-9]{3}$"
 _INTEGER = r"^[+-]?[0-9]+$"
 _PLAIN_INTEGER = r"^-?(0|[1-9][0-9]*)$"
@@ -171,9 +172,14 @@ def _parsed(values: pa.Array, column: str, comma: bool = False) -> Numbers:
         if pc.any(misfit).as_py():
             raise misfit_error(values.filter(misfit), "number", column)
     try:
-        return parse(pc.replace_substring(values, ",", ".") if comma else values)
+        return parse(with_points(values) if comma else values)
     except NumberRangeError as error:
         raise misfit_error(values.slice(error.args[0], 1), "number", column) from None
+
+
+def with_points(values: pa.Array) -> pa.Array:
+    """Numbers with a decimal comma as numbers with a point."""
+    return pc.replace_substring(pc.replace_substring(values, ".", ""), ",", ".")
 
 
 def _numbers_of(values: pa.Array, column: str) -> Numbers:

@@ -247,7 +247,7 @@ def _interval_labels(origin: Fraction, widths: tuple[Fraction, ...], place: int)
 def _number(value: str, rule: Intervals | Bounds) -> Fraction:
     """The number that a text stands for, exactly."""
     try:
-        number = Decimal(value.replace(",", ".") if rule.comma and "." not in value else value)
+        number = Decimal(value.replace(".", "").replace(",", ".") if rule.comma and "," in value else value)
     except InvalidOperation:
         number = Decimal("nan")
     if number.is_finite() and not number:

@@ -115,6 +115,9 @@ class TestCommas:
             (["3,5", "4,25", "-1,0"], True),
             (["3,5", "4"], True),
             (["1,5E+03", "2"], True),
+            (["1.234,50", "950,00"], True),
+            (["1.234", "950,00"], False),  # which of them is large?
+            (["1.23,50", "950,00"], False),
             (["1,234", "2,345"], True),  # the same order, whatever the comma stands for
             (["1,234", "2,345", "7,5"], True),
             (["0,125", "950"], True),  # no thousands begin with 0
@@ -138,6 +141,7 @@ class TestCommas:
         found = scale_of(pa.array(["1,234", "950"]), "x", "comma")
         assert found == Scale("number", comma=True)
         assert found.numbers(pa.array(["1,234", "950"]), "x").tolist() == [1.234, 950]
+        assert found.numbers(pa.array(["1.234,50"]), "x").tolist() == [1234.5]
         assert found.text(1.25) == "1,25"
         assert found.number(1.25, "x") == found.number("1,25", "x") == 1.25
         with pytest.raises(DataError, match=r"'1\.5', which is not a number"):
