@@ -30,7 +30,8 @@ def print_inspection(console: Console, inspection: Inspection) -> None:
     if inspection.together is not None:
         who = "" if inspection.unit is None else f", like none of another {_short(inspection.unit)}"
         number = len(inspection.together.columns)
-        console.print(Text(f"unique on all {number} quasi-identifiers: {_uniques(inspection.together)}{who}"))
+        told = f"unique on all {number} quasi-identifiers: {_uniques(inspection.together)}{who}"
+        console.print(Text(told), soft_wrap=True)
         for combination in (*inspection.pairs[:SHOWN], *inspection.triples[:SHOWN]):
             if combination.uniques:
                 console.print(Text(f"  on {', '.join(combination.columns)}: {_uniques(combination)}"), soft_wrap=True)
