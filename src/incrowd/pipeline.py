@@ -7,6 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from incrowd.arrays import text_array
 from incrowd.engines.engine import Engine
 from incrowd.engines.registry import engine_for
 from incrowd.errors import InfeasibleError, PolicyError, many
@@ -27,6 +28,7 @@ from incrowd.search.registry import method_of
 from incrowd.table.attributes import FlatAttribute
 from incrowd.table.compressed import CompressedTable
 from incrowd.table.distant import DistantTable
+from incrowd.table.scales import has_commas
 from incrowd.table.target_bins import lower_bounds
 
 if TYPE_CHECKING:
@@ -194,7 +196,7 @@ def release_of(
     if table is None:
         run.stage("reading")
         table = read_table(engine, source, policy, run)
-    notes += missing_notes(table, policy)
+    notes += reading_notes(table, policy)
     if table.incomplete:
         dropped = many(table.incomplete, "record was", "records were")
         notes.append(f"{dropped} dropped for lack of a value, which the losses do not count")
@@ -229,6 +231,24 @@ def handled(recoding: Recoding, policy: Policy, missing_values: tuple[str, ...])
         missing_values=missing_values,
         missing_label=policy.missing_values[0] if policy.missing_values else None,
     )
+
+
+def reading_notes(table: CompressedTable | DistantTable, policy: Policy) -> list[str]:
+    """What to say of values that may have been meant in another way than they were read."""
+    notes = missing_notes(table, policy)
+    for attribute in table.attributes:
+        if isinstance(attribute, FlatAttribute) and attribute.name not in policy.types and looks_like_commas(attribute):
+            notes.append(
+                f"column '{attribute.name}' counts as text; if its commas are decimal commas, declare its type as "
+                f"comma (--type '{attribute.name}=comma', in Python types)"
+            )
+    return notes
+
+
+def looks_like_commas(attribute: FlatAttribute) -> bool:
+    """Whether all values of a column of text could be numbers with a decimal comma."""
+    begins = attribute.texts[0].lstrip("+-")[:1] if attribute.texts else ""
+    return begins.isdigit() and has_commas(text_array(attribute.texts), "number", expected=True, surely=False)
 
 
 def missing_notes(table: CompressedTable | DistantTable, policy: Policy) -> list[str]:

@@ -3,6 +3,7 @@
 import json
 import random
 
+import pyarrow as pa
 import pytest
 from tests.command_line import run
 
@@ -109,3 +110,14 @@ def test_classifiers_see_numbers(folder):
     words = {**WORDS, "target": "sex", "quasi_identifiers": ["weight"], "method": "tdr", "split": 0.5}
     found = [incrowd.evaluate(folder / f"{mark}.csv", **words).to_json() for mark in ("comma", "point")]
     assert found[0]["errors"] == found[1]["errors"]
+
+
+@pytest.mark.parametrize("values", [["3,5", "4,5"], ["1,234", "950"]])
+def test_where_commas_are_not_expected_a_note_says_what_to_declare(values):
+    table = pa.table({"cost": values * 5})
+    words = {"quasi_identifiers": ["cost"], "k": 5, "method": "tdr"}
+    assert any("decimal commas, declare its type as comma" in note for note in incrowd.anonymize(table, **words).notes)
+    assert incrowd.anonymize(table, types={"cost": "comma"}, **words).notes == ()
+    assert incrowd.anonymize(table, types={"cost": "text"}, **words).notes == ()
+    plain = pa.table({"cost": ["a,b", "3,5"] * 5})
+    assert incrowd.anonymize(plain, **words).notes == ()

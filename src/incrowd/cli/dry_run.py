@@ -14,7 +14,7 @@ from rich.text import Text
 from incrowd.engines.registry import engine_for
 from incrowd.errors import many
 from incrowd.formats.sources import Source
-from incrowd.pipeline import check_feasible, missing_notes
+from incrowd.pipeline import check_feasible, reading_notes
 from incrowd.policy.policy import Policy
 from incrowd.release_files import ReleaseFiles
 from incrowd.run import Run
@@ -99,7 +99,7 @@ def plan_of(source: Source, policy: Policy, files: ReleaseFiles, run: Run) -> Pl
     written = {"release": files.release, "certificate": files.certificate, "confidential": files.confidential}
     if not any(METHODS[name].local for name in tried):
         written |= {"recoding": files.recoding}
-    notes = tuple(missing_notes(table, policy))
+    notes = tuple(reading_notes(table, policy))
     return Plan(policy, table.records, len(table.counts), columns, tried, why, written, notes)
 
 

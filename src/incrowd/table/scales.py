@@ -198,7 +198,7 @@ def _numbers_of(values: pa.Array, column: str) -> Numbers:
     return numbers
 
 
-def has_commas(values: pa.Array, declared: str | None, expected: bool) -> bool:
+def has_commas(values: pa.Array, declared: str | None, expected: bool, *, surely: bool = True) -> bool:
     """Whether text is numbers with a decimal comma.
 
     It is where that was declared. Else all values must be such numbers, in a table that may have them, and it must be
@@ -208,6 +208,7 @@ def has_commas(values: pa.Array, declared: str | None, expected: bool) -> bool:
         values: The distinct values, without nulls.
         declared: The declared type, if there is one.
         expected: Whether such numbers are to be expected, as in a CSV file with semicolons between columns.
+        surely: Whether commas between thousands must be out of the question.
     """
     if declared == "comma":
         return _is_text(values.type)
@@ -216,7 +217,7 @@ def has_commas(values: pa.Array, declared: str | None, expected: bool) -> bool:
     commas = round(_share(values, ",") * len(values))
     if not commas or _share(values, _COMMA) < 1 or _share(values, _LEADING_ZERO) > 0:
         return False
-    return commas == len(values) or _share(values, _THOUSANDS) * len(values) < commas - 0.5
+    return not surely or commas == len(values) or _share(values, _THOUSANDS) * len(values) < commas - 0.5
 
 
 def scale_of(values: pa.Array, column: str, declared: str | None = None, *, commas: bool = False) -> Scale | None:
