@@ -7,7 +7,7 @@ promised of the released rows stays true, since equal rows stay equal.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -16,13 +16,14 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from incrowd.arrays import text_array
 from incrowd.errors import DataError, PolicyError, UnknownNameError
 from incrowd.evaluation.features import middle
 from incrowd.formats.csv_dialect import may_have_commas
 from incrowd.formats.registry import open_source
 from incrowd.formats.sources import Source, is_text
 from incrowd.table.missing import encoded
-from incrowd.table.scales import Scale, scale_of
+from incrowd.table.scales import Scale, has_commas, scale_of, text_of, with_commas
 from incrowd.taxonomies.labels import parse_interval
 
 FORMS = ("midpoint", "bounds")
@@ -36,11 +37,13 @@ class NumberColumn:
         name: Its name.
         labels: Its distinct labels.
         columns: By the name of a new column, the value of each label.
+        comma: Whether numbers in the table have a decimal comma.
     """
 
     name: str
     labels: pa.Array
     columns: dict[str, pa.Array]
+    comma: bool = False
 
     @classmethod
     def of(cls, name: str, labels: Sequence[str], form: str, *, commas: bool = False) -> NumberColumn | None:
@@ -71,9 +74,19 @@ class NumberColumn:
             return None
         found = pa.array(labels, pa.string())
         if form == "midpoint":
-            return cls(name, found, {name: _middles(labels, scale)})
+            return cls(name, found, {name: _middles(labels, scale)}, scale.comma)
         low, high = (_values([pair[side] for pair in bounds], scale, name) for side in (0, 1))
-        return cls(name, found, {f"{name}_low": low, f"{name}_high": high})
+        return cls(name, found, {f"{name}_low": low, f"{name}_high": high}, scale.comma)
+
+    def as_written(self) -> NumberColumn:
+        """The same for a file of text: numbers with a decimal comma where the table has such."""
+        if not self.comma:
+            return self
+        columns = {
+            name: with_commas(text_of(values)) if pa.types.is_floating(values.type) else values
+            for name, values in self.columns.items()
+        }
+        return replace(self, columns=columns)
 
     def convert(self, column: pa.Array) -> list[pa.Array]:
         """The new columns in place of a column of labels."""
@@ -129,6 +142,8 @@ def number_columns(source: Source, form: str, columns: Iterable[str] | None = No
     for name in chosen or ():
         if found.get(name) is None:
             raise DataError(f"column '{name}' does not hold intervals of numbers or dates; leave it out")
+    if commas and any(has_commas(text_array(sorted(texts)), None, expected=True) for texts in labels.values()):
+        found = {name: column and replace(column, comma=True) for name, column in found.items()}
     taken = [new for column in found.values() if column for new in column.columns if new != column.name]
     if clash := next((new for new in taken if new in source.columns), None):
         raise DataError(f"there is a column '{clash}' already; rename it first")

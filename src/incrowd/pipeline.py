@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -237,18 +237,27 @@ def reading_notes(table: CompressedTable | DistantTable, policy: Policy) -> list
     """What to say of values that may have been meant in another way than they were read."""
     notes = missing_notes(table, policy)
     for attribute in table.attributes:
-        if isinstance(attribute, FlatAttribute) and attribute.name not in policy.types and looks_like_commas(attribute):
+        texts = attribute.texts if isinstance(attribute, FlatAttribute) else ()
+        if attribute.name not in policy.types and _look_like_commas(texts):
             notes.append(
                 f"column '{attribute.name}' counts as text; if its commas are decimal commas, declare its type as "
                 f"comma (--type '{attribute.name}=comma', in Python types)"
             )
+    counted = {name: histogram.values for name, histogram in table.protected.items() if name != policy.unit}
+    for name, values in {**counted, **({policy.target: table.labels} if policy.target else {})}.items():
+        if _look_like_commas(values):
+            notes.append(
+                f"column '{name}' counts as text, each value for itself; if its commas are decimal commas, write its "
+                "numbers with a point to have them compared"
+            )
     return notes
 
 
-def looks_like_commas(attribute: FlatAttribute) -> bool:
-    """Whether all values of a column of text could be numbers with a decimal comma."""
-    begins = attribute.texts[0].lstrip("+-")[:1] if attribute.texts else ""
-    return begins.isdigit() and has_commas(text_array(attribute.texts), "number", expected=True, surely=False)
+def _look_like_commas(values: Sequence[str | None]) -> bool:
+    """Whether all values of a column could be numbers with a decimal comma; they stand in order."""
+    texts = [value for value in values if value]
+    begins = texts[0].lstrip("+-")[:1] if texts else ""
+    return begins.isdigit() and has_commas(text_array(texts), "number", expected=True, surely=False)
 
 
 def missing_notes(table: CompressedTable | DistantTable, policy: Policy) -> list[str]:

@@ -85,6 +85,17 @@ def test_files_recode_new_rows_and_become_numbers(folder, tmp_path, words):
     )
 
 
+@pytest.mark.parametrize("form", ["midpoint", "bounds"])
+def test_numbers_are_written_as_the_file_has_them(tmp_path, form):
+    (tmp_path / "out.csv").write_text("age;weight;price\n[20-25);[50-52,5);1,5\n30;60,5;2,5\n")
+    assert run("numbers", tmp_path / "out.csv", "-o", tmp_path / "numbers.csv", "--form", form).exit_code == 0
+    lines = {
+        "midpoint": "age;weight;price\n22;51,25;1,5\n30;60,5;2,5\n",
+        "bounds": "age_low;age_high;weight_low;weight_high;price\n20;25;50;52,5;1,5\n30;30;60,5;60,5;2,5\n",
+    }
+    assert (tmp_path / "numbers.csv").read_text() == lines[form]
+
+
 def test_a_recoding_says_how_its_numbers_are_written(folder, tmp_path):
     release = incrowd.anonymize(folder / "comma.csv", **WORDS, method="tdr")
     release.write(tmp_path / "out.csv")
@@ -121,3 +132,11 @@ def test_where_commas_are_not_expected_a_note_says_what_to_declare(values):
     assert incrowd.anonymize(table, types={"cost": "text"}, **words).notes == ()
     plain = pa.table({"cost": ["a,b", "3,5"] * 5})
     assert incrowd.anonymize(plain, **words).notes == ()
+
+
+def test_what_is_no_quasi_identifier_counts_as_text_and_a_note_says_so(folder):
+    words = {"quasi_identifiers": ["sex"], "k": 4, "method": "tdr"}
+    for more in ({"target": "weight"}, {"sensitive": ["weight"], "l": 2}):
+        notes = incrowd.anonymize(folder / "comma.csv", **words, **more).notes
+        assert any("column 'weight' counts as text, each value for itself" in note for note in notes)
+        assert not any("counts as text" in n for n in incrowd.anonymize(folder / "point.csv", **words, **more).notes)

@@ -28,7 +28,7 @@ def numbers(
         from itertools import chain
 
         from incrowd.formats.atomic_files import AtomicFiles
-        from incrowd.formats.registry import open_source, open_writer
+        from incrowd.formats.registry import has_types, open_source, open_writer
         from incrowd.number_columns import converted_rows, number_columns
         from incrowd.policy.typed import columns_of
         from incrowd.release_files import ReleaseFiles
@@ -38,6 +38,8 @@ def numbers(
         with running() as run, AtomicFiles(overwrite=overwrite) as files:
             run.stage("reading")
             found = number_columns(source, form, None if columns is None else columns_of(columns))
+            if not has_types(output):
+                found = tuple(column.as_written() for column in found)
             run.stage("writing")
             rows = converted_rows(source, found)
             first = next(rows)

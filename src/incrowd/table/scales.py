@@ -182,6 +182,11 @@ def with_points(values: pa.Array) -> pa.Array:
     return pc.replace_substring(pc.replace_substring(values, ".", ""), ",", ".")
 
 
+def with_commas(values: pa.Array) -> pa.Array:
+    """Numbers with a decimal point as numbers with a comma."""
+    return pc.replace_substring(values, ".", ",")
+
+
 def _numbers_of(values: pa.Array, column: str) -> Numbers:
     """Values of a numeric type as numbers."""
     if pa.types.is_decimal(values.type):
