@@ -90,9 +90,10 @@ def _sentence(text: str) -> str:
 
 def _usage(error: Any) -> str:
     """What was wrong, and where to read more."""
-    message = " ".join(error.format_message().split()).rstrip(".?")
+    message = " ".join(error.format_message().split()).replace(". Did you mean", "; did you mean").rstrip(".")
     program = error.ctx.command_path if error.ctx else "incrowd"
-    return f"{message[:1].lower()}{message[1:]}; see '{program} --help'"
+    see = " See" if message.endswith("?") else "; see"
+    return f"{message[:1].lower()}{message[1:]}{see} '{program} --help'"
 
 
 def console() -> Console:

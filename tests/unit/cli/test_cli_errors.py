@@ -3,11 +3,14 @@
 import errno
 import os
 from pathlib import Path
+from types import SimpleNamespace
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from tests.command_line import GOOD, POLICY, anonymize, contents, only_line, run
+
+from incrowd.cli.messages import _usage
 
 
 @pytest.fixture
@@ -228,3 +231,14 @@ def test_files_that_are_not_readable(folder, monkeypatch):
     result = run(*anonymize("--policy", "p.toml"))
     assert only_line(result.stderr) == "error: cannot read the policy p.toml: Permission denied"
     assert result.exit_code == 2
+
+
+@pytest.mark.parametrize(
+    ("said", "told"),
+    [
+        ("No such command 'a'. Did you mean 'b'?", "no such command 'a'; did you mean 'b'? See 'incrowd --help'"),
+        ("Missing option '-o'.", "missing option '-o'; see 'incrowd --help'"),
+    ],
+)
+def test_what_was_typed_wrong_is_one_sentence(said, told):
+    assert _usage(SimpleNamespace(format_message=lambda: said, ctx=None)) == told
