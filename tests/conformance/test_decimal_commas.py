@@ -9,7 +9,7 @@ from tests.command_line import run
 
 import incrowd
 from incrowd.engines.registry import ENGINES
-from incrowd.errors import DataError
+from incrowd.errors import DataError, TaxonomyError
 
 WORDS = {"quasi_identifiers": ["weight", "sex"], "k": 4}
 RULES = {"taxonomies": {"weight": {"widths": [2.5, 5, 10]}}}
@@ -94,6 +94,13 @@ def test_numbers_are_written_as_the_file_has_them(tmp_path, form):
         "bounds": "age_low;age_high;weight_low;weight_high;price\n20;25;50;52,5;1,5\n30;30;60,5;60,5;2,5\n",
     }
     assert (tmp_path / "numbers.csv").read_text() == lines[form]
+
+
+def test_a_rule_refuses_a_point_without_a_comma(folder, tmp_path):
+    incrowd.anonymize(folder / "comma.csv", **WORDS, **RULES, method="tdr").write(tmp_path / "out.csv")
+    (tmp_path / "new.csv").write_text("weight;sex;price\n1.234;f;1\n")
+    with pytest.raises(TaxonomyError, match=r"Intervals groups numbers, got '1\.234'"):
+        incrowd.apply(tmp_path / "out.recoding.json", tmp_path / "new.csv")
 
 
 def test_a_recoding_says_how_its_numbers_are_written(folder, tmp_path):

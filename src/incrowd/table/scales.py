@@ -219,10 +219,10 @@ def has_commas(values: pa.Array, declared: str | None, expected: bool, *, surely
         return _is_text(values.type)
     if not expected or declared not in (None, "number") or not _is_text(values.type):
         return False
-    commas = round(_share(values, ",") * len(values))
-    if not commas or _share(values, _COMMA) < 1 or _share(values, _LEADING_ZERO) > 0:
+    commas = _matching(values, ",")
+    if not commas or _matching(values, _COMMA) < len(values) or _matching(values, _LEADING_ZERO):
         return False
-    return not surely or commas == len(values) or _share(values, _THOUSANDS) * len(values) < commas - 0.5
+    return not surely or commas == len(values) or _matching(values, _THOUSANDS) < commas
 
 
 def scale_of(values: pa.Array, column: str, declared: str | None = None, *, commas: bool = False) -> Scale | None:
@@ -301,7 +301,12 @@ def _texts_of_moments(values: pa.Array) -> pa.Array:
 
 
 def _share(values: pa.Array, pattern: str) -> float:
-    return float(pc.sum(pc.match_substring_regex(values, pattern)).as_py() or 0) / max(1, len(values))
+    return _matching(values, pattern) / max(1, len(values))
+
+
+def _matching(values: pa.Array, pattern: str) -> int:
+    """How many values a pattern fits."""
+    return int(pc.sum(pc.match_substring_regex(values, pattern)).as_py() or 0)
 
 
 def _is_text(kind: pa.DataType) -> bool:

@@ -246,8 +246,11 @@ def _interval_labels(origin: Fraction, widths: tuple[Fraction, ...], place: int)
 
 def _number(value: str, rule: Intervals | Bounds) -> Fraction:
     """The number that a text stands for, exactly."""
+    text = value
+    if rule.comma:  # points stand between thousands, before a comma
+        text = value.replace(".", "").replace(",", ".") if "," in value else value.replace(".", ",")
     try:
-        number = Decimal(value.replace(".", "").replace(",", ".") if rule.comma and "," in value else value)
+        number = Decimal(text)
     except InvalidOperation:
         number = Decimal("nan")
     if number.is_finite() and not number:
