@@ -10,7 +10,7 @@ from itertools import combinations
 import numpy as np
 
 from incrowd.run import Run
-from incrowd.table.grouping import Codes, sort_tuples
+from incrowd.table.grouping import Codes, group, sort_tuples
 
 WORK = 60_000_000  # codes that may be sorted to find the worst combinations
 SHOWN = 3  # combinations of each size
@@ -46,10 +46,10 @@ def count_uniques(columns: Sequence[Codes], sizes: Sequence[int], persons: Codes
     """
     rows = len(columns[0])
     if persons is not None:
-        order, starts = sort_tuples(columns, sizes)
-        of = persons[order]
-        one = np.minimum.reduceat(of, starts) == np.maximum.reduceat(of, starts)
-        return int(np.diff(np.append(starts, rows))[one].sum())
+        groups, firsts = group(columns, sizes)
+        shared = np.zeros(len(firsts), bool)
+        shared[groups[persons != persons[firsts][groups]]] = True
+        return int((~shared[groups]).sum())
     if math.prod(sizes) <= 1 << 62:
         key = np.zeros(rows, np.int64)
         for column, size in zip(columns, sizes, strict=True):

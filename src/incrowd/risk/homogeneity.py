@@ -40,6 +40,6 @@ def homogeneity(people: People) -> tuple[Homogeneity, ...]:
         value[people.class_of] = values  # of each class, that of some record
         mixed = np.zeros(len(sizes), bool)
         mixed[people.class_of[value[people.class_of] != values]] = True
-        records, alone = int(sizes[~mixed].sum()), int((sizes == 1).sum())
+        records, alone = int(sizes[~mixed].sum()), int((sizes[~mixed] == 1).sum())
         found.append(Homogeneity(name, int((~mixed).sum()), records, records - alone))
     return tuple(found)

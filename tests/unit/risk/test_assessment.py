@@ -56,6 +56,8 @@ def test_with_a_unit_crowds_are_counted_in_people():
     assert risk.prosecutor.at_risk == risk.uniques.records == 2
     assert risk.uniques.without == {"age": 1, "sex": 2}  # without the age, all that is c's is one crowd
     assert (risk.homogeneity[0].records, risk.homogeneity[0].in_crowds) == (2, 0)
+    own = incrowd.assess(people.take([2, 0, 1]), quasi_identifiers=["age"], unit="sex", sensitive=["diagnosis"])
+    assert (own.homogeneity[0].records, own.homogeneity[0].in_crowds) == (0, 0)  # one person with two diagnoses
     assert risk.to_json()["unit"] == "id"
     assert "people, once in each crowd" in repr(risk)
 
