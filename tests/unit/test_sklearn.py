@@ -196,7 +196,7 @@ def test_what_is_wrong_is_said(rows):
         Anonymizer([9]).fit(rows.to_numpy())
     with pytest.raises(DataError, match="mixes types"):
         Anonymizer([0]).fit(np.array([[1, "a"], ["b", {}]] * 3, object))
-    with pytest.raises(InfeasibleError, match="the table has 2000 records, and the best possible level is 2000"):
+    with pytest.raises(InfeasibleError, match="the table has 2,000 records, and the best possible level is 2000"):
         Anonymizer(k=3000).fit(rows)
     with pytest.raises(ValueError, match="feature names"):
         Anonymizer(QI).fit(rows).transform(rows.rename(columns={"age": "years"}))
