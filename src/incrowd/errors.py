@@ -45,6 +45,18 @@ class UnknownNameError(PolicyError):
         super().__init__(f"no {what} '{name}'{place}{hint}{listed}: {shorten(known, 20) or 'none'}")
 
 
+class MissingPackageError(IncrowdError):
+    """What an extra of this package brings is not installed.
+
+    Args:
+        what: What is missing, for what.
+        extra: The extra.
+    """
+
+    def __init__(self, what: str, extra: str) -> None:
+        super().__init__(f"{what}; run: pip install 'incrowd[{extra}]'")
+
+
 class DataError(IncrowdError):
     """The table cannot be used as it is: unreadable, empty, ragged, or with values that the policy does not allow."""
 

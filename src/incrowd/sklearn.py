@@ -21,7 +21,7 @@ import pyarrow as pa
 
 from incrowd.engines.arrow.recode import Recoder
 from incrowd.engines.kept_types import KeptTypes
-from incrowd.errors import DataError, IncrowdError, PolicyError, many
+from incrowd.errors import DataError, MissingPackageError, PolicyError, many
 from incrowd.formats.frames import rebuild
 from incrowd.formats.registry import open_source
 from incrowd.formats.sources import as_array
@@ -37,9 +37,7 @@ try:
     from sklearn.utils.multiclass import type_of_target
     from sklearn.utils.validation import check_consistent_length, check_is_fitted, validate_data
 except ImportError:
-    raise IncrowdError(
-        "incrowd.sklearn needs scikit-learn 1.6 or newer; install it with: pip install 'incrowd[eval]'"
-    ) from None
+    raise MissingPackageError("incrowd.sklearn needs scikit-learn 1.6 or newer", "eval") from None
 
 __all__ = ["Anonymizer"]
 

@@ -17,7 +17,7 @@ from tests.conformance.tables import cases
 
 import incrowd
 from incrowd.engines.registry import ENGINES, EngineEntry, engine_of
-from incrowd.errors import CancelledError, DataError, InfeasibleError, PolicyError
+from incrowd.errors import CancelledError, DataError, InfeasibleError, MissingPackageError, PolicyError
 from incrowd.formats.registry import FORMATS, open_source, open_writer
 from incrowd.pipeline import release_of
 from incrowd.policy.words import make_policy
@@ -377,5 +377,5 @@ def test_an_engine_that_is_not_there_is_named_in_one_line(monkeypatch):
         incrowd.anonymize(ODD, quasi_identifiers=["age"], k=2, engine="arow")
     missing = EngineEntry("", "nowhere:None", "duckdb", "no_such_library")
     monkeypatch.setattr("incrowd.engines.registry.ENGINES", {"duckdb": missing})
-    with pytest.raises(PolicyError, match=re.escape("not installed; run: pip install 'incrowd[duckdb]'")):
+    with pytest.raises(MissingPackageError, match=re.escape("not installed; run: pip install 'incrowd[duckdb]'")):
         incrowd.anonymize(ODD, quasi_identifiers=["age"], k=2, engine="duckdb")

@@ -224,12 +224,11 @@ def test_a_library_that_is_missing_is_one_line_with_its_command(key, tmp_path, m
     with pytest.raises(incrowd.IncrowdError) as caught:
         open_source(path)
     assert str(caught.value) == (
-        f"reading {known.about} files needs {' and '.join(known.libraries[0])}; install with: "
-        'pip install "incrowd[formats]"'
+        f"reading {known.about} files needs {' and '.join(known.libraries[0])}; run: pip install 'incrowd[formats]'"
     )
     monkeypatch.setattr(registry, "find_spec", lambda name: None)
     if known.writer:
-        with pytest.raises(incrowd.IncrowdError, match=r"^writing .* needs .*; install with: pip install"):
+        with pytest.raises(incrowd.IncrowdError, match=r"^writing .* needs .*; run: pip install"):
             incrowd.anonymize(CASES["mixed"].table, quasi_identifiers=["age"], k=2).write(
                 tmp_path / f"out{path.suffix}"
             )

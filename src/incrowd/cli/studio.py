@@ -10,7 +10,7 @@ import typer
 from incrowd.cli.groups import told
 from incrowd.cli.help import FILES
 from incrowd.cli.messages import console, user_errors
-from incrowd.errors import IncrowdError
+from incrowd.errors import MissingPackageError
 
 _TABLE = "CSV or Parquet file to begin with."
 MOST_PORT = 65_535
@@ -36,9 +36,7 @@ def studio(
             from incrowd.studio.project import Project
             from incrowd.studio.serve import serve
         except ImportError as error:
-            raise IncrowdError(
-                f"the studio needs {error.name}; install it with pip install 'incrowd[studio]'"
-            ) from None
+            raise MissingPackageError(f"the studio needs {error.name}", "studio") from None
         root = Path.cwd() if table is None else table.absolute().parent
         if table is not None:
             from incrowd.formats.sources import check_readable

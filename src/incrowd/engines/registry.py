@@ -13,7 +13,7 @@ from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, cast
 
 from incrowd.engines.engine import Engine, Settings
-from incrowd.errors import PolicyError, UnknownNameError
+from incrowd.errors import MissingPackageError, UnknownNameError
 
 if TYPE_CHECKING:
     from incrowd.formats.sources import Source
@@ -29,13 +29,13 @@ class EngineEntry:
     Args:
         about: One line for people.
         home: The class, as "module:class".
-        extra: The extra of the package that brings what it needs; None if it needs nothing more.
+        extra: The extra of the package that brings what it needs; empty if it needs nothing more.
         library: The module that must be there.
     """
 
     about: str
     home: str
-    extra: str | None = None
+    extra: str = ""
     library: str | None = None
 
     @property
@@ -64,16 +64,17 @@ ENGINES: Mapping[str, EngineEntry] = {
 
 
 def check_installed(name: str) -> None:
-    """Raise PolicyError if what an engine needs is not installed."""
+    """Raise MissingPackageError if what an engine needs is not installed."""
     if not ENGINES[name].installed:
-        raise PolicyError(f"the engine '{name}' is not installed; run: pip install 'incrowd[{ENGINES[name].extra}]'")
+        raise MissingPackageError(f"the engine '{name}' is not installed", ENGINES[name].extra)
 
 
 def engine_of(name: str = "arrow", settings: Settings | None = None) -> Engine:
     """The engine of that name; imported when it is first used.
 
     Raises:
-        PolicyError: There is none, or what it needs is not installed.
+        UnknownNameError: There is none.
+        MissingPackageError: What it needs is not installed.
     """
     if name not in ENGINES:
         raise UnknownNameError("engine", name, (AUTO, *ENGINES))

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pyarrow as pa
 
-from incrowd.errors import IncrowdError, PolicyError, UnknownNameError
+from incrowd.errors import MissingPackageError, PolicyError, UnknownNameError
 from incrowd.evaluation.estimates import Mistakes, interval_kind
 from incrowd.evaluation.features import INTERVALS, Features, comma_types, features_of, scales_of
 from incrowd.evaluation.result import ClassifierErrors, Evaluation
@@ -295,9 +295,9 @@ class Trial:
 
 
 def require_scikit_learn() -> None:
-    """Raise IncrowdError unless scikit-learn can be imported."""
+    """Raise MissingPackageError unless scikit-learn can be imported."""
     if find_spec("sklearn") is None:
-        raise IncrowdError("an evaluation needs scikit-learn; install it with: pip install 'incrowd[eval]'")
+        raise MissingPackageError("an evaluation needs scikit-learn", "eval")
 
 
 def _by_classifier(folds: Sequence[Mapping[str, Mistakes]]) -> dict[str, list[Mistakes]]:

@@ -20,7 +20,7 @@ from typing import Any, Protocol, Self
 
 import pyarrow as pa
 
-from incrowd.errors import DataError, OutputError, PolicyError, UnknownNameError, shown
+from incrowd.errors import DataError, MissingPackageError, OutputError, PolicyError, UnknownNameError, shown
 from incrowd.formats.containers import bare
 from incrowd.formats.frames import VIEWS
 from incrowd.formats.sources import BATCH_ROWS, Check, Source, as_array, as_dictionary, check_names, choose_columns
@@ -39,14 +39,14 @@ class Driver:
         about: What people call it.
         home: The class that knows it, as "module:class"; made from a location.
         suffixes: What names of its files end in.
-        extra: The extra of the package that brings what it needs; None if it needs nothing more.
+        extra: The extra of the package that brings what it needs; empty if it needs nothing more.
         library: The module that must be there.
     """
 
     about: str
     home: str
     suffixes: tuple[str, ...] = ()
-    extra: str | None = None
+    extra: str = ""
     library: str | None = None
 
 
@@ -150,14 +150,11 @@ class Address:
         """What can be done with the database.
 
         Raises:
-            PolicyError: What it needs is not installed.
+            MissingPackageError: What it needs is not installed.
         """
         driver = DRIVERS[self.kind]
         if driver.library is not None and find_spec(driver.library) is None:
-            raise PolicyError(
-                f"{driver.about} databases need a package that is not installed; run: pip install "
-                f"'incrowd[{driver.extra}]'"
-            )
+            raise MissingPackageError(f"{driver.about} databases need a package that is not installed", driver.extra)
         module, _, name = driver.home.partition(":")
         made: Database = getattr(import_module(module), name)(self.location)
         return made

@@ -15,7 +15,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from incrowd.errors import DataError, IncrowdError, OutputError, PolicyError, UnknownNameError
+from incrowd.errors import DataError, MissingPackageError, OutputError, PolicyError, UnknownNameError
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -183,9 +183,7 @@ def check_written(path: Path) -> Format:
 def _check_installed(doing: str, known: Format, libraries: Iterable[str]) -> None:
     missing = [library for library in libraries if find_spec(library) is None]
     if missing:
-        raise IncrowdError(
-            f'{doing} {known.about} files needs {" and ".join(missing)}; install with: pip install "incrowd[formats]"'
-        )
+        raise MissingPackageError(f"{doing} {known.about} files needs {' and '.join(missing)}", "formats")
 
 
 def open_source(

@@ -16,7 +16,7 @@ from tests.databases import (
 )
 
 import incrowd
-from incrowd.errors import DataError, IncrowdError, OutputError, PolicyError
+from incrowd.errors import DataError, IncrowdError, MissingPackageError, OutputError, PolicyError
 from incrowd.formats.databases import Address
 from incrowd.formats.registry import open_source
 from incrowd.policy.toml import read_policy
@@ -259,7 +259,7 @@ def test_types_of_postgres(server):
 def test_a_missing_driver_is_named(monkeypatch, tmp_path):
     monkeypatch.setattr("incrowd.formats.databases.find_spec", lambda name: None)
     for address, extra in (("a.duckdb", "duckdb"), ("postgresql://x/y", "postgres")):
-        with pytest.raises(PolicyError, match=rf"not installed; run: pip install 'incrowd\[{extra}\]'"):
+        with pytest.raises(MissingPackageError, match=rf"not installed; run: pip install 'incrowd\[{extra}\]'"):
             open_source(tmp_path / address if extra == "duckdb" else address)
 
 

@@ -37,7 +37,7 @@ def test_what_has_to_be_installed(folder, monkeypatch):
         monkeypatch.delitem(sys.modules, name)
     monkeypatch.setitem(sys.modules, "uvicorn", None)
     result = run("studio", "people.csv", "--no-browser")
-    assert "the studio needs uvicorn; install it with pip install 'incrowd[studio]'" in only_line(result.stderr)
+    assert "the studio needs uvicorn; run: pip install 'incrowd[studio]'" in only_line(result.stderr)
     assert not (folder / "people.studio").exists()
 
 

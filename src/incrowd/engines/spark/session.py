@@ -55,7 +55,8 @@ def session_of(master: str | None) -> SparkSession:
 
     Raises:
         EngineError: It cannot be reached or started.
-        PolicyError: Spark is not installed; or another session is active, and a process has one only.
+        MissingPackageError: Spark is not installed.
+        PolicyError: Another session is active, and a process has one only.
     """
     check_installed("spark")
     with quiet():

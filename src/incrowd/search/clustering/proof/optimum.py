@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from incrowd.errors import DataError, PolicyError
+from incrowd.errors import DataError, MissingPackageError
 from incrowd.privacy.needs import Needs, lacking
 from incrowd.run import Run
 from incrowd.search.clustering.proof.facts import Priced
@@ -43,13 +43,13 @@ def optimum(priced: Priced, counts: Array, needs: Needs, run: Run) -> tuple[tupl
         run: Asked in between whether to go on.
 
     Raises:
-        PolicyError: SciPy is not installed.
+        MissingPackageError: SciPy is not installed.
         DataError: The table is too large.
     """
     try:
         from scipy import optimize, sparse
     except ImportError:
-        raise PolicyError("the proven optimum needs SciPy; install it with pip install 'incrowd[optimum]'") from None
+        raise MissingPackageError("the proven optimum needs SciPy", "optimum") from None
     program = _program(priced, counts, needs, run)
     pairs, size, many = len(program.tuples), len(program.losses), len(counts)
     each, place = np.arange(pairs), np.arange(size)
