@@ -128,6 +128,7 @@ SEARCHES = (
     ),
     of("search/optimal/cuts.py", "self._costs.records - self._good + 1)", "self._costs.records)", *CUTS),
     of("search/optimal/cuts.py", "> (self._best - 1) * PARTS", "> (self._best - 2) * PARTS", *CUTS),
+    of("search/optimal/pairs.py", "/ blocks**FEW)", "/ blocks)", *CUTS),
     of("search/optimal/cuts.py", "self.costs >= self.room", "self.costs >= self.room - 1", *CUTS),
     of("search/optimal/cut_kernels.py", "holds or masks[attribute, label] & ~box != 0", "holds", *CUTS),
     of(

@@ -1,6 +1,8 @@
 """Bounds by cuts against brute force: what is known of ranges, packings, and the optimum."""
 
 from itertools import product
+from types import SimpleNamespace
+from typing import cast
 
 import numpy as np
 import pytest
@@ -15,7 +17,7 @@ from incrowd.privacy.k_anonymity import KAnonymity
 from incrowd.run import Run
 from incrowd.search.optimal import probes
 from incrowd.search.optimal.costs import Costs
-from incrowd.search.optimal.cuts import CutBounds, fits
+from incrowd.search.optimal.cuts import CutBounds, Known, fits
 from incrowd.search.optimal.innermost import most_even
 from incrowd.search.optimal.packing import PARTS, Packing
 from incrowd.search.optimal.pairs import PairSearch
@@ -116,6 +118,20 @@ def test_no_release_costs_less_than_the_bound(problem, least, data):
         cuts = data.draw(st.sampled_from([known.cuts, None]))
         index, asked = data.draw(st.sampled_from(questions))
         node[index] = data.draw(st.sampled_from([ranges[index].joined, ranges[index].parted]))(node[index], asked)
+
+
+@pytest.mark.parametrize(("cost", "asked"), [(20, (2, 0b11)), (500, (0, 0b11))])
+def test_attributes_with_few_blocks_are_asked_first(cost, asked):
+    """Of two joins that are in doubt alike, that of 3 blocks, not that of 6, unless that one costs far more."""
+    trees = [Taxonomy.from_tree({"*": [f"{letter}{number}" for number in range(size)]}) for letter, size in SIZES]
+    table = build([(code % 6, code % 4, code % 3) for code in range(24)], "Y" * 24, trees)
+    costs = Costs(table, domains_of(table, "sps"), "dm", requirement(table, KAnonymity(2)))
+    search = PairSearch(costs, 24, Run())
+    search._solved = 1
+    joins = np.array([[0, 0, 1], [2, 0, 1]])
+    known = Known(0, np.empty((0, 3), int), joins, np.array([0.5, 0.5]), np.array([cost, 4]), None)
+    bounds = cast("CutBounds", SimpleNamespace(known=lambda *_: known))
+    assert search._asked_by_cuts(bounds, search._root()) == asked
 
 
 class TestPacking:

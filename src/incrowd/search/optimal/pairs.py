@@ -43,6 +43,7 @@ UNKNOWN: Sides = (0.0, 0.0)
 MOST_OFFERED = 20_000  # remembered
 ONE_BY_ONE = 5  # times as long as with probes is what a question takes without
 LITTLE_DOUBT = 0.01  # of a join that is surely made, or surely not
+FEW = 5.0  # power of the blocks of an attribute: those with few blocks are asked first, since they change most
 RISE = 1e-6  # of a bound: what a side counts as at least, where bounds do not rise
 
 
@@ -173,7 +174,7 @@ class PairSearch(BestFirst[Node]):
         joins, prices = known.open[is_asked], known.prices[is_asked]
         doubt = np.clip(np.minimum(prices, 1 - prices), LITTLE_DOUBT, None)
         blocks = np.array([len(of.blocks) for of in node.ranges])[joins[:, 0]]
-        index, one, other = joins[(doubt * (known.costs[is_asked] + 1) / blocks).argmax()].tolist()
+        index, one, other = joins[(doubt * (known.costs[is_asked] + 1) / blocks**FEW).argmax()].tolist()
         asked = index, 1 << one | 1 << other
         node.known = {asked: (node.bound, node.bound)}
         return asked
