@@ -62,7 +62,7 @@ class ParquetSource(WatchedFile):
         try:
             # Arrow would keep all that it reads ahead until the end: memory would grow with the file.
             return pq.ParquetFile(self.path, read_dictionary=list(texts), pre_buffer=False)
-        except (pa.ArrowException, OSError):
+        except (pa.ArrowException, OSError, UnicodeDecodeError):  # the names of columns may be no text
             raise DataError(f"{self.name} is not a Parquet file, or it is damaged") from None
 
     def _next(self, batches: Iterator[pa.RecordBatch]) -> pa.RecordBatch | None:

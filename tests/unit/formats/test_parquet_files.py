@@ -93,6 +93,14 @@ def test_a_file_that_is_no_parquet(tmp_path, content):
         open_source(tmp_path / "x.pq")
 
 
+def test_names_that_are_no_text(tmp_path):
+    path = tmp_path / "x.parquet"
+    pq.write_table(pa.table({"name": ["a", "b"]}), path, store_schema=False)
+    path.write_bytes(path.read_bytes().replace(b"name", b"na\xd2e"))
+    with pytest.raises(DataError, match=r"^x\.parquet is not a Parquet file, or it is damaged$"):
+        open_source(path)
+
+
 def test_damaged_pages(tmp_path):
     path = tmp_path / "x.parquet"
     pq.write_table(pa.table({"a": [str(number) for number in range(10_000)]}), path)
