@@ -67,7 +67,7 @@ class ArrowSource(WatchedFile):
                 for batch in _batches(file, columns):
                     batch.validate(full=True)  # a damaged file can hold text that is none
                     yield _plain(batch)
-        except (pa.ArrowException, OSError, EOFError):
+        except (pa.ArrowException, OSError, EOFError, UnicodeDecodeError):  # the names of columns may be no text
             raise DataError(f"{self.name} is not an Arrow or Feather file, or it is damaged") from None
 
 

@@ -92,6 +92,16 @@ def test_a_file_without_rows_or_with_names_twice(tmp_path):
         open_source(tmp_path / "y.arrow")
 
 
+def test_names_that_are_no_text(tmp_path):
+    path = tmp_path / "x.arrow"
+    table = pa.table({"name": ["a"]})
+    with pa.ipc.new_file(path, table.schema) as writer:
+        writer.write_table(table)
+    path.write_bytes(path.read_bytes().replace(b"name", b"na\xd2e"))
+    with pytest.raises(DataError, match="is not an Arrow or Feather file, or it is damaged"):
+        open_source(path)
+
+
 def test_a_file_that_ends_early(tmp_path):
     path = written(tmp_path / "x.arrow", TABLE)
     path.write_bytes(path.read_bytes()[:-30])
