@@ -11,7 +11,7 @@ from tests.csv_text import copied, put, rows_of
 from tests.examples import examples
 
 from incrowd.errors import DataError
-from incrowd.formats import csv_reader
+from incrowd.formats import csv_reader, csv_writer
 from incrowd.formats.csv_dialect import Dialect
 from incrowd.formats.csv_writer import CsvWriter
 from incrowd.formats.registry import open_source
@@ -53,6 +53,30 @@ def test_what_is_written_is_read_back_by_us_and_by_python(table, tmp_path_factor
     )
     assert rows_of(source, encoded=columns if encoded else ()) == rows
     assert copied(source) == data
+
+
+@examples(150)
+@given(
+    table=tables(),
+    nulls=st.sets(st.tuples(st.integers(0, 11), st.integers(0, 2))),
+    plain=st.sets(st.integers(0, 2)),
+    often=st.integers(1, 40),
+    room=st.sampled_from([60, 1 << 29]),
+)
+def test_columns_of_few_values_are_written_as_any_others_are(table, nulls, plain, often, room):
+    columns, rows, dialect, _ = table
+    rows = [
+        [None if (row, place) in nulls else text for place, text in enumerate(each)] for row, each in enumerate(rows)
+    ]
+    texts = [pa.array(list(values) * often, pa.string()) for values in zip(*rows, strict=True)]
+    coded = [text if place in plain else text.dictionary_encode() for place, text in enumerate(texts)]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(csv_writer, "MOST_JOINED_BYTES", room)
+        written = [
+            bytes(CsvWriter(dialect, columns).lines(pa.RecordBatch.from_arrays(arrays, names=columns)))
+            for arrays in (texts, coded)
+        ]
+    assert written[0] == written[1]
 
 
 @examples(100)

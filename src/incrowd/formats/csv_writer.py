@@ -3,23 +3,83 @@
 from __future__ import annotations
 
 import codecs
+import math
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, cast
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.csv
 
-from incrowd.arrays import text_array
+from incrowd.arrays import filled, text_array, to_arrow, to_numpy
 from incrowd.errors import OutputError
 from incrowd.formats.compression import compressing, uncompressed
 from incrowd.formats.csv_dialect import Dialect, output_dialect
 from incrowd.formats.csv_reader import CsvSource
 from incrowd.formats.sources import Source
 
-MOST_JOINED_BYTES = 1 << 29
+MOST_JOINED_BYTES = 1 << 29  # of the lines of a batch
+_OFTEN = 4  # rows per pair of values, about, from which it pays to join the values of two columns once
+
+
+@dataclass(frozen=True)
+class _Cells:
+    """A column, or several with separators between them, as they are to be written.
+
+    Args:
+        values: The text of each row; where places are given, each text that occurs.
+        places: Which of the values each row has; null for an empty cell.
+        quoted: Whether quotes were needed.
+    """
+
+    values: pa.Array
+    places: pa.Array | None = None
+    quoted: bool = False
+
+    @property
+    def texts(self) -> pa.Array:
+        """The text of each row."""
+        return self.values if self.places is None else self.values.take(self.places)
+
+    @property
+    def few(self) -> float:
+        """How many values there are, an empty cell included; beyond all bounds where they are not known."""
+        return math.inf if self.places is None else len(self.values) + 1
+
+    @property
+    def most_bytes(self) -> int:
+        """What the texts of all rows may take."""
+        if self.places is None:
+            return int(self.values.nbytes)
+        longest = pc.max(pc.binary_length(self.values)).as_py() or 0
+        return (longest + 1) * len(self.places)
+
+    def beside(self, other: _Cells, separator: pa.Scalar) -> _Cells:
+        """This column and the next, of few values both, as one."""
+        (left, first), (right, second) = self._without_nulls(), other._without_nulls()
+        lefts = left.take(to_arrow(np.repeat(np.arange(len(left)), len(right))))
+        rights = right.take(to_arrow(np.tile(np.arange(len(right)), len(left))))
+        pairs = pc.binary_join_element_wise(lefts, rights, separator)
+        return _Cells(pairs, to_arrow(first * len(right) + second), self.quoted or other.quoted)
+
+    def followed_by(self, end: pa.Scalar, empty: pa.Scalar) -> _Cells:
+        """The same with an end after every value."""
+        values, places = (self.values, None) if self.places is None else self._without_nulls()
+        ended = pc.binary_join_element_wise(values, end, empty, null_handling="replace", null_replacement="")
+        return _Cells(ended, None if places is None else to_arrow(places), self.quoted)
+
+    def _without_nulls(self) -> tuple[pa.Array, npt.NDArray[np.int64]]:
+        """The values and places, in which an empty cell is a value too."""
+        assert self.places is not None
+        empty = text_array([""])
+        values = pc.fill_null(self.values, empty[0])
+        if self.places.null_count:
+            values = pa.concat_arrays([values, empty])
+        return values, to_numpy(filled(self.places.cast(pa.int64()), len(self.values)))
 
 
 class CsvRows:
@@ -59,6 +119,9 @@ class CsvWriter:
         self.columns = tuple(columns)
         unicode = dialect.encoding in ("utf-8", "utf-8-sig")
         self._encoder = None if unicode else codecs.getincrementalencoder(dialect.encoding)()
+        self._separator, self._newline, self._blank, self._empty = text_array(  # as Arrow has them
+            [dialect.separator, dialect.newline, dialect.quote * 2, ""]
+        )
         self._marks = [mark.encode() for mark in (dialect.separator, dialect.quote, "\r", "\n")]
         self._odd = "[" + "".join(f"\\x{mark[0]:02x}" for mark in self._marks) + "]"
         # Arrow's own writer is nearly twice as fast as joining, but writes these lines only.
@@ -79,27 +142,41 @@ class CsvWriter:
         """The rows of a batch, whose columns are those of the writer, in its order."""
         if batch.num_rows == 0:
             return b""
-        if batch.num_rows > 1 and batch.nbytes > MOST_JOINED_BYTES:
+        cells = [self._cells(column, name) for column, name in zip(batch.columns, self.columns, strict=True)]
+        if batch.num_rows > 1 and sum(each.most_bytes for each in cells) > MOST_JOINED_BYTES:
             half = batch.num_rows // 2
             return bytes(self.lines(batch.slice(0, half))) + bytes(self.lines(batch.slice(half)))
-        cells = [self._cells(column, name) for column, name in zip(batch.columns, self.columns, strict=True)]
-        texts = [text for text, _ in cells]
-        plain = self._plain and not any(quoted for _, quoted in cells)
-        data = self._write_plain(texts) if plain else self._join(texts)
-        return self._encode(data, texts) if self._encoder else data
+        merged = self._merged(cells, batch.num_rows)
+        plain = self._plain and not any(each.quoted for each in cells)
+        if plain and 2 * len(merged) > len(cells):
+            data = self._write_plain([each.texts for each in cells])
+        else:
+            data = self._join(merged)
+        return self._encode(data, cells) if self._encoder else data
 
-    def _cells(self, column: pa.Array, name: str) -> tuple[pa.Array, bool]:
-        """A column as it is to be written, and whether quotes were needed."""
+    def _cells(self, column: pa.Array, name: str) -> _Cells:
+        """A column as it is to be written."""
         if pa.types.is_dictionary(column.type):
-            values, quoted = self._cells(column.dictionary, name)
-            return values.take(column.indices), quoted
+            values = self._cells(column.dictionary, name)
+            return _Cells(values.values, column.indices, values.quoted)
         text = _as_text(column, name)
         held = _held_bytes(text)
         if not any(mark in held for mark in self._marks):
-            return text, False
+            return _Cells(text)
         quote = self.dialect.quote
         wrapped = pc.binary_join_element_wise(quote, pc.replace_substring(text, quote, quote * 2), quote, "")
-        return pc.if_else(pc.match_substring_regex(text, self._odd), wrapped, text), True
+        return _Cells(pc.if_else(pc.match_substring_regex(text, self._odd), wrapped, text), quoted=True)
+
+    def _merged(self, cells: Sequence[_Cells], rows: int) -> list[_Cells]:
+        """Neighbours of few values as one column: pairs of values are joined once, and not in every row."""
+        found: list[_Cells] = []
+        for each in cells:
+            last = found[-1] if found else None
+            if last and last.few * each.few * _OFTEN <= rows:
+                found[-1] = last.beside(each, self._separator)
+            else:
+                found.append(each)
+        return found
 
     def _write_plain(self, texts: list[pa.Array]) -> memoryview:
         """The lines of columns in which nothing needs quotes."""
@@ -107,24 +184,28 @@ class CsvWriter:
         pyarrow.csv.write_csv(pa.RecordBatch.from_arrays(texts, names=self.columns), sink, self._options)
         return memoryview(sink.getvalue())
 
-    def _join(self, texts: list[pa.Array]) -> memoryview:
+    def _join(self, cells: Sequence[_Cells]) -> memoryview:
         """The lines of columns in which every value already has the quotes it needs."""
+        *before, last = cells
+        if len(self.columns) == 1:
+            texts = pc.fill_null(last.texts, self._empty)
+            last = _Cells(pc.if_else(pc.equal(texts, self._empty), self._blank, texts))
+        ends = last.followed_by(self._newline, self._empty).texts
+        if not before:
+            return memoryview(_held(ends))
         nulls = {"null_handling": "replace", "null_replacement": ""}
-        if len(texts) == 1:
-            blank = pc.equal(pc.fill_null(texts[0], ""), "")
-            texts = [pc.if_else(blank, self.dialect.quote * 2, texts[0])]
-        ends = pc.binary_join_element_wise(texts[-1], self.dialect.newline, "", **nulls)
-        joined = pc.binary_join_element_wise(*texts[:-1], ends, self.dialect.separator, **nulls)
+        joined = pc.binary_join_element_wise(*(each.texts for each in before), ends, self._separator, **nulls)
         return memoryview(_held(joined))
 
-    def _encode(self, data: memoryview, texts: list[pa.Array]) -> bytes:
+    def _encode(self, data: memoryview, cells: Sequence[_Cells]) -> bytes:
         """The lines in the encoding of the dialect."""
         assert self._encoder is not None
         try:
             return self._encoder.encode(str(data, "utf-8"))
         except UnicodeEncodeError as error:
             letter = error.object[error.start]
-        column = next((name for name, text in zip(self.columns, texts, strict=True) if _holds(text, letter)), "")
+        named = zip(self.columns, cells, strict=True)
+        column = next((name for name, each in named if _holds(each.texts, letter)), "")
         raise OutputError(
             f"column '{column}' has the character U+{ord(letter):04X}, which {self.dialect.encoding} cannot write; "
             "read a UTF-8 file, or write Parquet"

@@ -41,6 +41,21 @@ class TestLines:
         assert bytes(writer.lines(batch.slice(2, 2))) == b",r\np,\n"
         assert bytes(writer.lines(batch.slice(0, 0))) == b""
 
+    def test_neighbours_of_few_values_are_joined_once(self, monkeypatch):
+        monkeypatch.setattr(CsvWriter, "_write_plain", None)  # of which no row is joined by itself
+        columns = {
+            "a": pa.array(["x", "y", None, "x"] * 40).dictionary_encode(),
+            "b": pa.array(["1", "2", "1", "1"] * 40).dictionary_encode(),
+            "c": pa.array(["p", "p", "p", None] * 40).dictionary_encode(),
+        }
+        writer = CsvWriter(Dialect(), list(columns))
+        batch = pa.RecordBatch.from_pydict(columns)
+        assert bytes(writer.lines(batch)) == b"x,1,p\ny,2,p\n,1,p\nx,1,\n" * 40
+        cells = [writer._cells(column, name) for name, column in columns.items()]
+        assert [len(each.values) for each in writer._merged(cells, len(batch))] == [3 * 2 * 2]
+        assert [len(each.values) for each in writer._merged(cells, 4 * 9)] == [3 * 2, 1]
+        assert [len(each.values) for each in writer._merged(cells, 4 * 9 - 1)] == [2, 2 * 2]
+
     def test_a_blank_of_a_single_column_is_quoted(self):
         batch = pa.RecordBatch.from_pydict({"a": ["x", "", None]})
         assert bytes(CsvWriter(Dialect(), ["a"]).lines(batch)) == b'x\n""\n""\n'
