@@ -223,8 +223,9 @@ def plot(results: list[dict[str, Any]], path: Path) -> None:
     for axis, title in zip(axes, ("CPU seconds", "peak memory, MB"), strict=True):
         axis.set(xlabel="rows", title=title)
         axis.grid(visible=True, which="both", alpha=0.3)
-    axes[0].legend(fontsize=8)
-    figure.tight_layout()
+    handles, names = axes[0].get_legend_handles_labels()
+    figure.legend(handles, names, loc="lower center", ncols=4, fontsize=8, frameon=False)  # below, where no line is
+    figure.tight_layout(rect=(0, 0.1, 1, 1))
     figure.savefig(path, metadata={"Date": None})
 
 
