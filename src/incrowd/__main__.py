@@ -22,7 +22,7 @@ def main() -> None:
     except KeyboardInterrupt:
         print("error: interrupted", file=sys.stderr)
         code = 130
-    except (MemoryError, ImportError, OSError, RuntimeError) as error:
+    except (MemoryError, ImportError, OSError, RuntimeError, SystemError) as error:
         from incrowd.errors import NO_MEMORY, ending_behind, lacks_memory
 
         if ending_behind(error) is not None:

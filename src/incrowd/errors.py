@@ -105,6 +105,8 @@ class CancelledError(IncrowdError):
 
 NO_MEMORY = "not enough memory; use fewer rows or columns, a method that needs less (such as mondrian), or more memory"
 _SHORTAGES = ("cannot allocate", "can't allocate", "failed to map segment", "can't start new thread", "out of memory")
+_LOST = ("error return without exception set", "returned null without setting an exception")
+_LITTLE = 1 << 26  # bytes: libraries that cannot be loaded want less
 
 
 def lacks_memory(error: BaseException) -> bool:
@@ -114,8 +116,19 @@ def lacks_memory(error: BaseException) -> bool:
     said = str(error).lower()
     if isinstance(error, ImportError | OSError | RuntimeError) and any(words in said for words in _SHORTAGES):
         return True
+    if isinstance(error, SystemError) and any(words in said for words in _LOST) and _is_scarce():
+        return True
     before = error.__cause__ or error.__context__
     return before is not None and lacks_memory(before)
+
+
+def _is_scarce() -> bool:
+    """Whether there is next to no memory left: Python itself may then lose the error that says so."""
+    try:
+        bytearray(_LITTLE)
+    except MemoryError:
+        return True
+    return False
 
 
 def ending_behind(error: BaseException | None) -> KeyboardInterrupt | SystemExit | None:
