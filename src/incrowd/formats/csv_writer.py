@@ -23,6 +23,8 @@ from incrowd.formats.csv_reader import CsvSource
 from incrowd.formats.sources import Source
 
 MOST_JOINED_BYTES = 1 << 29  # of the lines of a batch
+_EMPTY = text_array([""])
+_NULLS = {"null_handling": "replace", "null_replacement": ""}  # of joins: null is written as empty text
 _OFTEN = 4  # rows per pair of values, about, from which it pays to join the values of two columns once
 
 
@@ -66,19 +68,18 @@ class _Cells:
         pairs = pc.binary_join_element_wise(lefts, rights, separator)
         return _Cells(pairs, to_arrow(first * len(right) + second), self.quoted or other.quoted)
 
-    def followed_by(self, end: pa.Scalar, empty: pa.Scalar) -> _Cells:
+    def followed_by(self, end: pa.Scalar) -> _Cells:
         """The same with an end after every value."""
         values, places = (self.values, None) if self.places is None else self._without_nulls()
-        ended = pc.binary_join_element_wise(values, end, empty, null_handling="replace", null_replacement="")
+        ended = pc.binary_join_element_wise(values, end, _EMPTY[0], **_NULLS)
         return _Cells(ended, None if places is None else to_arrow(places), self.quoted)
 
     def _without_nulls(self) -> tuple[pa.Array, npt.NDArray[np.int64]]:
         """The values and places, in which an empty cell is a value too."""
         assert self.places is not None
-        empty = text_array([""])
-        values = pc.fill_null(self.values, empty[0])
+        values = pc.fill_null(self.values, _EMPTY[0])
         if self.places.null_count:
-            values = pa.concat_arrays([values, empty])
+            values = pa.concat_arrays([values, _EMPTY])
         return values, to_numpy(filled(self.places.cast(pa.int64()), len(self.values)))
 
 
@@ -119,9 +120,8 @@ class CsvWriter:
         self.columns = tuple(columns)
         unicode = dialect.encoding in ("utf-8", "utf-8-sig")
         self._encoder = None if unicode else codecs.getincrementalencoder(dialect.encoding)()
-        self._separator, self._newline, self._blank, self._empty = text_array(  # as Arrow has them
-            [dialect.separator, dialect.newline, dialect.quote * 2, ""]
-        )
+        marks = [dialect.separator, dialect.newline, dialect.quote * 2]
+        self._separator, self._newline, self._blank = text_array(marks)  # as Arrow has them
         self._marks = [mark.encode() for mark in (dialect.separator, dialect.quote, "\r", "\n")]
         self._odd = "[" + "".join(f"\\x{mark[0]:02x}" for mark in self._marks) + "]"
         # Arrow's own writer is nearly twice as fast as joining, but writes these lines only.
@@ -188,13 +188,12 @@ class CsvWriter:
         """The lines of columns in which every value already has the quotes it needs."""
         *before, last = cells
         if len(self.columns) == 1:
-            texts = pc.fill_null(last.texts, self._empty)
-            last = _Cells(pc.if_else(pc.equal(texts, self._empty), self._blank, texts))
-        ends = last.followed_by(self._newline, self._empty).texts
+            texts = pc.fill_null(last.texts, _EMPTY[0])
+            last = _Cells(pc.if_else(pc.equal(texts, _EMPTY[0]), self._blank, texts))
+        ends = last.followed_by(self._newline).texts
         if not before:
             return memoryview(_held(ends))
-        nulls = {"null_handling": "replace", "null_replacement": ""}
-        joined = pc.binary_join_element_wise(*(each.texts for each in before), ends, self._separator, **nulls)
+        joined = pc.binary_join_element_wise(*(each.texts for each in before), ends, self._separator, **_NULLS)
         return memoryview(_held(joined))
 
     def _encode(self, data: memoryview, cells: Sequence[_Cells]) -> bytes:

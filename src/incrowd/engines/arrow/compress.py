@@ -118,6 +118,7 @@ class Numbered:
 
     def __init__(self, source: Source, policy: Policy) -> None:
         self._source, self._policy = source, policy
+        self._commas = may_have_commas(source)
         self._attributes = [ValueNumbers(name, _tokens(source, policy, name)) for name in policy.attributes]
         self._others = [ValueNumbers(name, ()) for name in policy.counted]
         self.incomplete = 0  # records that were not numbered
@@ -151,8 +152,7 @@ class Numbered:
         """
         attributes, code_of = [], []
         for column, (numbers, _) in zip(self._attributes, used, strict=False):
-            commas = may_have_commas(self._source)
-            attribute, codes = _encode(self._policy, column.name, *column.used(numbers), commas=commas)
+            attribute, codes = _encode(self._policy, column.name, *column.used(numbers), commas=self._commas)
             attributes.append(attribute)
             code_of.append(np.asarray(codes, np.int64))
         if not self._policy.target:
@@ -171,8 +171,7 @@ class Numbered:
             codes: The numbers of each column, batch by batch; columns are let go one after the other.
             counts: How many records each row stands for, one if None.
         """
-        commas = may_have_commas(self._source)
-        table = _table(self._policy, self._attributes, self._others, codes, counts, commas=commas)
+        table = _table(self._policy, self._attributes, self._others, codes, counts, commas=self._commas)
         return replace(table, incomplete=self.incomplete)
 
 
