@@ -81,6 +81,40 @@ def test_roles_of_forty_columns(page):
         page.expect(group.get_by_role("radio", name=role, exact=True)).to_be_checked()
 
 
+def test_a_count_that_ends_before_the_page_that_shows_it_comes_is_seen(page):
+    """Events and answers come by different ways; whichever is first, the figures are of the roles that are given."""
+
+    def late(route):
+        answer = route.fetch()
+        assert "data-job" in answer.text()
+        while "data-job" in page.page.context.request.get(f"{page.base}/roles/figures").text():
+            pass  # until it is over
+        route.fulfill(response=answer)
+
+    figures = page.at("Roles").page.locator("#figures")
+    page.expect(figures.locator(".stale")).to_have_count(0)
+    before = figures.locator(".big").inner_text()
+    page.page.route("**/roles/give", late)
+    page.give("zip", "Keep")
+    page.page.unroute("**/roles/give")
+    page.expect(figures.locator(".big")).not_to_have_text(before)
+    page.expect(figures.locator(".stale")).to_have_count(0)
+    page.give("zip", "Others may know it")
+    page.expect(figures.locator(".big")).to_have_text(before)
+
+
+def test_a_count_that_is_killed_is_said_and_not_begun_again_and_again(page, process):
+    page.at("Roles")
+    stopped = halted(process)
+    page.give("zip", "Keep")
+    for pid in stopped:
+        os.kill(pid, signal.SIGKILL)
+    page.problem("the job was killed")
+    page.expect(page.page.locator("#figures[data-job]")).to_have_count(0)
+    page.give("zip", "Others may know it")
+    page.expect(page.page.locator("#figures .problem, #figures .stale")).to_have_count(0)
+
+
 def test_errors_on_protect_change_nothing(page):
     page.at("Protect").change("k", "one")
     page.problem("k must be a number")

@@ -112,8 +112,9 @@ class Jobs:
         return job
 
     def running(self, task: str) -> Job | None:
-        """The job of a task that is not over yet."""
-        return next((job for job in self.all.values() if job.task == task and not job.is_over), None)
+        """The job of a task that is not over yet, nor told to end."""
+        going = (job for job in self.all.values() if not job.is_over and job.number not in self._cancelled)
+        return next((job for job in going if job.task == task), None)
 
     def latest(self, task: str) -> Job | None:
         """The last job of a task, whatever became of it."""

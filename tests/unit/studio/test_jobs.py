@@ -148,6 +148,8 @@ def test_a_new_job_takes_the_place_of_one_of_its_kind(folder, monkeypatch):
     async def scenario(jobs):
         first, process = await _running(jobs, folder, monkeypatch)
         second = jobs.start("inspect", inspecting(folder), lambda *_: None, "Looking again")
+        assert jobs.running("inspect") is second  # the first is told to end, and not over yet
+        assert not first.is_over
         await over(jobs, second)
         await over(jobs, first)
         assert (first.state, second.state) == (CANCELLED, DONE)

@@ -6,6 +6,7 @@ from typing import Any
 
 from incrowd.errors import PolicyError, many
 from incrowd.studio import policy_words
+from incrowd.studio.jobs import FAILED
 from incrowd.studio.screens.screen import Form, Part, Screen
 from incrowd.studio.studio import Studio
 
@@ -34,6 +35,7 @@ def count(studio: Studio) -> None:
 def show(studio: Studio) -> dict[str, Any]:
     """What the screen shows."""
     columns = studio.known_columns()
+    count(studio)
     given = studio.roles()
     proposed = policy_words.roles((studio.inspection() or {})["proposal"], studio.names())
     return {
@@ -49,11 +51,13 @@ def show(studio: Studio) -> dict[str, Any]:
 
 
 def figures(studio: Studio) -> dict[str, Any]:
-    """What is known of who stands alone."""
-    count(studio)
-    found = studio.project.result("uniques")
-    job = studio.jobs.latest("uniques")
+    """What is known of who stands alone; a count that failed is said, and begun again with the screen."""
     chosen = policy_words.quasi_columns(studio.project.words())
+    job = studio.jobs.latest("uniques")
+    if job is None or job.state != FAILED or job.words["columns"] != chosen:
+        count(studio)
+        job = studio.jobs.latest("uniques")
+    found = studio.project.result("uniques")
     fresh = found is not None and found["data"]["columns"] == chosen
     return {
         "uniques": found["data"] if found is not None else None,

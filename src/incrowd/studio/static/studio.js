@@ -2,7 +2,8 @@
 "use strict";
 (() => {
   const $ = (selector, inside = document) => inside.querySelector(selector);
-  let stream = null, busy = 0, lostSince = 0;
+  let stream = null, busy = 0, lostSince = 0, newest = 0;
+  const ended = new Map(); // jobs that are over; a page that is still on its way may show one as running
 
   // A screen, or a piece of it, fetched again and put in place.
   const refresh = (path, target = "#studio") => {
@@ -13,13 +14,8 @@
 
   // Jobs: every element with data-job shows how far its job is, and asks for data-again when it is over.
   const follow = (job) => {
+    if (["done", "failed", "cancelled"].includes(job.state)) { ended.set(String(job.job), job); settle(); return; }
     for (const place of document.querySelectorAll(`[data-job="${job.job}"]`)) {
-      if (["done", "failed", "cancelled"].includes(job.state)) {
-        place.removeAttribute("data-job");
-        if (place.matches(".job")) say(`${job.title}: ${job.state}.`);
-        refresh(place.dataset.again, place.dataset.target);
-        continue;
-      }
       const bar = $(".job-bar", place), line = $(".job-line", place), time = $(".job-time", place);
       if (line && job.line) line.textContent = job.line;
       if (time) time.textContent = `${Math.round(job.seconds)} s`;
@@ -31,27 +27,40 @@
       place.dispatchEvent(new CustomEvent("studio:progress", { detail: job, bubbles: true }));
     }
   };
+  // Whatever came first, the end of a job or the page that shows it: ask again.
+  const settle = () => {
+    for (const place of document.querySelectorAll("[data-job]")) {
+      const job = ended.get(place.dataset.job);
+      if (!job) continue;
+      place.removeAttribute("data-job");
+      if (place.matches(".job")) say(`${job.title}: ${job.state}.`);
+      refresh(place.dataset.again, place.dataset.target);
+    }
+    for (const piece of document.querySelectorAll("[data-again][data-revision]")) // an answer that came too late
+      if (Number(piece.dataset.revision) < Number($("#studio").dataset.revision)) refresh(piece.dataset.again, piece.dataset.target);
+  };
   setInterval(() => {
     for (const time of document.querySelectorAll("[data-job] .job-time")) time.textContent = `${parseInt(time.textContent) + 1} s`;
   }, 1000);
 
-  // Another tab, or a job, has changed something: show it, unless this page is about to show it anyway.
-  const changed = (revision) => setTimeout(() => {
+  // Another tab has changed something: show it, unless this page is about to show it anyway.
+  const catchUp = () => {
     const page = $("#studio");
-    if (!page || revision <= Number(page.dataset.revision) || busy) return;
+    if (!page || busy || newest <= Number(page.dataset.revision)) return; // asked again when it is not busy any more
     const field = document.activeElement?.closest("input[type=text], input:not([type])");
-    if (field) field.addEventListener("blur", () => changed(revision), { once: true }); // not while somebody types
+    if (field) field.addEventListener("blur", later, { once: true }); // not while somebody types
     else refresh(here());
-  }, 350);
+  };
+  const later = () => { clearTimeout(later.timer); later.timer = setTimeout(catchUp, 350); };
 
   const listen = () => {
     if (stream || document.hidden) return;
     stream = new EventSource("/events");
-    stream.onopen = () => { lostSince = 0; $("#lost").hidden = true; };
+    stream.onopen = () => { lostSince = 0; $("#lost").hidden = true; ended.clear(); };
     stream.onmessage = (event) => {
       const message = JSON.parse(event.data);
       if (message.kind === "job") follow(message);
-      if (message.kind === "changed") changed(message.revision);
+      if (message.kind === "changed") { newest = message.revision; later(); }
       if (message.kind === "end") lost();
     };
     stream.onerror = lost;
@@ -68,7 +77,13 @@
   window.addEventListener("pageshow", listen);
 
   document.addEventListener("htmx:before:request", () => { busy += 1; document.body.classList.add("busy"); });
-  document.addEventListener("htmx:finally:request", () => { busy = Math.max(0, busy - 1); if (!busy) document.body.classList.remove("busy"); });
+  document.addEventListener("htmx:finally:request", () => {
+    busy = Math.max(0, busy - 1);
+    if (busy) return;
+    document.body.classList.remove("busy");
+    settle();
+    later();
+  });
   document.addEventListener("htmx:after:swap", () => { const page = $("#studio"); if (page?.dataset.said) { say(page.dataset.said); page.dataset.said = ""; } });
 
   // Uploads go as they are, with a bar; the answer is the screen.
