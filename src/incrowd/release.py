@@ -158,13 +158,25 @@ class Release(Tabular):
 
     @cached_property
     def risk(self) -> ReleaseRisk:
-        """What an attacker could do before and after; with a population, people are counted in it too."""
+        """What an attacker could do before and after; people are counted where there is a unit or a population."""
         from incrowd.risk.before_and_after import release_risk
         from incrowd.risk.everyone import Everyone
 
         population = self.policy.population_table
         everyone = None if population is None else Everyone(*self.released_population, population.name)
-        return release_risk(self.source, open_source(self.data), self.policy, everyone)
+        return release_risk(self.source, self.rows_with_owners(), self.policy, everyone)
+
+    def rows_with_owners(self) -> Source:
+        """The released rows, each with the unit that it belongs to, where the policy has one; then confidential."""
+        import pyarrow as pa
+
+        rows, unit = open_source(self.data), self.policy.unit
+        if unit is None:
+            return rows
+        shown: list[pa.RecordBatch] = []
+        words: dict[str, Any] = {"witnessed": (unit,), "keep_order": self.policy.keep_order}
+        self.engine.recoded(self.source, self.recoding, Run(), see=shown.append, **words)
+        return open_source(pa.Table.from_batches(shown))
 
     @cached_property
     def data(self) -> Any:

@@ -17,10 +17,10 @@ from tests.conformance.tables import cases
 import incrowd
 from incrowd.certificate import Certificate
 from incrowd.release_files import ReleaseFiles
-from incrowd.report.labels import EMPTY, meaning, shown
+from incrowd.report.labels import EMPTY, PEOPLE, RECORDS, meaning, shown
 from incrowd.report.markdown import markdown_of
 from incrowd.report.page import all_charts, html_of
-from incrowd.report.public import NOT_PROMISED, SEVERAL_RECORDS, UNPROTECTED
+from incrowd.report.public import NOT_PROMISED, SEVERAL_PEOPLE, SEVERAL_RECORDS, UNPROTECTED
 from incrowd.report.schema import shape_of
 from incrowd.report.summary import DOCUMENT, public_summary, summary_of
 from incrowd.search.registry import METHODS
@@ -34,6 +34,7 @@ FIXED = {
     "incrowd verify release.csv --certificate release.certificate.json",
     "",
     "k-anonymity",
+    RECORDS,
 }
 
 
@@ -202,13 +203,61 @@ def test_promises_about_sensitive_columns(method, words):
         assert len(summary["safe"]["requirements"]) == 1 + len(words)
 
 
-@pytest.mark.parametrize("public", [False, True], ids=["steward", "public"])
-def test_risks_count_records_where_people_have_several(public):
-    table = pa.table({"who": [f"p{n // 2}" for n in range(40)], "age": [20 + n % 4 for n in range(40)]})
-    by_people = incrowd.anonymize(table, quasi_identifiers=["age"], k=3, unit="who")
+def visits(people=20):
+    """Visits of people, of whom every second has two with the same age, and one with another."""
+    rows = [
+        (f"p{n}", 20 + age % 4, "flu" if n % 3 else "cold")
+        for n in range(people)
+        for age in [n, n, n + 1][: 1 + n % 2 * 2]
+    ]
+    return pa.table(dict(zip(("who", "age", "diagnosis"), map(list, zip(*rows, strict=True)), strict=True)))
+
+
+def people_in_crowds(rows, who):
+    """Of each crowd by age, the people in it."""
+    crowds = defaultdict(set)
+    for age, person in zip(rows.column("age").to_pylist(), who, strict=True):
+        crowds[age].add(person)
+    return crowds
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_the_steward_reads_of_people_where_they_are_known(method):
+    table = visits()
+    words = {**OPTIONS.get(method, {}), "method": method, "keep_order": True, "sensitive": ["diagnosis"]}
+    release = incrowd.anonymize(table, quasi_identifiers=["age"], k=3, unit="who", **words)
+    crowds = people_in_crowds(release.data, table.column("who").to_pylist())
+    summary = summary_of(release, for_public=False)
+    shape_of("steward").check(json.loads(json.dumps(summary)), "")
+    (risk,), (sizes,), (crowd,) = (summary["safe"][part] for part in ("risks", "class_sizes", "crowds"))
+    smallest, everyone = min(map(len, crowds.values())), sum(map(len, crowds.values()))
+    assert (risk["counted"], risk["records"], risk["smallest_crowd"]) == (PEOPLE, everyone, smallest)
+    assert risk["prosecutor_highest"] == 1 / smallest
+    assert (sizes["counted"], sizes["smallest"], sizes["largest"]) == (PEOPLE, smallest, max(map(len, crowds.values())))
+    assert (crowd["counted"], crowd["smallest"]) == (PEOPLE, smallest)
+    assert summary["safe"]["risks_before"][0]["records"] == 30  # people, once for each of their ages
+    assert summary["done"]["dropped"] == ["who"]
+    for text in (html_of(summary), markdown_of(summary)):
+        assert "People in the smallest crowd" in text
+        assert "Records in the smallest crowd" not in text
+    assert f"each in a crowd of at least {smallest} people on age" in release.summary()
+    for person in crowds[next(iter(crowds))]:
+        assert f'"{person}"' not in json.dumps(summary)
+
+
+def test_the_public_reads_of_records_since_nobody_else_knows_people():
+    table = visits()
+    release = incrowd.anonymize(table, quasi_identifiers=["age"], k=3, unit="who", keep_order=True)
+    summary = summary_of(release, for_public=True)
+    sizes = Counter(release.data.column("age").to_pylist()).values()
+    (risk,) = summary["safe"]["risks"]
+    assert (risk["counted"], risk["records"], risk["smallest_crowd"]) == (RECORDS, len(table), min(sizes))
+    assert SEVERAL_RECORDS in summary["safe"]["not_promised"]
+    assert SEVERAL_PEOPLE in summary_of(release, for_public=False)["safe"]["not_promised"]
     by_records = incrowd.anonymize(table, quasi_identifiers=["age"], k=3, identifiers=["who"])
-    assert SEVERAL_RECORDS in summary_of(by_people, for_public=public)["safe"]["not_promised"]
-    assert SEVERAL_RECORDS not in summary_of(by_records, for_public=public)["safe"]["not_promised"]
+    for public in (False, True):
+        said = summary_of(by_records, for_public=public)["safe"]["not_promised"]
+        assert not {SEVERAL_RECORDS, SEVERAL_PEOPLE} & set(said)
 
 
 @pytest.mark.parametrize("method", ["tdr", "cover"])

@@ -5,12 +5,16 @@ It has the sections of a steward's summary (`steward`), which says the same in t
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from incrowd.measures.registry import MEASURES, OF_CLASSES
-from incrowd.report.labels import MOST_COLUMNS, shown
+from incrowd.privacy.units import KUnits
+from incrowd.report.labels import MOST_COLUMNS, PEOPLE, RECORDS, shown
+from incrowd.table.grouping import group
 
 if TYPE_CHECKING:
+    from incrowd.privacy.model import Requirement
     from incrowd.release import Release
 
 MOST_VALUES = 6  # that are named of a column
@@ -34,7 +38,7 @@ def safe(release: Release) -> dict[str, Any]:
             {
                 "quasi_identifier": _names(qid.attributes),
                 "asked": qid.k,
-                "smallest": qid.anonymity,
+                **_smallest(release, requirement, qid.anonymity),
                 "promises": [shown(str(model)) for model in requirement.models],
             }
             for qid, requirement in zip(release.measures.quasi_identifiers, release.policy.requirements, strict=True)
@@ -42,6 +46,26 @@ def safe(release: Release) -> dict[str, Any]:
         "untouched": _names(release.untouched),
         "warnings": [shown(warning, 400) for warning in release.warnings],
     }
+
+
+def _smallest(release: Release, requirement: Requirement, records: int) -> dict[str, Any]:
+    """The size of the smallest crowd: in people where they were promised, else in records."""
+    table, promised = release.table, requirement.models[0]
+    if not isinstance(promised, KUnits):
+        return {"smallest": records, "counted": RECORDS}
+    parts = release.recoding.parts(table)
+    if parts.dealt:  # which people of a tuple went where, only rows show
+        return {"smallest": promised.k, "counted": PEOPLE}
+    names = requirement.attributes
+    groups, firsts = group([parts.cells[name] for name in names], [len(parts.losses[name]) for name in names])
+    of_tuple = groups if parts.of_tuple is None else groups[parts.of_tuple]
+    classes = table.class_counts(of_tuple, len(firsts), parts.kept)
+    return {"smallest": int(promised.levels(classes)[classes.records > 0].min()), "counted": PEOPLE}
+
+
+def crowd_told(crowd: Mapping[str, Any]) -> str:
+    """How large every crowd is at least, from an entry of `safe.crowds`."""
+    return f"{crowd['smallest']:,}" + (" people" if crowd["counted"] == PEOPLE else "")
 
 
 def cost(release: Release) -> dict[str, Any]:

@@ -59,21 +59,23 @@ def distribution_chart(column: Mapping[str, Any]) -> Spec:
 
 
 def class_sizes_chart(sizes: Mapping[str, Any]) -> Spec:
-    """How many records stand in crowds of which size.
+    """How many records, or people, stand in crowds of which size.
 
     Args:
         sizes: An entry of `safe.class_sizes`.
     """
+    counted = sizes["counted"]
     rows = [
-        {"size": str(b["from"]) if b["from"] == b["to"] else f"{b['from']:,}–{b['to']:,}", "records": b["records"]}
+        {"size": str(b["from"]) if b["from"] == b["to"] else f"{b['from']:,}–{b['to']:,}", counted: b["records"]}
         for b in sizes["bins"]
     ]
+    one = {"records": "record", "people": "person"}[counted]
     text = (
-        f"{many(sizes['crowds'], 'crowd')}: the smallest has {many(sizes['smallest'], 'record')}, the one in "
+        f"{many(sizes['crowds'], 'crowd')}: the smallest has {many(sizes['smallest'], one, counted)}, the one in "
         f"the middle {sizes['median']:,}, the largest {sizes['largest']:,}."
     )
-    size = {"field": "size", "type": "ordinal", "sort": None, "title": "records in the crowd"}
-    return _spec("Records by the size of their crowd", text, rows, "bar", x=size, y=_count("records"))
+    size = {"field": "size", "type": "ordinal", "sort": None, "title": f"{counted} in the crowd"}
+    return _spec(f"{counted.capitalize()} by the size of their crowd", text, rows, "bar", x=size, y=_count(counted))
 
 
 def loss_chart(columns: Sequence[Mapping[str, Any]]) -> Spec:

@@ -35,9 +35,12 @@ class Columns:
         """How many rows have each value of a column."""
         return count(self.codes[name], len(self.labels[name]), None)
 
-    def class_sizes(self, names: Sequence[str]) -> Counts:
-        """The sizes of the classes over some columns."""
+    def class_sizes(self, names: Sequence[str], unit: str | None = None) -> Counts:
+        """The sizes of the classes over some columns: their records, or how many values of a unit are in each."""
         groups, firsts = group([self.codes[name] for name in names], [len(self.labels[name]) for name in names])
+        if unit is not None:
+            _, once = group([groups, self.codes[unit]], [len(firsts), len(self.labels[unit])])
+            groups = groups[once]
         return count(groups, len(firsts), None)
 
 

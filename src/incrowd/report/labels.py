@@ -10,6 +10,7 @@ from incrowd.taxonomies.labels import ANY, KNOWN, parse_interval
 LONGEST = 80  # characters of a value; a longer one is cut
 MOST_COLUMNS = 40  # that are shown one by one
 EMPTY = "(empty)"
+RECORDS, PEOPLE = "records", "people"  # what risks and the sizes of crowds count
 # Control characters, and the marks that turn the direction of the text around them.
 _UNSEEN = re.compile("[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff\ufeff]")
 _BOUND = re.compile(r"-?[0-9]")

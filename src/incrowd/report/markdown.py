@@ -20,6 +20,7 @@ from incrowd.report.tables import (
     percent,
     risk_rows,
     shared_rows,
+    shared_titles,
 )
 
 _SPECIAL = re.compile(r"([\\`*_{}\[\]<>()#+!|~&$-])")
@@ -87,11 +88,11 @@ def _safe(safe: Mapping[str, Any]) -> Iterator[str]:
             (f"{each['from']:,} to {each['to']:,}", count(each["crowds"]), count(each["records"]))
             for each in sizes["bins"]
         ]
-        yield from _table(("Records in the crowd", "Crowds", "Records"), rows)
+        counted = sizes["counted"].capitalize()
+        yield from _table((f"{counted} in the crowd", "Crowds", counted), rows)
     if safe["homogeneity"]:
         yield from ("### Crowds that share one sensitive value", "")
-        old_titles = ("Crowds before", "Records before") if "homogeneity_before" in safe else ()
-        yield from _table(("Column", *old_titles, "Crowds after", "Records after"), shared_rows(safe))
+        yield from _table(shared_titles(safe), shared_rows(safe))
     untouched = ", ".join(safe["untouched"]) or "none"
     yield from (f"Columns that passed through untouched: {escaped(untouched)}", "")
     yield from _list([f"Warning: {warning}" for warning in safe.get("warnings", ())])

@@ -12,7 +12,7 @@ from markupsafe import Markup
 
 from incrowd.errors import many
 from incrowd.measures.registry import MEASURES
-from incrowd.report.brief import brief
+from incrowd.report.brief import brief, crowd_told
 from incrowd.report.charts import comparison_chart, error_chart, loss_chart
 from incrowd.report.labels import MOST_COLUMNS, listed, meaning, shown
 from incrowd.report.page import environment, style
@@ -82,7 +82,7 @@ def release_html(release: Release) -> str:
     summary = brief(release)
     records, columns = summary["cost"]["records"], summary["cost"]["columns"]
     told = [
-        f"{many(records['released'], 'record')} released, each in a crowd of at least {crowd['smallest']:,} on "
+        f"{many(records['released'], 'record')} released, each in a crowd of at least {crowd_told(crowd)} on "
         f"{listed(crowd['quasi_identifier'])} ({', '.join(crowd['promises'])})"
         for crowd in summary["safe"]["crowds"]
     ]

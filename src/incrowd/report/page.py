@@ -39,6 +39,7 @@ from incrowd.report.tables import (
     plain_book_rows,
     risk_rows,
     shared_rows,
+    shared_titles,
 )
 
 _MOST_DATA = 60  # rows of the data of a chart
@@ -101,6 +102,7 @@ def environment() -> Environment:
         "pairs": lambda table: [(key, _told(value)) for key, value in table.items()],
         "risk_rows": risk_rows,
         "shared_rows": shared_rows,
+        "shared_titles": shared_titles,
         "measure_rows": measure_rows,
         "part_rows": part_rows,
         "part_titles": part_titles,

@@ -17,7 +17,7 @@ import numpy as np
 from incrowd.formats.registry import open_source
 from incrowd.report.association import associations
 from incrowd.report.columns import Columns, read_columns
-from incrowd.report.labels import MOST_COLUMNS, listed, meaning, shown
+from incrowd.report.labels import MOST_COLUMNS, PEOPLE, RECORDS, listed, meaning, shown
 from incrowd.report.policy_text import policy_toml
 from incrowd.risk.assessment import Question, Risk, risk_of
 from incrowd.run import Run
@@ -41,9 +41,13 @@ UNPROTECTED = (
     "A crowd hides who somebody is, not what all of the crowd have in common; nothing was asked for about sensitive "
     "values, so look at the crowds that share one value."
 )
-SEVERAL_RECORDS = (
-    "Risks and the sizes of crowds count records, and people may have several: whoever has half of the records of a "
-    "crowd is found by every second guess, however many people stand in it."
+_EVERY_SECOND = (
+    "whoever has half of the records of a crowd is found by every second guess, however many people are in it."
+)
+SEVERAL_RECORDS = f"Risks and the sizes of crowds count records, and people may have several: {_EVERY_SECOND}"
+SEVERAL_PEOPLE = (
+    "Risks and the sizes of crowds count people, each once in a crowd, and the columns of a report count records: "
+    f"{_EVERY_SECOND}"
 )
 
 
@@ -54,10 +58,12 @@ class Published:
     Args:
         rows: The released rows.
         certificate: Their certificate.
+        unit: The column that says whose row each is, and that does not go out; only a steward's rows have it.
     """
 
     rows: Source
     certificate: Certificate
+    unit: str | None = None
 
     @classmethod
     def of(cls, rows: Any, certificate: Certificate) -> Published:
@@ -94,23 +100,24 @@ class Published:
     @cached_property
     def columns(self) -> Columns:
         """The columns that are counted."""
-        return read_columns(self.rows, tuple(dict.fromkeys((*self.attributes, *self.associated))))
+        return read_columns(self.rows, tuple(dict.fromkeys((*self.attributes, *self.associated, *_one(self.unit)))))
 
     @cached_property
     def risks(self) -> tuple[Risk, ...]:
         """What an attacker can do with the rows, by quasi-identifier."""
-        return tuple(risk_of(self.rows, self.question(names), Run()) for names in self.quasi_identifiers)
+        questions = map(self.question, self.quasi_identifiers)
+        return tuple(risk_of(self.rows, asked, Run(), unreleased=_one(self.unit)) for asked in questions)
 
     def question(self, names: Sequence[str]) -> Question:
         """What is asked of the rows on a quasi-identifier."""
-        return Question.of(names, sensitive=[name for name in self.sensitive if name not in names])
+        return Question.of(names, sensitive=[name for name in self.sensitive if name not in names], unit=self.unit)
 
 
 def safe(published: Published) -> dict[str, Any]:
     """Is it safe: the promise, what was reached, and what the crowds are like."""
     found = published.certificate.verification
     unprotected = bool(published.sensitive) and not published.policy.get("protections")
-    several = published.policy.get("unit") is not None
+    several = SEVERAL_RECORDS if published.unit is None else SEVERAL_PEOPLE
     return {
         "promise": _promise(published),
         "holds": found["holds"],
@@ -128,11 +135,11 @@ def safe(published: Published) -> dict[str, Any]:
             for finding in found["quasi_identifiers"]
             for model in finding["models"]
         ],
-        "class_sizes": [_class_sizes(published.columns, names) for names in published.quasi_identifiers],
+        "class_sizes": [_class_sizes(published, names) for names in published.quasi_identifiers],
         "risks": [risk_figures(risk) for risk in published.risks],
         "homogeneity": [row for risk in published.risks for row in homogeneity(risk)],
         "untouched": _names(published.certificate.untouched),
-        "not_promised": [*[UNPROTECTED] * unprotected, *[SEVERAL_RECORDS] * several, *NOT_PROMISED],
+        "not_promised": [*[UNPROTECTED] * unprotected, *[several] * ("unit" in published.policy), *NOT_PROMISED],
     }
 
 
@@ -159,11 +166,12 @@ def _promise(published: Published) -> str:
 
 
 def risk_figures(risk: Risk) -> dict[str, Any]:
-    """What three attackers can hope for; shares of 1, and counts of records."""
+    """What three attackers can hope for; shares of 1, and counts of records, or of people where they are known."""
     journalist = risk.journalist
     return {
         "quasi_identifier": _names(risk.question.attributes),
         "threshold": float(risk.question.threshold),
+        "counted": RECORDS if risk.question.unit is None else PEOPLE,
         "records": risk.records,
         "crowds": risk.classes,
         "smallest_crowd": risk.smallest_class,
@@ -185,9 +193,9 @@ def homogeneity(risk: Risk) -> list[dict[str, Any]]:
     ]
 
 
-def _class_sizes(columns: Columns, names: Sequence[str]) -> dict[str, Any]:
+def _class_sizes(published: Published, names: Sequence[str]) -> dict[str, Any]:
     """How large the crowds are, in bins that widen."""
-    sizes = columns.class_sizes(names)
+    sizes = published.columns.class_sizes(names, published.unit)
     edges = size_edges(sizes)
     bins = []
     for low, high in pairwise(edges):
@@ -195,6 +203,7 @@ def _class_sizes(columns: Columns, names: Sequence[str]) -> dict[str, Any]:
         bins.append({"from": low, "to": high - 1, "crowds": len(inside), "records": int(inside.sum())})
     return {
         "quasi_identifier": _names(names),
+        "counted": RECORDS if published.unit is None else PEOPLE,
         "crowds": len(sizes),
         "smallest": int(sizes.min()),
         "median": int(np.partition(sizes, (len(sizes) - 1) // 2)[(len(sizes) - 1) // 2]),

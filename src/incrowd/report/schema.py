@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from incrowd.report.labels import PEOPLE, RECORDS
 from incrowd.report.summary import DOCUMENT, PUBLIC, STEWARD
 from incrowd.schemas.documents import DIGEST
 from incrowd.schemas.shapes import (
@@ -30,6 +31,8 @@ _NAMES = ListOf(Text())
 _COUNT = Whole(0)
 _OR_NOTHING = Either((Number(), Nothing()))
 
+_COUNTED = Word((RECORDS, PEOPLE))  # what sizes, risks and numbers of records count; people once in each crowd
+
 # Is it safe
 _REQUIREMENT = Fields(
     {
@@ -46,6 +49,7 @@ _RISK = Fields(
     {
         "quasi_identifier": _NAMES,
         "threshold": Number(),  # a higher risk counts as above it
+        "counted": _COUNTED,
         "records": Whole(1),
         "crowds": Whole(1),
         "smallest_crowd": Whole(1),
@@ -60,6 +64,7 @@ _RISK = Fields(
 _SIZES = Fields(
     {
         "quasi_identifier": _NAMES,
+        "counted": _COUNTED,
         "crowds": Whole(1),
         "smallest": Whole(1),
         "median": Whole(1),
@@ -79,7 +84,9 @@ _SAFE: Mapping[str, Shape] = {
     "untouched": _NAMES,
     "not_promised": _NAMES,
 }
-_CROWD = Fields({"quasi_identifier": _NAMES, "asked": Whole(1), "smallest": Whole(1), "promises": _NAMES})
+_CROWD = Fields(
+    {"quasi_identifier": _NAMES, "asked": Whole(1), "smallest": Whole(1), "counted": _COUNTED, "promises": _NAMES}
+)
 _SAFE_STEWARD: Mapping[str, Shape] = {
     "crowds": ListOf(_CROWD, 1),
     "risks_before": ListOf(_RISK, 1),

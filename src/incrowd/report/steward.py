@@ -49,7 +49,7 @@ def safe(own: Own) -> dict[str, Any]:
     found = public.safe(own.published)
     before = []
     for names, after in zip(own.published.quasi_identifiers, own.published.risks, strict=True):
-        question = Question.of(names, sensitive=after.question.sensitive)
+        question = Question.of(names, sensitive=after.question.sensitive, unit=after.question.unit)
         before.append(risk_of(own.release.source, question, Run()))
     crowds = [row for risk in before for row in homogeneity(risk)]
     return {

@@ -57,7 +57,8 @@ def steward_summary(
         certificate: The certificate of the file that it was written to; that of its `data` if None.
         evaluation: What classifiers err with the release, if that was tried.
     """
-    own = Own(release, Published.of(release.data, certificate or release.certificate), evaluation)
+    published = Published(release.rows_with_owners(), certificate or release.certificate, release.policy.unit)
+    own = Own(release, published, evaluation)
     parts = {name: getattr(steward, name)(own) for name in SECTIONS}
     return DOCUMENT.sealed({"reader": STEWARD, "title": title_of(release), **parts})
 

@@ -15,11 +15,11 @@ Row = tuple[str, ...]
 _COSTS = {"seconds": "s", "cpu_seconds": "CPU s", "megabytes": "MB"}
 _COMPARED = ("suppressed", "dm", "c_avg", "ncp", "cm", "distortion", "inconsistency")  # shown of a comparison's runs
 _RISKS = {
-    "alone": ("Records that are alone in the table (uniques)", "records"),
-    "smallest_crowd": ("Smallest crowd", "count"),
+    "alone": ("{counted} that are alone in the table (uniques)", "records"),
+    "smallest_crowd": ("{counted} in the smallest crowd", "count"),
     "prosecutor_highest": ("Prosecutor, who knows that the target is in the table: highest risk", "share"),
     "prosecutor_average": ("Prosecutor: average risk", "share"),
-    "above_threshold": ("Records with a risk above {threshold:.0%}", "records"),
+    "above_threshold": ("{counted} with a risk above {threshold:.0%}", "records"),
     "journalist_highest": ("Journalist, who does not know who is in the table: highest risk", "share"),
     "marketer": ("Marketer, who links everybody: share of right links", "share"),
 }
@@ -89,7 +89,7 @@ def risk_rows(after: Mapping[str, Any], before: Mapping[str, Any] | None = None)
         cells = [_risk(each, key, kind) for each in (before, after) if each is not None]
         if key == "journalist_highest" and after[key] is None:
             cells = ["≤ prosecutor’s" for _ in cells]  # the population is not known
-        found.append((title.format(threshold=after["threshold"]), *cells))
+        found.append((title.format(threshold=after["threshold"], counted=after["counted"].capitalize()), *cells))
     return found
 
 
@@ -98,6 +98,14 @@ def _risk(risk: Mapping[str, Any], key: str, kind: str) -> str:
     if kind == "share":
         return percent(value)
     return count(value) if kind == "count" else f"{value:,} ({percent(value / risk['records'])})"
+
+
+def shared_titles(safe: Mapping[str, Any]) -> Row:
+    """The titles of `shared_rows`."""
+    counted = safe["risks"][0]["counted"].capitalize()
+    if "homogeneity_before" not in safe:
+        return "Sensitive column", "Crowds", counted
+    return "Sensitive column", "Crowds before", f"{counted} before", "Crowds after", f"{counted} after"
 
 
 def shared_rows(safe: Mapping[str, Any]) -> list[Row]:

@@ -13,7 +13,7 @@ from rich.text import Text
 from incrowd.errors import many
 from incrowd.measures.registry import MEASURES, OF_CLASSES
 from incrowd.release_files import ReleaseFiles
-from incrowd.report.brief import brief
+from incrowd.report.brief import brief, crowd_told
 from incrowd.report.tables import compared, comparison_rows, short_figure
 from incrowd.report.text import plain_table
 
@@ -75,7 +75,7 @@ def _print_crowds(console: Console, summary: Mapping[str, Any]) -> None:
     for crowd in summary["safe"]["crowds"]:
         names = ", ".join(crowd["quasi_identifier"])
         released = many(records["released"], "record")
-        told = f"{released} released, each in a crowd of at least {crowd['smallest']:,} on {names}"
+        told = f"{released} released, each in a crowd of at least {crowd_told(crowd)} on {names}"
         console.print(Text(f"{told} ({', '.join(crowd['promises'])})"))
     if records["left_out"]:
         console.print(Text(f"{many(records['left_out'], 'record was', 'records were')} left out"))

@@ -272,7 +272,9 @@ def assess(
     return risk_of(source, question, Run(progress))
 
 
-def risk_of(source: Source, question: Question, run: Run, everyone: Everyone | None = None) -> Risk:
+def risk_of(
+    source: Source, question: Question, run: Run, everyone: Everyone | None = None, *, unreleased: Sequence[str] = ()
+) -> Risk:
     """The risk of an open table.
 
     Args:
@@ -280,6 +282,7 @@ def risk_of(source: Source, question: Question, run: Run, everyone: Everyone | N
         question: What is asked.
         run: Told of rows.
         everyone: The population as the table is written; if None, the one of the question, if it has one.
+        unreleased: Columns to count by that an attacker does not get to see.
     """
     question.check_columns(source.columns, source.name)
     run.stage("reading")
@@ -287,7 +290,7 @@ def risk_of(source: Source, question: Question, run: Run, everyone: Everyone | N
 
     def batches() -> Iterator[pa.RecordBatch]:
         for batch in source.batches(None, encoded=source.columns):
-            columns.see(batch)
+            columns.see(batch.drop_columns(list(unreleased)))
             yield batch
 
     people = read_people(

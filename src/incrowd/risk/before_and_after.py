@@ -85,13 +85,14 @@ def release_risk(source: Source, released: Source, policy: Policy, everyone: Eve
 
     Args:
         source: The table.
-        released: Its release.
+        released: Its release; with the unit of each row, where the policy has one.
         policy: What was asked for; has the population, where there is one.
         everyone: What people of that population would be released as.
     """
     pairs = []
     for qid in policy.quasi_identifiers:
-        question = Question.of(qid.attributes, sensitive=policy.sensitive)
+        question = Question.of(qid.attributes, sensitive=policy.sensitive, unit=policy.unit)
         question = replace(question, population_table=policy.population_table)
-        pairs.append(BeforeAndAfter(risk_of(source, question, Run()), risk_of(released, question, Run(), everyone)))
+        after = risk_of(released, question, Run(), everyone, unreleased=[policy.unit] if policy.unit else ())
+        pairs.append(BeforeAndAfter(risk_of(source, question, Run()), after))
     return ReleaseRisk(tuple(pairs))

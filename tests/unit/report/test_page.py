@@ -181,6 +181,11 @@ def test_what_is_shown_of_a_value():
 
 def test_a_bar_for_each_size():
     bins = [{"from": 2, "to": 2, "crowds": 3, "records": 6}, {"from": 3, "to": 9, "crowds": 0, "records": 0}]
-    spec = class_sizes_chart({"crowds": 3, "smallest": 2, "median": 2, "largest": 2, "bins": bins})
+    sizes = {"counted": "records", "crowds": 3, "smallest": 2, "median": 2, "largest": 2, "bins": bins}
+    spec = class_sizes_chart(sizes)
     assert draw(spec).count("<rect") == 2
     assert "2: 6" in draw(spec)
+    assert "the smallest has 2 records" in spec["description"]
+    people = class_sizes_chart({**sizes, "counted": "people", "smallest": 1})
+    assert "the smallest has 1 person," in people["description"]
+    assert people["title"] == "People by the size of their crowd"

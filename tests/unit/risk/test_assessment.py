@@ -158,6 +158,21 @@ def test_before_and_after_a_release():
     json.dumps(risk.to_json())
 
 
+def test_a_release_with_a_unit_is_counted_in_people():
+    """Of 8 patients each has two stays at one age, and every second one has a third at another."""
+    rows = [(f"p{n}", 20 + 10 * place, "flu") for n in range(8) for place in [n % 2, n % 2, 1][: 2 + (n + 1) % 2]]
+    table = pa.table(dict(zip(("mrn", "age", "illness"), map(list, zip(*rows, strict=True)), strict=True)))
+    words = {"quasi_identifiers": ["age"], "k": 4, "unit": "mrn", "sensitive": ["illness"]}
+    risk = incrowd.anonymize(table, **words).risk
+    for each in (risk.before, risk.after):
+        assert (each.question.unit, each.records, each.smallest_class) == ("mrn", 12, 4)
+        assert each.prosecutor.highest == Fraction(1, 4)
+        assert each.homogeneity[0].records == 12
+    assert "people, once in each crowd" in str(risk)
+    assert [found.column for found in risk.before.safe_harbour] == ["mrn"]
+    assert risk.after.safe_harbour == ()  # the unit is no column of the release
+
+
 def test_several_quasi_identifiers_are_told_apart():
     qids = [incrowd.QuasiIdentifier(("age", "job"), 10), incrowd.QuasiIdentifier(("housing",), 2)]
     release = incrowd.anonymize(incrowd.datasets.german(), quasi_identifiers=qids)
