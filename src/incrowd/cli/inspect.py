@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
-from incrowd.cli.groups import told_path
+from incrowd.cli.groups import told, told_path
 from incrowd.cli.help import FILES
 from incrowd.cli.messages import console, print_json, running, user_errors
 from incrowd.cli.options import CsvOptions, Input, Json, Overwrite
@@ -16,6 +16,9 @@ def inspect(
     table: Input,
     csv: CsvOptions,
     page: ResultReport,
+    unit: Annotated[
+        str | None, told("Whose record it is, such as patient_id: uniques count people.", "--unit", noun="COLUMN")
+    ] = None,
     write: Annotated[Path | None, told_path("Write the proposals as a release.toml.", "--write", section=FILES)] = None,
     overwrite: Overwrite = False,
     as_json: Json = False,
@@ -37,7 +40,7 @@ def inspect(
             if write is not None:
                 check_output(write, inputs=[table], overwrite=overwrite, suffixes=(".toml",))
             page.check(table, overwrite=overwrite)
-            found = inspection_of(source, run, dialect)
+            found = inspection_of(source, run, dialect, unit)
         if write is not None:
             with AtomicFiles(overwrite=overwrite) as files:
                 files.open(write).write_text(found.policy_toml(), encoding="utf-8")

@@ -41,7 +41,8 @@ class Column:
         records: Records that were counted; all of the table, unless it has too many distinct values.
         missing: Those without a value.
         distinct: Distinct values.
-        once: Values that only one record has.
+        once: Values that only one record has, or only one person where those are known.
+        single: Records with such a value.
         quantiles: Of numbers and dates: percent and value.
         top: Of all others: the most frequent values and their counts.
         findings: What it looks like.
@@ -56,6 +57,7 @@ class Column:
     missing: int
     distinct: int
     once: int
+    single: int
     quantiles: tuple[tuple[int, str], ...]
     top: tuple[tuple[str, int], ...]
     findings: tuple[Finding, ...]
@@ -65,13 +67,13 @@ class Column:
 
     @property
     def share_once(self) -> float:
-        """The share of its values that only one record has."""
+        """The share of its values that only one record, or person, has."""
         return self.once / max(1, self.distinct)
 
     @property
     def alone(self) -> float:
         """The share of records that are unique on this column."""
-        return self.once / max(1, self.records)
+        return self.single / max(1, self.records)
 
     @property
     def warning(self) -> str | None:
@@ -157,6 +159,7 @@ class _Seen:
 
     values: pa.Array
     counts: Counts
+    people: Counts  # who have each; records where people are not known
     scale: Scale | None
     numbers: Numbers | None  # ascending, of numbers and dates
     weights: Counts  # records that have each of those
@@ -168,6 +171,7 @@ class _Seen:
 def _see(column: CountedColumn, tokens: Sequence[str]) -> _Seen:
     gone = is_missing(column.values, tokens) if len(column.values) else np.zeros(0, bool)
     values, counts = column.values.filter(to_arrow(~gone)), column.counts[~gone]
+    people = counts if column.people is None else column.people[~gone]
     kind, scale, unsorted, declared = _kind(column, values)
     numbers, weights = (None, counts) if unsorted is None else _ascending(unsorted, counts)
     low, high = (0, 0) if numbers is None else (numbers.item(0), numbers.item(-1))
@@ -176,14 +180,14 @@ def _see(column: CountedColumn, tokens: Sequence[str]) -> _Seen:
         kind,
         int(counts.sum()),
         len(values),
-        int((counts == 1).sum()),
+        int(counts[people == 1].sum()),
         int(counts.max(initial=0)),
         _sample(values) if kind != kinds.STRUCTURE else (),
         low,
         high,
         column.records - int(counts.sum()),
     )
-    return _Seen(values, counts, scale, numbers, weights, declared, facts, findings_of(facts))
+    return _Seen(values, counts, people, scale, numbers, weights, declared, facts, findings_of(facts))
 
 
 def findings_in(column: CountedColumn, tokens: Sequence[str]) -> tuple[Finding, ...]:
@@ -202,14 +206,14 @@ def describe(column: CountedColumn, tokens: Sequence[str], least: int) -> Column
     Args:
         column: Its counted values.
         tokens: Texts that stand for a missing value.
-        least: How many records a value must have to be named in a hierarchy.
+        least: How many records, or people where they are known, must have a value that a hierarchy names.
     """
     seen = _see(column, tokens)
     facts, role, hierarchy = seen.facts, role_of(seen.facts, seen.findings), Hierarchy()
     if role.name == QUASI_IDENTIFIER:
         comma = seen.scale is not None and seen.scale.comma
         values = with_points(seen.values) if comma else seen.values  # as rules read them
-        hierarchy = hierarchy_of(facts, seen.findings, values, seen.counts, seen.numbers, seen.weights, least)
+        hierarchy = hierarchy_of(facts, seen.findings, values, seen.people, seen.numbers, seen.weights, least)
     ordered = seen.scale is not None and seen.numbers is not None
     return Column(
         name=column.name,
@@ -217,7 +221,8 @@ def describe(column: CountedColumn, tokens: Sequence[str], least: int) -> Column
         records=column.records,
         missing=column.records - facts.present,
         distinct=facts.distinct,
-        once=facts.once,
+        once=int((seen.people == 1).sum()),
+        single=facts.once,
         quantiles=_quantiles(seen.scale, seen.numbers, seen.weights) if seen.scale and seen.numbers is not None else (),
         top=() if ordered or facts.kind == kinds.STRUCTURE else _top(seen.values, seen.counts),
         findings=seen.findings,

@@ -21,6 +21,7 @@ from incrowd.errors import DataError
 from incrowd.formats.csv_dialect import may_have_commas
 from incrowd.formats.sources import Source, as_array
 from incrowd.run import Run
+from incrowd.table.grouping import group
 
 KEPT_ROWS = 1 << 20  # records on which combinations of columns are counted
 MOST_DISTINCT = 1 << 21  # above this, a column is described by the records read so far; never below KEPT_ROWS
@@ -43,6 +44,7 @@ class CountedColumn:
         codes: The number of the value of each of the first records, -1 for null.
         readable: Whether it has single values at all; lists and structures do not.
         commas: Whether decimal commas are to be expected in it.
+        people: How many people have each value, None where every record is a person of its own.
     """
 
     name: str
@@ -53,11 +55,23 @@ class CountedColumn:
     codes: Codes
     readable: bool = True
     commas: bool = False
+    people: Counts | None = None
 
     @property
     def records(self) -> int:
         """How many records were counted."""
         return int(self.counts.sum()) + self.nulls
+
+    def by_people(self, unit: CountedColumn) -> CountedColumn:
+        """The same with its people counted, where whose record each is was kept for all of them.
+
+        Args:
+            unit: The column that says it; records without a value there are one person's.
+        """
+        if not len(self.codes) == len(unit.codes) == self.records:
+            return self
+        _, firsts = group([self.codes + 1, unit.codes + 1], [len(self.values) + 1, len(unit.values) + 1])
+        return replace(self, people=np.bincount(self.codes[firsts] + 1, minlength=len(self.values) + 1)[1:])
 
 
 def count_values(

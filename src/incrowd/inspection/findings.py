@@ -58,7 +58,7 @@ class Facts:
         kind: Its type: one of the constants of this module.
         present: Records that have a value.
         distinct: Distinct values.
-        once: Values that only one record has.
+        once: Records with a value that no other record has, or none of another person where those are known.
         largest: Records that have the most frequent value.
         sample: Some of the distinct values, as text.
         low: The lowest number, of numbers.

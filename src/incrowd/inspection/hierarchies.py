@@ -59,10 +59,10 @@ def hierarchy_of(
         facts: What is known of it.
         findings: What it looks like.
         values: Its distinct values.
-        counts: How many records have each.
+        counts: How many records, or people, have each.
         numbers: Of numbers and dates: the distinct ones, ascending.
         weights: How many records have each of those.
-        least: How many records a value must have to be named.
+        least: How many of them a value must have to be named.
     """
     if facts.distinct <= 2:
         return Hierarchy(None, "two values need no groups")

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
-from incrowd.errors import many
+from incrowd.errors import PolicyError, UnknownNameError, many
 from incrowd.formats.registry import open_source
 from incrowd.formats.sources import Source
 from incrowd.inspection.columns import Column, describe, findings_in, missing_tokens
 from incrowd.inspection.counting import CountedColumn, count_values
 from incrowd.inspection.findings import warning_of
-from incrowd.inspection.roles import QUASI_IDENTIFIER
+from incrowd.inspection.hierarchies import Hierarchy
+from incrowd.inspection.roles import OWNER, QUASI_IDENTIFIER
 from incrowd.inspection.uniqueness import Combination, count_uniques, worst_combinations
 from incrowd.run import Run, Watch
 from incrowd.tabular import Tabular
@@ -34,7 +35,8 @@ class Inspection(Tabular):
         triples: The worst triples of quasi-identifiers.
         missing_values: Texts in the table that seem to stand for a missing value.
         dialect: How a file was said to be read.
-        unit: The column that seems to say whose record it is: records of one person do not hide each other.
+        unit: The column that says whose record it is, or seems to: records of one person do not hide each other.
+        unit_given: Whether that was said, and not found.
     """
 
     name: str
@@ -46,6 +48,7 @@ class Inspection(Tabular):
     missing_values: tuple[str, ...] = ()
     dialect: Mapping[str, Any] = field(default_factory=dict)
     unit: str | None = None
+    unit_given: bool = False
 
     @property
     def warnings(self) -> list[str]:
@@ -58,8 +61,6 @@ class Inspection(Tabular):
         Raises:
             UnknownNameError: There is no such column.
         """
-        from incrowd.errors import UnknownNameError
-
         for column in self.columns:
             if column.name == name:
                 return column
@@ -120,6 +121,7 @@ def _json(combination: Combination) -> dict[str, Any]:
 def inspect(
     data: Any,
     *,
+    unit: str | None = None,
     separator: str | None = None,
     quote: str | None = None,
     encoding: str | None = None,
@@ -134,6 +136,7 @@ def inspect(
 
     Args:
         data: Path of a file, a pandas, polars or pyarrow table, or anything with the Arrow stream interface.
+        unit: The column that says whose record it is, where one person has several; found by its values if None.
         separator: Of a CSV file; detected if not given, like the next three.
         quote: Quote character of a CSV file.
         encoding: Encoding of a CSV file.
@@ -146,6 +149,7 @@ def inspect(
 
     Raises:
         DataError: The table cannot be read.
+        PolicyError: The unit is no column of it.
 
     Example:
         >>> import incrowd
@@ -160,20 +164,28 @@ def inspect(
     given: dict[str, Any] = {word: value for word, value in dialect.items() if value is not None}
     source = open_source(data, **given)
     with watching(progress) as watch:
-        return inspection_of(source, Run(watch), given)
+        return inspection_of(source, Run(watch), given, unit)
 
 
-def inspection_of(source: Source, run: Run, dialect: Mapping[str, Any] | None = None) -> Inspection:
+def inspection_of(
+    source: Source, run: Run, dialect: Mapping[str, Any] | None = None, unit: str | None = None
+) -> Inspection:
     """Inspect an open source.
 
     Args:
         source: The rows.
         run: Told what happens, and asked whether to go on.
         dialect: How a file was said to be read, for the policy file.
+        unit: The column that says whose record it is, if that is known.
+
+    Raises:
+        PolicyError: The unit is no column, or has no single values.
     """
+    if unit is not None and unit not in source.columns:
+        raise UnknownNameError("column", unit, source.columns, source.name)
     run.stage("reading")
     records, counted = count_values(source, run)
-    return inspection_of_counts(source, records, counted, run, dialect)
+    return inspection_of_counts(source, records, counted, run, dialect, unit)
 
 
 def inspection_of_counts(
@@ -182,6 +194,7 @@ def inspection_of_counts(
     counted: Sequence[CountedColumn],
     run: Run,
     dialect: Mapping[str, Any] | None = None,
+    unit: str | None = None,
 ) -> Inspection:
     """Inspect a source whose values were counted before.
 
@@ -191,21 +204,53 @@ def inspection_of_counts(
         counted: The values of every column.
         run: Told what happens, and asked whether to go on.
         dialect: How a CSV file was said to be read, for the policy file.
+        unit: The column that says whose record it is, if that is known.
     """
     run.stage("inspecting")
     tokens = missing_tokens(counted, source.missing_values)
-    columns: list[Column] = []
+    known = (*tokens, *source.missing_values)
+    owners = None if unit is None else _owners(counted, unit)
+    columns = _described(counted, known, owners, run)
+    if unit is None and (found := next((column.name for column in columns if column.repeats_people), None)):
+        owners = _owners(counted, found)
+        columns = _described(counted, known, owners, run)
+    if unit is not None:
+        columns = [replace(each, role=OWNER, hierarchy=Hierarchy()) if each.name == unit else each for each in columns]
+    quasi = [each for each, column in zip(counted, columns, strict=True) if column.role.name == QUASI_IDENTIFIER]
+    together, pairs, triples = _combined(quasi, owners, run)
+    return Inspection(
+        source.name,
+        records,
+        tuple(columns),
+        together,
+        pairs,
+        triples,
+        missing_values=tokens,
+        dialect=dict(dialect or {}),
+        unit=None if owners is None else owners.name,
+        unit_given=unit is not None,
+    )
+
+
+def _owners(counted: Sequence[CountedColumn], unit: str) -> CountedColumn:
+    """The column that says whose record it is."""
+    owners = next(column for column in counted if column.name == unit)
+    if not owners.readable:
+        raise PolicyError(f"column '{unit}' has type {owners.kind}, which tells nobody apart; name another unit")
+    return owners
+
+
+def _described(
+    counted: Sequence[CountedColumn], tokens: Sequence[str], owners: CountedColumn | None, run: Run
+) -> list[Column]:
+    """What is known of each column; by people, where whose record it is is known."""
+    columns = []
     for number, column in enumerate(counted, 1):
         run.check()
-        columns.append(describe(column, (*tokens, *source.missing_values), LEAST_RECORDS))
+        by_people = column if owners is None or column is owners else column.by_people(owners)
+        columns.append(describe(by_people, tokens, LEAST_RECORDS))
         run.amount(number, len(counted), "columns")
-    quasi = [each for each, column in zip(counted, columns, strict=True) if column.role.name == QUASI_IDENTIFIER]
-    unit = next((each for each, column in zip(counted, columns, strict=True) if column.repeats_people), None)
-    if unit is not None and quasi and len(unit.codes) < len(quasi[0].codes):
-        unit = None  # too many people to keep their numbers
-    together, pairs, triples = _combined(quasi, unit, run)
-    given, name = dict(dialect or {}), None if unit is None else unit.name
-    return Inspection(source.name, records, tuple(columns), together, pairs, triples, tokens, given, name)
+    return columns
 
 
 def column_warnings(source: Source, columns: Sequence[str], run: Run) -> list[str]:

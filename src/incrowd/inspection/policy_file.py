@@ -71,6 +71,11 @@ def _roles(inspection: Inspection) -> Iterator[str]:
             yield ""
             yield "# If models will predict it, take it out of the list above and say so here:"
             yield f"# target = {toml_value(column.name)}"
+    if inspection.unit_given:
+        yield ""
+        yield "# One person may have several rows: k counts people, by this column, which is dropped."
+        yield f"unit = {toml_value(inspection.unit)}"
+        return
     units = [column for column in inspection.columns if column.repeats_people]
     for place, column in enumerate(units):
         yield ""

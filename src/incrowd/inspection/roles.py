@@ -27,6 +27,9 @@ class ProposedRole:
     may_be_target: bool = False
 
 
+OWNER = ProposedRole(IDENTIFIER, "it says whose record it is")
+
+
 def role_of(facts: Facts, findings: Sequence[Finding]) -> ProposedRole:
     """The role of a column. Values decide: what they show comes before what the name suggests."""
     reasons = {finding.kind: finding.reason for finding in findings}

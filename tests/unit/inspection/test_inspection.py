@@ -16,11 +16,11 @@ from tests.command_line import GOOD, contents, only_line, run
 
 import incrowd
 from incrowd import datasets
-from incrowd.errors import CancelledError, UnknownNameError
+from incrowd.errors import CancelledError, PolicyError, UnknownNameError
 from incrowd.formats.registry import open_source
 from incrowd.inspection import counting
 from incrowd.inspection.inspection import column_warnings, inspection_of
-from incrowd.inspection.uniqueness import count_uniques, worst_combinations
+from incrowd.inspection.uniqueness import Combination, count_uniques, worst_combinations
 from incrowd.run import Run
 
 FIRST = ("Anna", "Ben", "Karen", "Thomas", "Maria", "Peter", "Olga", "Omar")
@@ -113,7 +113,7 @@ class TestColumns:
 
     def test_warnings_name_the_column(self, found):
         warned = [text.split("'")[1] for text in found.warnings]
-        assert warned == ["MRN", "Full Name", "dob", "phone", "seen on", "cost"]
+        assert warned == ["MRN", "Full Name", "dob", "zip", "phone", "seen on", "cost"]  # zip: of one person each
         assert "several rows per person" in found.warnings[0]
 
     def test_unknown_column(self, found):
@@ -190,6 +190,48 @@ class TestCombinations:
         assert found.together.uniques == found.pairs[0].uniques == 120
         assert "120 of 180 records (66.7 %), like none of another patient_id" in repr(found)
         assert incrowd.inspect(table.drop_columns("patient_id")).together.uniques == 0
+
+    def test_a_unit_that_nothing_shows_can_be_named(self):
+        """Twenty people are called by words, with twelve rows each: a trade of their own in five, and a common one."""
+        rows = [(f"gate {n // 12}", "fm"[n % 2], f"trade {n // 12 if n % 12 < 5 else 0}") for n in range(240)]
+        table = pa.table(dict(zip(("house", "sex", "trade"), map(list, zip(*rows, strict=True)), strict=True)))
+        plain, found = incrowd.inspect(table), incrowd.inspect(table, unit="house")
+        assert (plain.unit, found.unit) == (None, "house")
+        assert plain.column("trade").once == 0
+        assert (found.column("trade").once, found.column("trade").alone) == (19, 95 / 240)
+        assert (found.column("house").role.name, found.column("house").hierarchy.words) == ("identifier", None)
+        assert found.together == Combination(("sex", "trade"), 95, 240)
+        policy = tomllib.loads(found.policy_toml())
+        assert (policy["unit"], policy["identifiers"]) == ("house", ["house"])
+        assert incrowd.anonymize(table, **policy).risk.after.question.unit == "house"
+
+    def test_no_value_of_one_person_is_named_in_a_policy(self):
+        """Ward C has nine records of one person, ward D five of as many people, and ten others one each."""
+        wards = ["A"] * 100 + ["B"] * 90 + ["C"] * 9 + ["D"] * 5 + [f"E{n}" for n in range(10)]
+        table = pa.table({"who": [f"p{190 if ward == 'C' else n}" for n, ward in enumerate(wards)], "ward": wards})
+        proposed = [incrowd.inspect(table, unit=unit).column("ward").hierarchy.words for unit in (None, "who")]
+        assert proposed == [{"frequent": ["A", "B", "C", "D"]}, {"frequent": ["A", "B", "D"]}]
+
+    def test_a_unit_that_is_named_goes_before_one_that_is_found(self, messy):
+        found = incrowd.inspect(messy, unit="phone")
+        assert found.unit == tomllib.loads(found.policy_toml())["unit"] == "phone"
+        assert 'unit = "MRN"' not in found.policy_toml()
+
+    def test_records_without_an_owner_are_one_persons(self):
+        table = pa.table({"who": [None] * 20 + ["a", "b"] * 10, "town": ["x"] * 20 + ["y"] * 20})
+        assert incrowd.inspect(table, unit="who").column("town").single == 20
+
+    def test_people_are_not_counted_where_not_all_were_kept(self, monkeypatch):
+        monkeypatch.setattr("incrowd.inspection.counting.KEPT_ROWS", 30)
+        table = pa.table({"who": [f"p{n // 2}" for n in range(40)], "town": [f"t{n // 2}" for n in range(40)]})
+        found = incrowd.inspect(table, unit="who")
+        assert (found.unit, found.column("town").once) == ("who", 0)
+
+    @pytest.mark.parametrize(("unit", "message"), [("hous", "did you mean 'house'"), ("tags", "tells nobody apart")])
+    def test_a_unit_that_is_none(self, unit, message):
+        table = pa.table({"house": ["a", "b"] * 9, "tags": [["x"], []] * 9})
+        with pytest.raises(PolicyError, match=message):
+            incrowd.inspect(table, unit=unit)
 
     def test_work_is_bounded(self, monkeypatch):
         monkeypatch.setattr("incrowd.inspection.uniqueness.WORK", 1000)
@@ -290,6 +332,15 @@ class TestCommand:
         assert list(released.columns) == ["dob", "zip", "sex", "seen on", "icd", 'ward, "old"', "cost", "visits"]
         sizes = released.groupby([name for name in released.columns if name != "icd"]).size()
         assert sizes.min() >= 5
+
+    def test_a_unit_is_typed(self, workplace, messy):
+        messy.to_csv("visits.csv", index=False)
+        inspected, _ = self.inspect_and_release("visits.csv", "--unit", "Full Name")
+        assert "like none of another Full Name" in inspected.stdout
+        assert tomllib.loads((workplace / "release.toml").read_text())["unit"] == "Full Name"
+        wrong = run("inspect", "visits.csv", "--unit", "name")
+        assert wrong.exit_code == 2
+        assert "no column 'name' in visits.csv" in only_line(wrong.stderr)
 
     @pytest.mark.parametrize("name", ["adult", "german"])
     def test_shipped_data(self, workplace, name):
