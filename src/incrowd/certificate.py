@@ -184,6 +184,7 @@ _VERIFICATION = Fields({"holds": Flag(), "records": Whole(1), "quasi_identifiers
 
 def _shape() -> Fields:
     """The schema of a certificate; the words of its policy are those of policies and of methods."""
+    from incrowd.policy.schema import WORDS as SCHEMA
     from incrowd.policy.toml import WORDS
     from incrowd.search.registry import METHODS
 
@@ -196,6 +197,7 @@ def _shape() -> Fields:
         "insensitive": _NAMES,
         "protections": TableOf(TableOf(Anything())),
         "unit": Text(blank=False),
+        "types": SCHEMA["types"],
     }
     known.pop("quasi_identifiers")
     policy = Fields({"quasi_identifiers": ListOf(Fields(_QUASI_IDENTIFIER), 1)}, {**known, **special})

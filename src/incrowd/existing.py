@@ -11,6 +11,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from incrowd.decimal_commas import with_comma_types
 from incrowd.engines.engine import Settings
 from incrowd.engines.registry import AUTO, engine_of, engine_suiting
 from incrowd.errors import PolicyError, UnknownNameError, many
@@ -125,6 +126,7 @@ def verification_of(source: Source, words: Mapping[str, Any], run: Run) -> Verif
     asked = asked or isinstance(words.get("sensitive"), Mapping) or any(qid.k > 1 for qid in own)
     policy = make_policy(**{**words, **({} if asked else {"k": 2})})
     policy.check_columns(source.columns, source.name)
+    policy = with_comma_types(policy, source)
     if recoding is not None and policy.population_table is None:
         raise PolicyError("a recoding says what a population would be released as; give population_table as well")
     if policy.population_table is not None:
@@ -133,7 +135,8 @@ def verification_of(source: Source, words: Mapping[str, Any], run: Run) -> Verif
         return recount(source, Witness.of(policy), run)
     models = (*policy.requirements[0].models, *(m for column in policy.sensitive for m in every_model(column)))
     requirements = [Requirement(qid.attributes, models) for qid in policy.quasi_identifiers]
-    return recount(source, Witness(policy.quasi_identifiers, requirements), run).without_thresholds()
+    witness = Witness(policy.quasi_identifiers, requirements, policy.counted_as)
+    return recount(source, witness, run).without_thresholds()
 
 
 def recount(source: Source, witness: Witness, run: Run | None = None) -> Verification:

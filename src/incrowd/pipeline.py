@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from incrowd.arrays import text_array
+from incrowd.decimal_commas import with_comma_types
 from incrowd.engines.engine import Engine
 from incrowd.engines.registry import engine_for
 from incrowd.errors import InfeasibleError, PolicyError, many
@@ -191,6 +192,7 @@ def release_of(
     engine = engine or engine_for(policy, source)
     policy.check_columns(source.columns, source.name)
     policy, redundant = policy.without_redundant()
+    policy = with_comma_types(policy, source)
     search = method_of(policy.method, policy.options, len(policy.quasi_identifiers))
     notes = [f"dropped the quasi-identifier {qid}, because another one implies it" for qid in redundant]
     if table is None:
@@ -245,10 +247,10 @@ def reading_notes(table: CompressedTable | DistantTable, policy: Policy) -> list
             )
     counted = {name: histogram.values for name, histogram in table.protected.items() if name != policy.unit}
     for name, values in {**counted, **({policy.target: table.labels} if policy.target else {})}.items():
-        if _look_like_commas(values):
+        if name not in policy.types and _look_like_commas(values):
             notes.append(
-                f"column '{name}' counts as text, each value for itself; if its commas are decimal commas, write its "
-                "numbers with a point to have them compared"
+                f"column '{name}' counts as text, each value for itself; if its commas are decimal commas, declare its "
+                f"type as comma (--type '{name}=comma', in Python types)"
             )
     return notes
 

@@ -165,7 +165,8 @@ def _countable(words: Mapping[str, Any], taxonomies: Any, population_table: Any)
         raise PolicyError("the certificate claims nothing against a population; leave out population_table")
     used = {column: tree for column, tree in (taxonomies or {}).items() if "t" in protections.get(column, ())}
     asked = {"quasi_identifiers": words["quasi_identifiers"], "sensitive": protections, "taxonomies": used}
-    return {**asked, **against}, untold
+    types = {column: kind for column, kind in words.get("types", {}).items() if column in protections}
+    return {**asked, "types": types, **against}, untold
 
 
 def _recounted(source: Source, words: dict[str, Any], recoding: Any, run: Run) -> Verification:

@@ -9,7 +9,7 @@ from tests.command_line import run
 
 import incrowd
 from incrowd.engines.registry import ENGINES
-from incrowd.errors import DataError, TaxonomyError
+from incrowd.errors import DataError, PolicyError, TaxonomyError
 
 WORDS = {"quasi_identifiers": ["weight", "sex"], "k": 4}
 RULES = {"taxonomies": {"weight": {"widths": [2.5, 5, 10]}}}
@@ -141,9 +141,88 @@ def test_where_commas_are_not_expected_a_note_says_what_to_declare(values):
     assert incrowd.anonymize(plain, **words).notes == ()
 
 
-def test_what_is_no_quasi_identifier_counts_as_text_and_a_note_says_so(folder):
-    words = {"quasi_identifiers": ["sex"], "k": 4, "method": "tdr"}
-    for more in ({"target": "weight"}, {"sensitive": ["weight"], "l": 2}):
-        notes = incrowd.anonymize(folder / "comma.csv", **words, **more).notes
-        assert any("column 'weight' counts as text, each value for itself" in note for note in notes)
-        assert not any("counts as text" in n for n in incrowd.anonymize(folder / "point.csv", **words, **more).notes)
+COUNTED = [
+    {"target": "price"},
+    {"sensitive": {"price": {"t": 0.25}}},
+    {"sensitive": {"price": {"l": 3, "bins": [20, 50.5]}}},
+    {"sensitive": {"price": {"entropy_l": 2.5}}, "target": "price"},
+]
+
+
+@pytest.mark.parametrize("engine", LOCAL)
+@pytest.mark.parametrize("method", ["tdr", "mondrian", "cover"])
+@pytest.mark.parametrize("words", COUNTED)
+def test_targets_and_sensitive_columns_are_those_of_the_same_numbers_with_a_point(folder, engine, method, words):
+    words = {**WORDS, **words, "method": method, "engine": engine}
+    expected = incrowd.anonymize(folder / "point.csv", **words)
+    release = incrowd.anonymize(folder / "comma.csv", **words)
+    assert release.notes == expected.notes
+    assert release.policy.types == {"price": "comma"}
+    assert cells(release.data, comma=False) == cells(expected.data, comma=True)
+    assert release.measures.to_json() == expected.measures.to_json()
+    reached, wanted = (
+        [model["worst"] for model in each.certificate.verification["quasi_identifiers"][0]["models"]]
+        for each in (release, expected)
+    )
+    assert reached == pytest.approx(wanted)
+
+
+def test_whoever_verifies_counts_the_same_numbers(folder, tmp_path):
+    words = {"sensitive": {"price": {"t": 0.25}}}
+    release = incrowd.anonymize(folder / "comma.csv", **WORDS, **words, method="mondrian")
+    reached = release.certificate.verification["quasi_identifiers"][0]["models"][1]["worst"]
+    for name in ("out.csv", "out.parquet"):  # a Parquet file does not show by itself what its commas are
+        release.write(tmp_path / name, overwrite=True)
+        checked = incrowd.check_certificate(tmp_path / "out.certificate.json", tmp_path / name)
+        assert checked.holds
+        assert checked.verification.findings[0].models[1].worst == reached
+    verified = incrowd.verify(tmp_path / "out.csv", **WORDS, **words)
+    assert verified.findings[0].models[1].worst == reached
+    counted = incrowd.verify(tmp_path / "out.csv", quasi_identifiers=["weight", "sex"], sensitive=["price"])
+    assert any(model.worst == reached and model.name == "t-closeness" for model in counted.findings[0].models)
+    report = tmp_path / "report.json"
+    release.report(report)
+    policy = tmp_path / "policy.toml"
+    policy.write_text(json.loads(report.read_text())["done"]["policy"])
+    made = run("anonymize", folder / "comma.csv", "-o", tmp_path / "again.csv", "--policy", policy)
+    assert made.exit_code == 0, made.stderr
+
+
+def test_a_harmless_value_and_a_group_are_written_as_in_the_table(tmp_path):
+    (tmp_path / "bills.csv").write_text("sex;cost\n" + "f;0,00\nf;0,00\nm;1.250,50\nm;990,25\nm;3,10\n" * 4)
+    words = {"quasi_identifiers": ["sex"], "k": 2, "method": "tdr"}
+    harmless = incrowd.anonymize(
+        tmp_path / "bills.csv", **words, sensitive={"cost": {"l": 2, "harmless": ["0,00"]}}
+    ).data.column("sex")
+    assert set(harmless.to_pylist()) == {"f", "m"}
+    grouped = incrowd.anonymize(
+        tmp_path / "bills.csv",
+        **words,
+        sensitive={"cost": {"l": 2, "groups": {"high": ["1.250,50", "990,25", "3,10"]}}},
+    ).data.column("sex")
+    assert set(grouped.to_pylist()) == {"*"}
+
+
+def test_what_could_be_thousands_counts_as_text_unless_it_is_declared(tmp_path):
+    (tmp_path / "bills.csv").write_text("sex;cost\n" + "f;950\nf;1,234\nm;2,500\nm;700\n" * 5)
+    words = {"quasi_identifiers": ["sex"], "k": 2, "method": "tdr"}
+    for more in ({"target": "cost"}, {"sensitive": ["cost"], "t": 0.5}):
+        said = "column 'cost' counts as text, each value for itself; if its commas are decimal commas, declare"
+        assert any(said in note for note in incrowd.anonymize(tmp_path / "bills.csv", **words, **more).notes)
+        for kind in ("comma", "text"):
+            release = incrowd.anonymize(tmp_path / "bills.csv", **words, **more, types={"cost": kind})
+            assert not any(said in note for note in release.notes)
+    with pytest.raises(PolicyError, match="its type is comma or text"):
+        incrowd.anonymize(tmp_path / "bills.csv", **words, target="cost", types={"cost": "number"})
+
+
+def test_a_target_of_numbers_is_predicted_as_ranges(folder):
+    words = {"quasi_identifiers": ["weight", "sex"], "k": 4, "target": "price", "method": "tdr", "split": 0.5}
+    found = [incrowd.evaluate(folder / f"{mark}.csv", **words).to_json() for mark in ("comma", "point")]
+    assert found[0]["errors"] == found[1]["errors"]
+
+
+def test_settings_are_compared_by_the_same_numbers(folder):
+    words = {"quasi_identifiers": ["weight", "sex"], "sensitive": ["price"], "t": 0.25, "methods": ["tdr"], "ks": [4]}
+    found = [incrowd.compare(folder / f"{mark}.csv", **words).runs[0] for mark in ("comma", "point")]
+    assert found[0].value("ncp") == found[1].value("ncp") < 1

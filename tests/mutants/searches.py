@@ -296,8 +296,8 @@ SEARCHES = (
     ),
     of(
         "table/target_bins.py",
-        'is None else v for value in values], "right")',
-        'is None else v for value in values], "left")',
+        'is None else number for number in numbers], "right")',
+        'is None else number for number in numbers], "left")',
         "unit/table/test_target_bins.py",
     ),
     # groups of siblings, and values suppressed by themselves

@@ -11,6 +11,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from incrowd.decimal_commas import with_comma_types
 from incrowd.engines.registry import engine_for
 from incrowd.errors import many
 from incrowd.formats.sources import Source
@@ -88,6 +89,7 @@ def plan_of(source: Source, policy: Policy, files: ReleaseFiles, run: Run) -> Pl
     """
     policy.check_columns(source.columns, source.name)
     policy, _ = policy.without_redundant()
+    policy = with_comma_types(policy, source)
     method = method_of(policy.method, policy.options, len(policy.quasi_identifiers))
     run.stage("reading")
     table = engine_for(policy, source).compress(source, policy, run)

@@ -6,12 +6,13 @@ import json
 import pickle
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 from incrowd.comparison.runs import DONE, FAILED, TIME_LIMIT
 from incrowd.comparison.worker import Job, TrialJob
+from incrowd.decimal_commas import with_comma_types
 from incrowd.engines.registry import engine_for
 from incrowd.evaluation.trial import CLASSIFIERS, Trial
 from incrowd.formats.sources import Source
@@ -53,12 +54,16 @@ class Jobs:
     design: TrialDesign | None
     run: Run
     _tables: dict[tuple[str, ...], bytes] = field(default_factory=dict)
+    _types: Mapping[str, str] | None = None  # what the table tells of its columns, the same for every job
     _rows: bytes | None = None
     _trial: bytes | None = None
 
     def of(self, policy: Policy) -> bytes:
         """What a process needs to know for that policy."""
         policy, _ = policy.without_redundant()
+        if self._types is None:
+            self._types = with_comma_types(policy, self.source).types
+        policy = replace(policy, types=self._types)
         if policy.attributes not in self._tables:
             self.run.stage("reading")
             engine = engine_for(policy, self.source)

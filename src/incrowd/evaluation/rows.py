@@ -67,12 +67,12 @@ def join(tables: Sequence[pa.Table]) -> pa.Table:
     return joined.append_column(ROW, pa.array(np.arange(len(joined))))
 
 
-def classes_of(table: pa.Table, target: str) -> Rows:
-    """The class of each row, as a number; a target of many numbers counts as a few ranges."""
+def classes_of(table: pa.Table, target: str, *, comma: bool = False) -> Rows:
+    """The class of each row, as a number; a target of many numbers, perhaps with a comma, counts as a few ranges."""
     column = encoded(as_array(table.column(target)), target)
     used, classes = np.unique(column.indices.to_numpy(), return_inverse=True)
     texts = text_of(column.dictionary.take(pa.array(used))).to_pylist()
-    bins = bins_of(texts, np.bincount(classes))
+    bins = bins_of(texts, np.bincount(classes), comma=comma)
     return places_in(texts, bins)[classes] if bins else classes
 
 

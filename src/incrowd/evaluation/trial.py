@@ -160,13 +160,14 @@ class Trial:
         makers = classifiers_of(classifiers, policy.seed)
         tables = [read_rows(source, policy), *([] if test is None else [read_rows(test, policy, like=source)])]
         table = join(tables)
-        truth = classes_of(table, policy.target)
+        types = comma_types(table, source.columns, source.missing_values) if may_have_commas(source) else {}
+        kind = {**types, **policy.types}.get(str(policy.target))
+        truth = classes_of(table, policy.target, comma=kind == "comma")
         if test is None:
             parts, design = drawn_parts(truth, split, folds, policy.seed)
         else:
             parts, design = given_parts(*map(len, tables))
         columns = _columns(features, source, policy)
-        types = comma_types(table, source.columns, source.missing_values) if may_have_commas(source) else {}
         return cls(table, truth, parts, design, makers, columns, source.missing_values, types)
 
     def evaluate(
@@ -231,7 +232,8 @@ class Trial:
     def _read_alike(self, policy: Policy) -> Policy:
         """The policy, with all that is missing in this kind of table, and the types that this tells."""
         missing_values = tuple(dict.fromkeys((*policy.missing_values, *self.missing_values)))
-        told = {name: kind for name, kind in self.types.items() if name in policy.attributes}
+        read = (*policy.attributes, *policy.sensitive, policy.target)
+        told = {name: kind for name, kind in self.types.items() if name in read and name not in policy.taxonomies}
         return replace(policy, missing_values=missing_values, types={**told, **policy.types})
 
     def _original(self, policy: Policy, names: tuple[str, ...], run: Run, what: str) -> dict[str, list[Mistakes]]:

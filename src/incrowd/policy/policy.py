@@ -13,6 +13,7 @@ from incrowd.policy.schema import WORDS as SCHEMA
 from incrowd.policy.schema import check_word
 from incrowd.privacy.k_anonymity import KAnonymity
 from incrowd.privacy.model import PrivacyModel, Requirement
+from incrowd.table.numbers import with_point
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -130,10 +131,17 @@ class Policy:
                 raise PolicyError(f"column '{column}' has a taxonomy, so its range would have no effect; leave one out")
         self._check_roles()
         self._check_protection()
-        for word in ("taxonomies", "types", "ranges"):
+        target = () if self.target is None else (self.target,)
+        others = {"taxonomies": self.sensitive, "types": (*self.sensitive, *target), "ranges": ()}
+        for word, names in others.items():
             for column in getattr(self, word):
-                if column not in (*self.attributes, *(self.sensitive if word == "taxonomies" else ())):
+                if column not in (*self.attributes, *names):
                     raise UnknownNameError("quasi-identifier column", column, self.attributes, f"the policy ({word})")
+        for column in others["types"]:
+            if (kind := self.types.get(column, "text")) not in ("comma", "text"):
+                raise PolicyError(
+                    f"column '{column}' stays as it is, so its type is comma or text, or is left out. Got '{kind}'."
+                )
 
     def _check_roles(self) -> None:
         role_of: dict[str, str] = {}
@@ -188,6 +196,8 @@ class Policy:
         found: list[PrivacyModel] = []
         for protection in self.protections:
             tree = self.taxonomies.get(protection.column)
+            if self._has_commas(protection.column):
+                protection = replace(protection, harmless=tuple(map(with_point, protection.harmless)))
             found += protection.models(tree if isinstance(tree, Taxonomy) else None)
         return tuple(found)
 
@@ -209,11 +219,16 @@ class Policy:
         return tuple(dict.fromkeys((*self.identifiers, *((self.unit,) if self.unit else ()))))
 
     def counted_as(self, column: str, value: str | None) -> str | None:
-        """The value that a value of a sensitive column counts as: its group, its bin, or itself."""
+        """The value that a value of a sensitive column counts as: its group, its bin, its number, or itself."""
+        number = with_point(value) if value is not None and self._has_commas(column) else value
         for protection in self.protections:
             if protection.column == column:
-                return protection.counted_as(value)
-        return value
+                return protection.counted_as(value, number)
+        return number
+
+    def _has_commas(self, column: str) -> bool:
+        """Whether the values of a sensitive column are numbers with a decimal comma; a taxonomy has them as written."""
+        return self.types.get(column) == "comma" and column not in self.taxonomies
 
     @property
     def protected(self) -> tuple[str, ...]:

@@ -121,14 +121,20 @@ class Protection:
             made.append(DeltaDisclosure(column, self.delta_disclosure))
         return tuple(made)
 
-    def counted_as(self, value: str | None) -> str | None:
-        """The value that a value counts as: its group, its bin, or itself."""
-        if self.bins and value is not None and (number := number_of(value)) is not None:
+    def counted_as(self, value: str | None, text: str | None = None) -> str | None:
+        """The value that a value counts as: its group, its bin, or itself.
+
+        Args:
+            value: The value as it is written.
+            text: The same as a number with a point, where it is one with a decimal comma.
+        """
+        text = value if text is None else text
+        if self.bins and text is not None and (number := number_of(text)) is not None:
             place = bisect_right(self.bins, number)
             low = f"{self.bins[place - 1]:g}" if place else ""
             high = f"{self.bins[place]:g}" if place < len(self.bins) else ""
             return f"[{low}-{high})" if low and high else f">={low}" if low else f"<{high}"
-        return self._group_of.get(value, value) if value is not None else None
+        return self._group_of.get(value, text) if value is not None else None
 
     @cached_property
     def _group_of(self) -> dict[str, str]:

@@ -12,3 +12,9 @@ def number_of(text: str) -> float | None:
     except ValueError:
         return None
     return number if isfinite(number) else None
+
+
+def with_point(text: str) -> str:
+    """A number with a decimal comma as one with a point; any other text as it is."""
+    pointed = text.replace(".", "").replace(",", ".")
+    return pointed if "," in text and number_of(pointed) is not None else text

@@ -203,6 +203,11 @@ def _numbers_of(values: pa.Array, column: str) -> Numbers:
     return numbers
 
 
+def may_be_comma(values: pa.Array) -> bool:
+    """Whether all of some values could be numbers with a decimal comma, or without a fraction."""
+    return _is_text(values.type) and _matching(values, _COMMA) == len(values) and not _matching(values, _LEADING_ZERO)
+
+
 def has_commas(values: pa.Array, declared: str | None, expected: bool, *, surely: bool = True) -> bool:
     """Whether text is numbers with a decimal comma.
 
@@ -220,7 +225,7 @@ def has_commas(values: pa.Array, declared: str | None, expected: bool, *, surely
     if not expected or declared not in (None, "number") or not _is_text(values.type):
         return False
     commas = _matching(values, ",")
-    if not commas or _matching(values, _COMMA) < len(values) or _matching(values, _LEADING_ZERO):
+    if not commas or not may_be_comma(values):
         return False
     return not surely or commas == len(values) or _matching(values, _THOUSANDS) < commas
 

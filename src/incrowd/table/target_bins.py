@@ -9,22 +9,23 @@ from math import inf
 import numpy as np
 
 from incrowd.table.grouping import Codes, Counts, Floats
-from incrowd.table.numbers import number_of
+from incrowd.table.numbers import number_of, with_point
 from incrowd.taxonomies.labels import interval_label, number_label, parse_interval
 
 MOST_LABELS = 20  # a target of more numbers is binned
 BINS = 5
 
 
-def bins_of(values: Sequence[str | None], counts: Counts) -> tuple[str, ...]:
+def bins_of(values: Sequence[str | None], counts: Counts, *, comma: bool = False) -> tuple[str, ...]:
     """The ranges that the values of a target count as; none where they count as they are.
 
     Args:
         values: The distinct values.
         counts: Records with each.
+        comma: Whether they are numbers with a decimal comma.
     """
     present = [value for value in values if value is not None]
-    numbers = [number_of(value) for value in present]
+    numbers = [number_of(with_point(value) if comma else value) for value in present]
     if len(present) <= MOST_LABELS or any(number is None for number in numbers):
         return ()
     order = np.argsort(np.array(numbers, np.float64), kind="stable")
@@ -39,10 +40,11 @@ def bins_of(values: Sequence[str | None], counts: Counts) -> tuple[str, ...]:
 def places_in(values: Sequence[str | None], bins: Sequence[str | None]) -> Codes:
     """The bin of each value, the last place for a missing one; -1 for one that is in none."""
     bounds = lower_bounds(bins)
-    places = np.searchsorted(bounds, [inf if (v := number_of(value or "")) is None else v for value in values], "right")
+    numbers = [None if value is None else number_of(with_point(value)) for value in values]
+    places = np.searchsorted(bounds, [inf if number is None else number for number in numbers], "right")
     found = [
-        len(bins) - 1 if value is None else int(place) - 1 if number_of(value) is not None else -1
-        for value, place in zip(values, places, strict=True)
+        len(bins) - 1 if value is None else int(place) - 1 if number is not None else -1
+        for value, number, place in zip(values, numbers, places, strict=True)
     ]
     return np.array(found, np.int64)
 

@@ -159,7 +159,7 @@ class Numbered:
             return Meaning(tuple(attributes), code_of)
         numbers, counts = used[len(attributes)]
         values, code_of_number = _values(self._others[0], numbers)
-        labels, label_of = _binned(values, code_of_number[numbers], counts)
+        labels, label_of = _binned(self._policy, values, code_of_number[numbers], counts)
         found = np.zeros(int(numbers.max(initial=-1)) + 2, np.int64)
         found[numbers] = label_of
         return Meaning(tuple(attributes), code_of, labels, found)
@@ -276,7 +276,7 @@ def _table(
     for column in others:
         values, code_of = _values(column)
         found[column.name] = values, _mapped(code_of, len(values), codes.pop(0))
-    target = _binned(*found[policy.target], counts) if policy.target else None
+    target = _binned(policy, *found[policy.target], counts) if policy.target else None
     protected = {name: _counted_as(policy, name, *found[name]) for name in policy.protected}
     return CompressedTable.build(attributes, final, counts, target, protected)
 
@@ -293,10 +293,13 @@ def _mapped(code_of: Codes, size: int, parts: list[Codes]) -> Codes:
     return every
 
 
-def _binned(values: tuple[str | None, ...], codes: Any, counts: Counts | None) -> tuple[tuple[str | None, ...], Any]:
+def _binned(
+    policy: Policy, values: tuple[str | None, ...], codes: Any, counts: Counts | None
+) -> tuple[tuple[str | None, ...], Any]:
     """The labels of a target: its values, or where these are many numbers, a few ranges."""
     many = len(values) > MOST_LABELS
-    bins = bins_of(values, np.bincount(codes, counts, len(values)).astype(np.int64)) if many else ()
+    records = np.bincount(codes, counts, len(values)).astype(np.int64) if many else None
+    bins = () if records is None else bins_of(values, records, comma=policy.types.get(str(policy.target)) == "comma")
     if not bins:
         return values, codes
     labels = (*bins, *[None] * (None in values))
