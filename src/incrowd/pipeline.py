@@ -275,8 +275,9 @@ def missing_notes(table: CompressedTable | DistantTable, policy: Policy) -> list
                     "blanks (--strip, in Python strip=True), or name it as well"
                 )
     if not notes and named and all(attribute.missing is None for attribute in table.attributes):
-        told = ", ".join(f"'{text}'" for text in named)
-        notes.append(f"no quasi-identifier has the missing value {told}; check how it is written in the table")
+        told, it = ", ".join(f"'{text}'" for text in named), "it is" if len(named) == 1 else "they are"
+        value = "missing value" if len(named) == 1 else "missing values"
+        notes.append(f"no quasi-identifier has the {value} {told}; check how {it} written in the table")
     return notes
 
 

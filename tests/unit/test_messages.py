@@ -75,6 +75,8 @@ class TestMissingValues:
     def test_one_that_is_nowhere_is_told(self, file):
         (note,) = self.notes(file, "age", missing_values=["NA"])
         assert note == "no quasi-identifier has the missing value 'NA'; check how it is written in the table"
+        (note,) = self.notes(file, "age", missing_values=["NA", "-"])
+        assert note == "no quasi-identifier has the missing values 'NA', '-'; check how they are written in the table"
 
     def test_one_that_is_found_is_not(self, file):
         assert self.notes(file, " job", missing_values=[" ?"]) == ()

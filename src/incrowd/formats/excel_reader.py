@@ -75,7 +75,8 @@ class ExcelSource(HeldFile):
         blank = [str(place) for place, column in enumerate(found, 1) if column.column_name_from != "looked_up"]
         if blank:
             raise DataError(
-                f"{self.name} has columns without a name, at position {shorten(blank)}; give each column a name"
+                f"{self.name} has columns without a name, at position {shorten(blank)}; the first row that is not "
+                "empty names the columns: give each a name there, and delete what stands above, such as a title"
             )
         names = {column.name for column in found}
         if any((match := _NUMBERED.fullmatch(name)) and match[1] in names for name in names):

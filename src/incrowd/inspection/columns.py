@@ -186,6 +186,7 @@ def _see(column: CountedColumn, tokens: Sequence[str]) -> _Seen:
         low,
         high,
         column.records - int(counts.sum()),
+        by_people=column.people is not None,
     )
     return _Seen(values, counts, people, scale, numbers, weights, declared, facts, findings_of(facts))
 

@@ -64,6 +64,7 @@ class Facts:
         low: The lowest number, of numbers.
         high: The highest number, of numbers.
         missing: Records that have no value.
+        by_people: Whether whose record it is is known.
     """
 
     name: str
@@ -76,6 +77,7 @@ class Facts:
     low: float = 0
     high: float = 0
     missing: int = 0
+    by_people: bool = False
 
     @property
     def is_constant(self) -> bool:
@@ -115,8 +117,8 @@ def warning_of(name: str, findings: Sequence[Finding]) -> str | None:
 def _of_counts(facts: Facts, first: Finding | None) -> Iterator[Finding]:
     if facts.is_near_unique:
         records = "records with a value" if facts.missing else "records"
-        alone = f"{_percent(facts.once, facts.present)} of the {records} are alone with their value"
-        yield Finding("near-unique", alone)
+        alone = "have a value that no other person has" if facts.by_people else "are alone with their value"
+        yield Finding("near-unique", f"{_percent(facts.once, facts.present)} of the {records} {alone}")
     if first is not None and first.kind == "id" and facts.distinct < facts.present:
         yield Finding(
             "repeats",

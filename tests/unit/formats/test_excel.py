@@ -180,6 +180,10 @@ class TestBadFiles:
             ({}, "has no columns"),
             ({(0, 0): "a"}, "has no rows"),
             ({(0, 0): "a", (0, 2): "b", (1, 1): 1}, "columns without a name, at position 2"),
+            (
+                {(0, 0): "People of 2024", (2, 0): "a", (2, 1): "b"},
+                "position 2; the first row .* delete what stands above",
+            ),
             ({(0, 0): "a", (0, 1): "a", (1, 1): 1}, "several columns of the same name: 'a'"),
         ],
     )

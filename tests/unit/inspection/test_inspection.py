@@ -200,6 +200,7 @@ class TestCombinations:
         assert plain.column("trade").once == 0
         assert (found.column("trade").once, found.column("trade").alone) == (19, 95 / 240)
         assert (found.column("house").role.name, found.column("house").hierarchy.words) == ("identifier", None)
+        assert "39 % of the records have a value that no other person has" in found.column("trade").warning
         assert found.together == Combination(("sex", "trade"), 95, 240)
         policy = tomllib.loads(found.policy_toml())
         assert (policy["unit"], policy["identifiers"]) == ("house", ["house"])
