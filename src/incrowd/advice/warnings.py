@@ -16,7 +16,7 @@ def warnings_of(release: Release) -> tuple[str, ...]:
     """One line for each risk."""
     policy, rows = release.policy, getattr(release.source, "glimpse", lambda: release.source)()
     passed = [*release.untouched, *policy.sensitive, *policy.insensitive]
-    found = column_warnings(rows, passed, Run())
+    found = column_warnings(rows, passed, Run(), policy.unit)
     names = [attribute.name for attribute in release.table.attributes]
     changed = [name for name, part in zip(names, release.measures.attributes, strict=True) if part.ncp > 0]
     found += telling_warnings(rows, passed, changed, Run())

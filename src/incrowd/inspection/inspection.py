@@ -253,17 +253,21 @@ def _described(
     return columns
 
 
-def column_warnings(source: Source, columns: Sequence[str], run: Run) -> list[str]:
+def column_warnings(source: Source, columns: Sequence[str], run: Run, unit: str | None = None) -> list[str]:
     """What a steward should know of some columns before they are released untouched; reads these columns once.
 
     Args:
         source: The rows.
         columns: The columns to look at.
         run: Told of rows, and asked whether to go on.
+        unit: The column that says whose record it is: then people are counted, where their numbers can be kept.
     """
     if not columns:
         return []
-    _, counted = count_values(source, run, columns)
+    _, counted = count_values(source, run, columns if unit is None else [*columns, unit])
+    if unit is not None:
+        *counted, owners = counted
+        counted = [column.by_people(owners) for column in counted]
     tokens = (*missing_tokens(counted, source.missing_values), *source.missing_values)
     warnings = [warning_of(column.name, findings_in(column, tokens)) for column in counted]
     return [warning for warning in warnings if warning is not None]

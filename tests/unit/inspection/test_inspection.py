@@ -418,8 +418,12 @@ class TestShown:
 
 
 def test_warnings_of_columns_that_would_pass_through_untouched(messy, found):
-    warned = column_warnings(open_source(messy), ["sex", "Full Name", "cost"], Run())
-    assert warned == [text for text in found.warnings if "Full Name" in text or "cost" in text]
+    warned = column_warnings(open_source(messy), ["sex", "Full Name", "zip", "cost"], Run(), "MRN")
+    assert warned == [text for text in found.warnings if any(name in text for name in ("Full Name", "zip", "cost"))]
+    assert column_warnings(open_source(messy), ["sex", "zip"], Run()) == []  # a zip code for each person, in many rows
+    words = {"quasi_identifiers": ["sex"], "k": 2, "insensitive": ["zip"], "method": "tdr"}
+    warnings = [incrowd.anonymize(messy, **words, **more).warnings for more in ({"unit": "MRN"}, {})]
+    assert ["no other person has" in " ".join(each) for each in warnings] == [True, False]
     assert column_warnings(open_source(messy), [], Run()) == []
 
 
