@@ -198,6 +198,7 @@ def _shape() -> Fields:
         "protections": TableOf(TableOf(Anything())),
         "unit": Text(blank=False),
         "types": SCHEMA["types"],
+        "missing_values": ListOf(Text()),
     }
     known.pop("quasi_identifiers")
     policy = Fields({"quasi_identifiers": ListOf(Fields(_QUASI_IDENTIFIER), 1)}, {**known, **special})

@@ -79,7 +79,8 @@ def verify(
         **protecting: Promises about the sensitive columns, such as `l` and `t`; the words of `Protection`. Also
             `population_table` with `k_map` and `delta_presence` as in `anonymize`, and `recoding`, the recoding of a
             global method or its file, which says what people of the population would be released as; without it their
-            values must be written as in the table.
+            values must be written as in the table. `missing_values` and `types` as in `anonymize`, for sensitive
+            columns.
 
     Returns:
         What was counted. `holds` says whether it is enough, `require()` raises NotAnonymousError if it is not.
@@ -108,6 +109,9 @@ def verify(
         return verification_of(source, {**words, "taxonomies": taxonomies, **protecting}, Run(watch))
 
 
+_READ = ("missing_values", "types")  # how the values of sensitive columns are meant
+
+
 def verification_of(source: Source, words: Mapping[str, Any], run: Run) -> Verification:
     """What a witness finds of what was asked for, or where nothing was asked for, of everything it can count.
 
@@ -119,7 +123,7 @@ def verification_of(source: Source, words: Mapping[str, Any], run: Run) -> Verif
     words = dict(words)
     recoding = words.pop("recoding", None)
     for word in words:
-        if word not in (*WORDS, *PRESENCE, "quasi_identifiers", "k", "unit", "sensitive", "taxonomies"):
+        if word not in (*WORDS, *PRESENCE, *_READ, "quasi_identifiers", "k", "unit", "sensitive", "taxonomies"):
             raise UnknownNameError("parameter", word, (*WORDS, *PRESENCE), "verify")
     asked = words.get("k") is not None or any(words.get(word) is not None for word in (*WORDS, *PRESENCE))
     own = quasi_identifiers_of(words["quasi_identifiers"], words.get("k") or 1)

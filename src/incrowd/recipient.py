@@ -166,7 +166,7 @@ def _countable(words: Mapping[str, Any], taxonomies: Any, population_table: Any)
     used = {column: tree for column, tree in (taxonomies or {}).items() if "t" in protections.get(column, ())}
     asked = {"quasi_identifiers": words["quasi_identifiers"], "sensitive": protections, "taxonomies": used}
     types = {column: kind for column, kind in words.get("types", {}).items() if column in protections}
-    return {**asked, "types": types, **against}, untold
+    return {**asked, "types": types, "missing_values": words.get("missing_values", ()), **against}, untold
 
 
 def _recounted(source: Source, words: dict[str, Any], recoding: Any, run: Run) -> Verification:

@@ -126,3 +126,34 @@ def test_records_are_left_out_only_where_that_is_exact(method, promise):
         patch.setitem(OPTIONS, method, options[method])
         with pytest.raises(PolicyError, match="cannot be left out"):
             released(rows, method, words)
+
+
+@EVERY
+def test_several_words_for_missing_are_one_value(method, tmp_path):
+    """Women have flu or nothing that is known, in four words: that is two values, however it is written."""
+    unknown, known = ["NA", "-", "k.A.", ""], ["flu", "cold", "lung", "skin"]
+    rows = [("f", ill) for ill in [*unknown * 2, *["flu"] * 4]] + [("m", ill) for ill in known * 3]
+    table = pa.table({"sex": [sex for sex, _ in rows], "ill": [ill for _, ill in rows]})
+    asked = {"quasi_identifiers": ["sex"], "k": 2, "sensitive": {"ill": {"l": 3}}}
+    words = {**asked, **OPTIONS.get(method, {}), "method": method}
+    release = incrowd.anonymize(table, **words, missing_values=["NA", "-", "k.A."])
+    crowds = defaultdict(set)
+    for row in release.data.to_pylist():
+        crowds[row["sex"]].add(None if row["ill"] in unknown else row["ill"])
+    assert min(map(len, crowds.values())) >= 3
+    assert incrowd.check_certificate(release.certificate, release.data).holds
+    release.write(tmp_path / "out.csv")
+    assert incrowd.check_certificate(tmp_path / "out.certificate.json", tmp_path / "out.csv").holds
+    assert not incrowd.verify(table, **asked, missing_values=["NA", "-", "k.A."]).holds
+    assert incrowd.verify(table, **asked).holds  # who does not know these words takes them for illnesses
+
+
+def test_numbers_stay_numbers_beside_a_word_for_missing():
+    """Two crowds that differ by small steps are close, though some of their numbers are missing."""
+    table = pa.table({"sex": ["f", "m"] * 40, "cost": [*map(str, range(100, 176)), *["NA"] * 4]})
+    words = {"quasi_identifiers": ["sex"], "k": 2, "sensitive": {"cost": {"t": 0.1}}, "method": "tdr"}
+    apart = [
+        set(incrowd.anonymize(table, **words, **more).data.column("sex").to_pylist())
+        for more in ({}, {"missing_values": ["NA"]})
+    ]
+    assert apart == [{"*"}, {"f", "m"}]

@@ -34,6 +34,7 @@ from incrowd.cli.options import (
     Input,
     Json,
     K,
+    MissingValues,
     Output,
     Overwrite,
     PolicyFile,
@@ -180,6 +181,7 @@ def verify(
     qi: Qi = None,
     k: K = None,
     policy: PolicyFile = None,
+    missing_values: MissingValues = None,
     certificate: Annotated[
         Path | None, told_path("The .certificate.json of the release: check its claims.", section=FILES)
     ] = None,
@@ -204,7 +206,7 @@ def verify(
         from incrowd.existing import verification_of
         from incrowd.formats.registry import open_as_release
 
-        words, dialect = to_verify(qi, k, policy, protection)
+        words, dialect = to_verify(qi, k, policy, protection, missing_values)
         with running() as run:
             source = open_as_release(table, dialect, **csv.dialect())
             if protection.unit is None and words.get("unit") not in (None, *source.columns):

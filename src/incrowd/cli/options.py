@@ -38,6 +38,9 @@ def complete_method(incomplete: str) -> list[str]:
 
 Qi = Annotated[list[str] | None, told(_QI, "--qi", "--quasi-identifiers", noun="COLUMNS")]
 K = Annotated[int | None, told("Size of the smallest crowd allowed.", "--k", noun="N")]
+MissingValues = Annotated[
+    list[str] | None, told("Text that means missing, such as '?'.", "--missing-value", section=VALUES)
+]
 PolicyFile = Annotated[
     Path | None, told_path("A policy file such as release.toml; options take precedence.", "--policy")
 ]
@@ -165,9 +168,7 @@ class PolicyOptions(ProtectionOptions, EngineOptions, CsvOptions):
         str | None,
         told("Missing values are a category (default), drop rows, or an error.", section=VALUES, noun="WORD"),
     ] = None
-    missing_values: Annotated[
-        list[str] | None, told("Text that means missing, such as '?'.", "--missing-value", section=VALUES)
-    ] = None
+    missing_values: MissingValues = None
     method: Annotated[str | None, told(_METHOD, section=SEARCH, noun="NAME", autocompletion=complete_method)] = None
     seed: Annotated[int | None, told("Seed of the random numbers.", section=SEARCH, noun="N")] = None
     time_limit: Annotated[float | None, told(_TIME_LIMIT, section=SEARCH, noun="SECONDS")] = None
@@ -267,13 +268,17 @@ def _columns(quasi_identifiers: Any) -> set[str]:
 
 
 def to_verify(
-    qi: list[str] | None, k: int | None, policy: Path | None, protection: ProtectionOptions
+    qi: list[str] | None,
+    k: int | None,
+    policy: Path | None,
+    protection: ProtectionOptions,
+    missing_values: list[str] | None,
 ) -> tuple[dict[str, Any], dict[str, Any]]:
     """What must hold, as words of a policy, from options or from a policy file; and how that reads CSV files."""
     from incrowd.policy.protection import WORDS
     from incrowd.policy.typed import given_words
 
-    words = given_words(quasi_identifiers=qi, k=k, **protection.__dict__)
+    words = given_words(quasi_identifiers=qi, k=k, missing_values=missing_values, **protection.__dict__)
     if policy is None:
         if qi is None:
             raise PolicyError("nothing to verify; give --qi with the columns of a quasi-identifier, or a --policy file")
@@ -281,12 +286,12 @@ def to_verify(
     from incrowd.policy.toml import read_policy
 
     base, dialect = read_policy(policy)
-    asking = ("quasi_identifiers", "k", "unit", "sensitive", "taxonomies", *WORDS)
+    asking = ("quasi_identifiers", "k", "unit", "sensitive", "taxonomies", "missing_values", "types", *WORDS)
     found = {**{word: value for word, value in base.items() if word in asking}, **words}
     sensitive = found.get("sensitive", ())
-    taxonomies = found.get("taxonomies")
-    if isinstance(taxonomies, Mapping):
-        found["taxonomies"] = {column: tree for column, tree in taxonomies.items() if column in sensitive}
+    for word in ("taxonomies", "types"):
+        if isinstance(by_column := found.get(word), Mapping):
+            found[word] = {column: value for column, value in by_column.items() if column in sensitive}
     return found, dialect
 
 

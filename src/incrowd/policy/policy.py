@@ -219,8 +219,13 @@ class Policy:
         return tuple(dict.fromkeys((*self.identifiers, *((self.unit,) if self.unit else ()))))
 
     def counted_as(self, column: str, value: str | None) -> str | None:
-        """The value that a value of a sensitive column counts as: its group, its bin, its number, or itself."""
-        number = with_point(value) if value is not None and self._has_commas(column) else value
+        """The value that a value of a sensitive column counts as: its group, its bin, its number, or itself.
+
+        None, of which all count as one, if it is missing; what says so may have several words.
+        """
+        if not value or value in self.missing_values:
+            return None
+        number = with_point(value) if self._has_commas(column) else value
         for protection in self.protections:
             if protection.column == column:
                 return protection.counted_as(value, number)
