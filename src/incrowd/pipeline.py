@@ -274,7 +274,8 @@ def missing_notes(table: CompressedTable | DistantTable, policy: Policy) -> list
                     f"column '{attribute.name}' has '{text}', which is not the missing value '{text.strip()}'; strip "
                     "blanks (--strip, in Python strip=True), or name it as well"
                 )
-    if not notes and named and all(attribute.missing is None for attribute in table.attributes):
+    found = any(None in histogram.values for histogram in table.protected.values())
+    if not notes and named and not found and all(attribute.missing is None for attribute in table.attributes):
         told, it = ", ".join(f"'{text}'" for text in named), "it is" if len(named) == 1 else "they are"
         value = "missing value" if len(named) == 1 else "missing values"
         notes.append(f"no quasi-identifier has the {value} {told}; check how {it} written in the table")

@@ -78,6 +78,11 @@ class TestMissingValues:
         (note,) = self.notes(file, "age", missing_values=["NA", "-"])
         assert note == "no quasi-identifier has the missing values 'NA', '-'; check how they are written in the table"
 
+    def test_one_of_a_sensitive_column_is_found(self):
+        table = pa.table({"age": ["1", "2"] * 9, "ill": ["flu", "cold", "NA"] * 6})
+        words = {"quasi_identifiers": ["age"], "k": 3, "sensitive": ["ill"], "l": 2, "method": "tdr"}
+        assert incrowd.anonymize(table, **words, missing_values=["NA"]).notes == ()
+
     def test_one_that_is_found_is_not(self, file):
         assert self.notes(file, " job", missing_values=[" ?"]) == ()
 

@@ -46,7 +46,7 @@ _EVERY_SECOND = (
 )
 SEVERAL_RECORDS = f"Risks and the sizes of crowds count records, and people may have several: {_EVERY_SECOND}"
 SEVERAL_PEOPLE = (
-    "Risks and the sizes of crowds count people, each once in a crowd, and the columns of a report count records: "
+    "Risks and the sizes of crowds count people, each once in a crowd, however many records of it are theirs: "
     f"{_EVERY_SECOND}"
 )
 
