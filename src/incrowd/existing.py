@@ -28,6 +28,7 @@ from incrowd.privacy.l_diversity import DistinctLDiversity, EntropyLDiversity, R
 from incrowd.privacy.likeness import AlphaAnonymity, BetaLikeness, DeltaDisclosure
 from incrowd.privacy.model import PrivacyModel, Requirement
 from incrowd.privacy.t_closeness import TCloseness
+from incrowd.privacy.units import KUnits
 from incrowd.recodings.recoding import Recoding, read_recoding
 from incrowd.release_files import ReleaseFiles
 from incrowd.run import Run
@@ -211,6 +212,7 @@ def apply(
     data: Any,
     *,
     require: Iterable[QuasiIdentifier] = (),
+    unit: str | None = None,
     keep_order: bool = False,
     separator: str | None = None,
     quote: str | None = None,
@@ -232,6 +234,7 @@ def apply(
             method, `release.confidential/recoding.json` of a local one, where `write` was asked for it.
         data: Path of a file, a pandas, polars or pyarrow table, or anything with the Arrow stream interface.
         require: Quasi-identifiers that must hold for the new rows.
+        unit: The column that says whose record it is: then they must hold in people.
         keep_order: Whether the rows stay in their order; else they come in one that says nothing of it, as in
             `anonymize`.
         separator: Separator of a CSV file; detected if not given, like the next three.
@@ -266,14 +269,28 @@ def apply(
     )
     from incrowd.report.progress import watching
 
-    witness = Witness(qids) if (qids := tuple(require)) else None
-    see, sees = (None, None) if witness is None else (witness.see, witness.columns)
-    doing, recoding = engine_suiting(source, engine), fitted(recoding, source)
+    doing, recoding, asked = engine_suiting(source, engine), fitted(recoding, source), tuple(require)
+    witness, beside = _witness(asked, unit, recoding, source)
+    words: dict[str, Any] = {"see": witness.see, "sees": witness.columns, "witnessed": beside} if asked else {}
     with watching(progress) as watch:
-        rows = doing.recoded(source, recoding, Run(watch), see=see, sees=sees, keep_order=keep_order)
-    if witness is not None:
+        rows = doing.recoded(source, recoding, Run(watch), **words, keep_order=keep_order)
+    if asked:
         witness.verdict().require()
     return rows
+
+
+def _witness(
+    asked: Sequence[QuasiIdentifier], unit: str | None, recoding: Recoding, source: Source
+) -> tuple[Witness, tuple[str, ...]]:
+    """Who counts recoded rows, and the dropped columns that it has to see beside them."""
+    if unit is None:
+        return Witness(asked), ()
+    if not asked:
+        raise PolicyError("a unit says what crowds count; say which quasi-identifiers must hold as well")
+    if unit not in source.columns:
+        raise UnknownNameError("column", unit, source.columns, source.name)
+    people = [Requirement(qid.attributes, (KUnits(unit, qid.k),)) for qid in asked]
+    return Witness(asked, people), (unit,) if unit in recoding.dropped else ()
 
 
 def apply_to_file(
@@ -283,6 +300,7 @@ def apply_to_file(
     run: Run,
     *,
     require: Iterable[QuasiIdentifier] = (),
+    unit: str | None = None,
     overwrite: bool = False,
     keep_order: bool = False,
     engine: str = AUTO,
@@ -294,10 +312,11 @@ def apply_to_file(
     recoding, doing = fitted(recoding, source), engine_suiting(source, engine, settings)
     place = doing.output(output, overwrite=overwrite)
     ReleaseFiles.of(output).check(source, overwrite=overwrite, sidecars=False, rows=place is None)
-    witness = Witness(tuple(require))
+    witness, beside = _witness(tuple(require), unit, recoding, source)
+    words: dict[str, Any] = {"sees": witness.columns, "witnessed": beside, "keep_order": keep_order}
     with AtomicFiles(overwrite=overwrite) as files:
         target = files.open(output) if place is None else files.join(place)
-        doing.write(source, recoding, target, witness.see, run, sees=witness.columns, keep_order=keep_order)
+        doing.write(source, recoding, target, witness.see, run, **words)
         files.remove(ReleaseFiles.of(output).certificate)  # of a release that was there before
         witness.verdict().require()
 

@@ -10,11 +10,13 @@ import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.command_line import run
 from tests.examples import examples
 from tests.reference import privacy as reference
 
 import incrowd
-from incrowd.errors import InfeasibleError, PolicyError
+from incrowd.engines.registry import ENGINES
+from incrowd.errors import InfeasibleError, NotAnonymousError, PolicyError
 from incrowd.search.registry import METHODS
 from incrowd.taxonomies.taxonomy import Taxonomy
 
@@ -157,3 +159,42 @@ def test_numbers_stay_numbers_beside_a_word_for_missing():
         for more in ({}, {"missing_values": ["NA"]})
     ]
     assert apart == [{"*"}, {"f", "m"}]
+
+
+@pytest.mark.parametrize("engine", [name for name, entry in ENGINES.items() if name != "spark" and entry.installed])
+def test_new_rows_are_counted_in_people(engine, tmp_path):
+    """Next year one of two old people comes six times: a crowd of seven records, and of two people."""
+    known = pa.table({"who": [f"p{n}" for n in range(12)], "age": ["30", "80"] * 6})
+    release = incrowd.anonymize(known, quasi_identifiers=["age"], k=3, unit="who", method="tdr")
+    release.write(tmp_path / "old.csv")
+    people = [*((f"p{n}", "30") for n in range(3)), *[("p3", "80")] * 6, ("p4", "80")]
+    lines = "\n".join(["who,age", *map(",".join, people)])
+    (tmp_path / "new.csv").write_text(lines + "\n")
+    for unit, held in ((None, True), ("who", False)):
+        words = {"require": [incrowd.QuasiIdentifier(("age",), 3)], "unit": unit, "engine": engine}
+        arguments = ["--qi", "age", "--k", 3, "--engine", engine, *(["--unit", unit] if unit else [])]
+        made = run(
+            "apply", tmp_path / "old.recoding.json", tmp_path / "new.csv", "-o", tmp_path / f"{unit}.csv", *arguments
+        )
+        assert (made.exit_code, (tmp_path / f"{unit}.csv").exists()) == ((0, True) if held else (3, False))
+        if held:
+            assert "who" not in incrowd.apply(release.recoding, tmp_path / "new.csv", **words).column_names
+        else:
+            with pytest.raises(NotAnonymousError, match="the worst reaches 2"):
+                incrowd.apply(release.recoding, tmp_path / "new.csv", **words)
+    enough = [incrowd.QuasiIdentifier(("age",), 2)]
+    assert len(incrowd.apply(release.recoding, tmp_path / "new.csv", require=enough, unit="who")) == 10
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        ({"unit": "who"}, "say which quasi-identifiers must hold"),
+        ({"unit": "whom", "require": [incrowd.QuasiIdentifier(("age",), 3)]}, "did you mean 'who'"),
+    ],
+)
+def test_a_unit_that_counts_nothing_new_is_refused(words, message):
+    table = pa.table({"who": ["a", "b", "c"], "age": [1, 1, 1]})
+    release = incrowd.anonymize(table, quasi_identifiers=["age"], k=3, unit="who")
+    with pytest.raises(PolicyError, match=message):
+        incrowd.apply(release.recoding, table, **words)

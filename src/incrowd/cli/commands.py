@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -251,6 +251,7 @@ def apply(
     engine: EngineOptions,
     qi: Qi = None,
     k: K = None,
+    unit: Annotated[str | None, told("Whose record it is, such as patient_id: k counts people.", noun="COLUMN")] = None,
     keep_order: Annotated[bool, told(KEEP_ORDER, "--keep-order", section=FILES)] = False,
     overwrite: Overwrite = False,
 ) -> None:
@@ -268,10 +269,11 @@ def apply(
         require = quasi_identifiers_of(quasi_identifiers(qi, k), k) if qi else ()
         with running() as run:
             run.stage("writing")
-            words = {"require": require, "overwrite": overwrite, "keep_order": keep_order, **csv.dialect()}
-            words |= {"engine": engine.engine or AUTO, "settings": engine.settings()}
+            words: dict[str, Any] = {"require": require, "unit": unit, "overwrite": overwrite, "keep_order": keep_order}
+            words |= csv.dialect() | {"engine": engine.engine or AUTO, "settings": engine.settings()}
             apply_to_file(read_recoding(recoding), table, output, run, **words)
-        verified = "verified" if require else "not verified; give --qi and --k to count the crowds"
+        counted = "verified" if unit is None else f"verified, crowds in people by {unit}"
+        verified = counted if require else "not verified; give --qi and --k to count the crowds"
         console().print(f"wrote {output} ({verified})", highlight=False, soft_wrap=True)
 
 
