@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from shlex import quote
 from typing import Annotated
 
 from incrowd.cli.groups import told, told_path
@@ -41,9 +42,10 @@ def inspect(
                 check_output(write, inputs=[table], overwrite=overwrite, suffixes=(".toml",))
             page.check(table, overwrite=overwrite)
             found = inspection_of(source, run, dialect, unit)
+        typed = str(table) if table.exists() else found.name  # the address of a server may hold a password
         if write is not None:
             with AtomicFiles(overwrite=overwrite) as files:
-                files.open(write).write_text(found.policy_toml(), encoding="utf-8")
+                files.open(write).write_text(found.policy_toml(typed, write), encoding="utf-8")
         if as_json:
             print_json(found.to_json())
         else:
@@ -54,5 +56,5 @@ def inspect(
             print_inspection(Console(markup=False, emoji=False), found)
         page.write(found, overwrite=overwrite)
         if write is not None:
-            follow = f"wrote {write}; read it, then: incrowd anonymize {table} -o release.csv --policy {write}"
-            console().print(follow, highlight=False, soft_wrap=True)
+            follow = f"incrowd anonymize {quote(typed)} -o release.csv --policy {quote(str(write))}"
+            console().print(f"wrote {write}; read it, then: {follow}", highlight=False, soft_wrap=True)

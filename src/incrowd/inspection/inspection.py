@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import Any
 
 from incrowd.errors import PolicyError, UnknownNameError, many
@@ -70,11 +71,16 @@ class Inspection(Tabular):
         """The columns with a proposed role."""
         return tuple(column for column in self.columns if column.role.name == role)
 
-    def policy_toml(self) -> str:
-        """A policy file with everything that is proposed, and why; it holds no values of single people."""
+    def policy_toml(self, table: str | Path | None = None, policy: str | Path = "release.toml") -> str:
+        """A policy file with everything that is proposed, and why; it holds no values of single people.
+
+        Args:
+            table: What to type for the table, in the command that the file shows; its name if None.
+            policy: What to type for the file itself.
+        """
         from incrowd.inspection.policy_file import policy_file
 
-        return policy_file(self, LEAST_RECORDS)
+        return policy_file(self, LEAST_RECORDS, str(table or self.name), str(policy))
 
     def to_json(self) -> dict[str, Any]:
         """As JSON-able data."""

@@ -24,10 +24,17 @@ _WORDS = {
 }
 
 
-def policy_file(inspection: Inspection, k: int) -> str:
-    """The text of the file."""
+def policy_file(inspection: Inspection, k: int, table: str, policy: str) -> str:
+    """The text of the file.
+
+    Args:
+        inspection: What was found.
+        k: The k that is proposed.
+        table: What to type for the table.
+        policy: What to type for the file.
+    """
     lines = [
-        *_head(inspection),
+        *_head(inspection, table, policy),
         f"k = {k}  # everyone stands in a crowd of at least so many",
         *_roles(inspection),
         *_missing(inspection),
@@ -39,13 +46,13 @@ def policy_file(inspection: Inspection, k: int) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _head(inspection: Inspection) -> Iterator[str]:
-    table = toml_comment(inspection.name)
+def _head(inspection: Inspection, table: str, policy: str) -> Iterator[str]:
+    name = toml_comment(inspection.name)
     size = f"{many(inspection.records, 'record')}, {many(len(inspection.columns), 'column')}"
-    yield f"# Proposed by 'incrowd inspect' for {table}: {size}."
+    yield f"# Proposed by 'incrowd inspect' for {name}: {size}."
     yield "# Read it, change what you know better, then run:"
-    path = shlex.quote(table) if table != "the table" else "people.csv"
-    yield f"#   incrowd anonymize {path} -o release.csv --policy release.toml"
+    typed = [shlex.quote(toml_comment(text)) for text in ("people.csv" if table == "the table" else table, policy)]
+    yield f"#   incrowd anonymize {typed[0]} -o release.csv --policy {typed[1]}"
     yield "# Bounds are rounded, and values are named only where several records share them."
     if warnings := inspection.warnings:
         yield "#"

@@ -2,6 +2,8 @@
 
 import json
 import random
+import shlex
+import sqlite3
 import tomllib
 from collections import Counter
 from datetime import date
@@ -333,6 +335,16 @@ class TestCommand:
         assert list(released.columns) == ["dob", "zip", "sex", "seen on", "icd", 'ward, "old"', "cost", "visits"]
         sizes = released.groupby([name for name in released.columns if name != "icd"]).size()
         assert sizes.min() >= 5
+
+    def test_the_policy_says_what_to_type(self, workplace, messy):
+        with sqlite3.connect(workplace / "my visits.db") as database:
+            messy.to_sql("visits", database, index=False)
+        inspected = run("inspect", "my visits.db", "--query", "select * from visits", "--write", "own.toml")
+        assert inspected.stderr.endswith("incrowd anonymize 'my visits.db' -o release.csv --policy own.toml\n")
+        (line,) = [line for line in (workplace / "own.toml").read_text().splitlines() if "incrowd anonymize" in line]
+        assert line == "#   incrowd anonymize 'my visits.db' -o release.csv --policy own.toml"
+        typed = shlex.split(line.lstrip("# "))[1:]
+        assert run(*typed, "--method", "tdr").exit_code == 0
 
     def test_a_unit_is_typed(self, workplace, messy):
         messy.to_csv("visits.csv", index=False)
