@@ -24,7 +24,7 @@ from incrowd.table.scales import Scale, scale_of, text_of, with_points
 
 SAMPLE = 2_000  # distinct values that detectors look at
 MOST_WORDS = 3  # that may stand for a missing value among numbers
-SEVERAL = 5  # records that have such a word
+SEVERAL = 5  # records, or people, that have such a word or number
 TOP = 5  # values that are listed
 QUANTILES = (0, 5, 25, 50, 75, 95, 100)  # percent
 _TOKENS = frozenset(("", "?", "na", "n/a", "#n/a", "<na>", "nan", "null", "(null)", "nil", ".", "-", "--", "*"))
@@ -49,6 +49,7 @@ class Column:
         role: The proposed role.
         hierarchy: The proposed hierarchy, of a quasi-identifier.
         declared: The type that a policy has to declare, where the table alone does not say it.
+        far: A number such as 999 that is far from all others, if several have it: it may stand for a missing one.
     """
 
     name: str
@@ -64,6 +65,7 @@ class Column:
     role: ProposedRole
     hierarchy: Hierarchy
     declared: str | None = None
+    far: str | None = None
 
     @property
     def share_once(self) -> float:
@@ -104,6 +106,7 @@ class Column:
             "may_be_target": self.role.may_be_target,
             "hierarchy": self.hierarchy.words,
             "hierarchy_reason": self.hierarchy.reason,
+            "may_be_missing": self.far,
         }
 
 
@@ -163,6 +166,7 @@ class _Seen:
     scale: Scale | None
     numbers: Numbers | None  # ascending, of numbers and dates
     weights: Counts  # records that have each of those
+    holders: Counts  # and people
     declared: str | None
     facts: Facts
     findings: tuple[Finding, ...]
@@ -174,6 +178,7 @@ def _see(column: CountedColumn, tokens: Sequence[str]) -> _Seen:
     people = counts if column.people is None else column.people[~gone]
     kind, scale, unsorted, declared = _kind(column, values)
     numbers, weights = (None, counts) if unsorted is None else _ascending(unsorted, counts)
+    holders = weights if unsorted is None or people is counts else _ascending(unsorted, people)[1]
     low, high = (0, 0) if numbers is None else (numbers.item(0), numbers.item(-1))
     facts = Facts(
         column.name,
@@ -188,7 +193,7 @@ def _see(column: CountedColumn, tokens: Sequence[str]) -> _Seen:
         column.records - int(counts.sum()),
         by_people=column.people is not None,
     )
-    return _Seen(values, counts, people, scale, numbers, weights, declared, facts, findings_of(facts))
+    return _Seen(values, counts, people, scale, numbers, weights, holders, declared, facts, findings_of(facts))
 
 
 def findings_in(column: CountedColumn, tokens: Sequence[str]) -> tuple[Finding, ...]:
@@ -230,7 +235,18 @@ def describe(column: CountedColumn, tokens: Sequence[str], least: int) -> Column
         role=role,
         hierarchy=hierarchy,
         declared=seen.declared,
+        far=_far_number(seen),
     )
+
+
+def _far_number(seen: _Seen) -> str | None:
+    """The highest number, where it is all nines, several have it, and it is further away than all others span."""
+    numbers = seen.numbers
+    if seen.facts.kind not in (kinds.WHOLE, kinds.NUMBER) or numbers is None or len(numbers) < SEVERAL:
+        return None
+    low, last, high = numbers.item(0), numbers.item(-2), numbers.item(-1)
+    nines = high == int(high) >= 99 and set(str(int(high))) == {"9"}
+    return str(int(high)) if nines and seen.holders[-1] >= SEVERAL and high - last > last - low else None
 
 
 def _kind(column: CountedColumn, values: pa.Array) -> tuple[str, Scale | None, Numbers | None, str | None]:

@@ -56,6 +56,12 @@ class Inspection(Tabular):
         """What a steward should know of single columns before anything is released, with the name of the column."""
         return [column.warning for column in self.columns if column.warning is not None]
 
+    @property
+    def notes(self) -> list[str]:
+        """Numbers that may stand for missing values, with the name of the column; several people have each."""
+        told = "is far from all other numbers; if it stands for a missing value, name it among missing_values"
+        return [f"{column.far} in column '{column.name}' {told}" for column in self.columns if column.far is not None]
+
     def column(self, name: str) -> Column:
         """What is known of a column.
 

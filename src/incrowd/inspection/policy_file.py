@@ -107,6 +107,7 @@ def _missing(inspection: Inspection) -> Iterator[str]:
         yield ""
         yield "# These texts seem to stand for a missing value."
         yield f"missing_values = {toml_value(list(inspection.missing_values))}"
+    yield from (f"# {toml_comment(note)}" for note in inspection.notes)
 
 
 def _query(inspection: Inspection) -> Iterator[str]:

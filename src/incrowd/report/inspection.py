@@ -37,6 +37,8 @@ def print_inspection(console: Console, inspection: Inspection) -> None:
                 console.print(Text(f"  on {', '.join(combination.columns)}: {_uniques(combination)}"), soft_wrap=True)
     for warning in inspection.warnings:
         console.print(Text(f"warning: {warning}"), soft_wrap=True)
+    for note in inspection.notes:
+        console.print(Text(f"note: {note}"), soft_wrap=True)
 
 
 def _columns(inspection: Inspection, *, narrow: bool) -> Table:

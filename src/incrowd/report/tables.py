@@ -58,7 +58,7 @@ def short_figure(value: float | None) -> str:
             return f"{scaled:.{2 if scaled < 10 else 1 if scaled < 100 else 0}f}{unit}"
     if value == int(value):
         return f"{int(value):,}"
-    return f"{value:.0f}" if value >= 100 else f"{value:.1f}" if value >= 10 else f"{value:.3f}"
+    return f"{value:,.0f}" if value >= 100 else f"{value:.1f}" if value >= 10 else f"{value:.3f}"
 
 
 def compared(comparison: Comparison) -> dict[str, str]:

@@ -429,6 +429,27 @@ class TestShown:
         assert data["warnings"] == found.warnings
 
 
+@pytest.mark.parametrize(
+    ("numbers", "far"),
+    [
+        ([*range(90, 180), *[999] * 6], "999"),
+        ([*range(90, 180), *[999] * 4], None),  # too few to be named
+        ([*range(15, 90), *[99] * 20], None),  # somebody may be 99
+        ([*range(15, 90), *[555] * 20], None),
+        ([*range(90, 999), *[999] * 20], None),
+        (["1.5", "2.5", "3.5", "4.5", *["9999"] * 5], "9999"),
+    ],
+)
+def test_a_number_that_may_stand_for_a_missing_one(numbers, far):
+    found = incrowd.inspect(pa.table({"x": numbers, "y": ["a", "b", *["c"] * (len(numbers) - 2)]}))
+    assert found.column("x").far == found.to_json()["columns"][0]["may_be_missing"] == far
+    told = f"{far} in column 'x' is far from all other numbers"
+    assert [told in text for text in (found.policy_toml(), repr(found))] == [far is not None] * 2
+    tomllib.loads(found.policy_toml())
+    by_one = pa.table({"x": numbers, "who": ["same" if number == numbers[-1] else str(number) for number in numbers]})
+    assert incrowd.inspect(by_one, unit="who").column("x").far is None
+
+
 def test_warnings_of_columns_that_would_pass_through_untouched(messy, found):
     warned = column_warnings(open_source(messy), ["sex", "Full Name", "zip", "cost"], Run(), "MRN")
     assert warned == [text for text in found.warnings if any(name in text for name in ("Full Name", "zip", "cost"))]

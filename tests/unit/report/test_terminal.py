@@ -8,6 +8,7 @@ from incrowd.report.brief import brief
 from incrowd.report.markdown import markdown_of
 from incrowd.report.page import html_of
 from incrowd.report.summary import summary_of
+from incrowd.report.tables import short_figure
 from incrowd.report.terminal import print_summary
 from incrowd.report.text import as_text
 
@@ -64,3 +65,8 @@ def test_a_gap_that_is_nothing_but_rounding_is_none():
     release = incrowd.anonymize(pa.table({"age": [1, 2]}), quasi_identifiers=["age"], k=2, method="mondrian")
     assert 0 < release.found.facts["gap"] < 1e-8
     assert brief(release)["done"]["facts"]["gap"] == "0"
+
+
+@pytest.mark.parametrize(("value", "told"), [(1862, "1,862"), (1862.4, "1,862"), (99.96, "100.0"), (0.1234, "0.123")])
+def test_numbers_above_a_thousand_are_written_alike(value, told):
+    assert short_figure(value) == told
