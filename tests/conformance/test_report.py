@@ -238,8 +238,8 @@ def test_the_steward_reads_of_people_where_they_are_known(method):
     assert summary["safe"]["risks_before"][0]["records"] == 30  # people, once for each of their ages
     assert summary["done"]["dropped"] == ["who"]
     for text in (html_of(summary), markdown_of(summary)):
-        assert "People in the smallest crowd" in text
-        assert "Records in the smallest crowd" not in text
+        assert "Smallest crowd, in people" in text
+        assert "Records that are alone" not in text
     assert f"each in a crowd of at least {smallest} people on age" in release.summary()
     for person in crowds[next(iter(crowds))]:
         assert f'"{person}"' not in json.dumps(summary)

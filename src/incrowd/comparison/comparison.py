@@ -143,6 +143,8 @@ def compare(
     dialect = {word: words.pop(word) for word in DIALECT if word in words}
     options = {word: words.pop(word) for word in list(words) if word not in WORDS}
     check_spelling(options, compare)
+    if "k" in words:
+        raise PolicyError("The 'k' parameter is not for a comparison. Give the values to compare as 'ks'.")
     design = None
     if evaluate:
         rows = None if test is None else open_source(test, **dialect)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from incrowd.errors import many
 from incrowd.measures.registry import MEASURES
+from incrowd.report.labels import PEOPLE
 
 if TYPE_CHECKING:
     from incrowd.comparison.comparison import Comparison
@@ -16,7 +17,7 @@ _COSTS = {"seconds": "s", "cpu_seconds": "CPU s", "megabytes": "MB"}
 _COMPARED = ("suppressed", "dm", "c_avg", "ncp", "cm", "distortion", "inconsistency")  # shown of a comparison's runs
 _RISKS = {
     "alone": ("{counted} that are alone in the table (uniques)", "records"),
-    "smallest_crowd": ("{counted} in the smallest crowd", "count"),
+    "smallest_crowd": ("Smallest crowd{in_people}", "count"),
     "prosecutor_highest": ("Prosecutor, who knows that the target is in the table: highest risk", "share"),
     "prosecutor_average": ("Prosecutor: average risk", "share"),
     "above_threshold": ("{counted} with a risk above {threshold:.0%}", "records"),
@@ -84,12 +85,14 @@ def comparison_rows(comparison: Comparison) -> list[Row]:
 
 def risk_rows(after: Mapping[str, Any], before: Mapping[str, Any] | None = None) -> list[Row]:
     """What three attackers can do, before and after."""
+    in_people = ", in people" if after["counted"] == PEOPLE else ""
+    words = {"threshold": after["threshold"], "counted": after["counted"].capitalize(), "in_people": in_people}
     found = []
     for key, (title, kind) in _RISKS.items():
         cells = [_risk(each, key, kind) for each in (before, after) if each is not None]
         if key == "journalist_highest" and after[key] is None:
             cells = ["≤ prosecutor’s" for _ in cells]  # the population is not known
-        found.append((title.format(threshold=after["threshold"], counted=after["counted"].capitalize()), *cells))
+        found.append((title.format(**words), *cells))
     return found
 
 

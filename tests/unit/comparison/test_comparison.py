@@ -165,6 +165,11 @@ def test_what_cannot_be_compared(methods, qi, message):
         settings_of(methods, {k: make_policy(quasi_identifiers=qi, k=k) for k in (5, 10)})
 
 
+def test_a_single_k_is_refused():
+    with pytest.raises(PolicyError, match="Give the values to compare as 'ks'"):
+        incrowd.compare("people.csv", methods="tdr", ks=[2], k=2, quasi_identifiers=["age"])
+
+
 def test_the_key_of_a_run_tells_policies_and_taxonomies_apart():
     trees = [None, {"sex": incrowd.Taxonomy.flat(["f", "m"])}, {"sex": incrowd.Taxonomy.flat(["f", "m", "x"])}]
     policies = [make_policy(quasi_identifiers=QI, k=5, taxonomies=tree) for tree in trees]
