@@ -112,7 +112,7 @@ class Inspection(Tabular):
         ]
 
     def _html_words(self) -> tuple[str, list[str]]:
-        return f"{self.name}: {many(self.records, 'record')}", self.warnings
+        return f"{self.name}: {many(self.records, 'record')}", [*self.warnings, *self.notes]
 
     def __repr__(self) -> str:
         from incrowd.report.inspection import print_inspection
@@ -229,6 +229,8 @@ def inspection_of_counts(
     if unit is not None:
         columns = [replace(each, role=OWNER, hierarchy=Hierarchy()) if each.name == unit else each for each in columns]
     quasi = [each for each, column in zip(counted, columns, strict=True) if column.role.name == QUASI_IDENTIFIER]
+    if owners is not None and quasi and len(owners.codes) < len(quasi[0].codes):
+        owners = None  # too many people to keep their numbers
     together, pairs, triples = _combined(quasi, owners, run)
     return Inspection(
         source.name,
@@ -239,7 +241,7 @@ def inspection_of_counts(
         triples,
         missing_values=tokens,
         dialect=dict(dialect or {}),
-        unit=None if owners is None else owners.name,
+        unit=unit if owners is None else owners.name,
         unit_given=unit is not None,
     )
 
