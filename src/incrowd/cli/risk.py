@@ -90,12 +90,17 @@ def assess_file(table: Path, options: RiskOptions, dialect: dict[str, Any], *, a
 
     question, asked = options.question(), options.question_of_release()
     with running() as run:
-        before, after = risk_of(open_source(table, **dialect), question, run), None
-        if options.released is not None:
-            released = open_as_release(options.released, dialect)
-            if asked.unit not in (None, *released.columns):
-                say(f"note: no column '{asked.unit}' in {released.name} tells people apart: its crowds count records")
-                asked = replace(asked, unit=None)
+        source, after = open_source(table, **dialect), None
+        released = None if options.released is None else open_as_release(options.released, dialect)
+        if released is not None and question.unit not in (None, *released.columns):
+            question.check_columns(source.columns, source.name)
+            say(
+                f"note: no column '{question.unit}' in {released.name} tells people apart: both sides count records, "
+                "so that they compare; the steward's report of a release counts people"
+            )
+            question, asked = replace(question, unit=None), replace(asked, unit=None)
+        before = risk_of(source, question, run)
+        if released is not None:
             after = risk_of(released, asked, run)
     if as_json:
         print_json(before.to_json() if after is None else BeforeAndAfter(before, after).to_json())

@@ -220,8 +220,12 @@ class TestCommand:
         release = tmp_path / "release.csv"
         release.write_text("age\n" + "*\n" * 6)
         found = run("risk", file, "--qi", "age", "--unit", "diagnosis", "--released", release, "--json")
-        assert json.loads(found.stdout)["after"]["records"] == 6
-        assert "no column 'diagnosis' in release.csv tells people apart: its crowds count records" in found.stderr
+        told = json.loads(found.stdout)
+        assert (told["before"]["records"], told["after"]["records"]) == (6, 6)
+        assert "no column 'diagnosis' in release.csv tells people apart: both sides count records" in found.stderr
+        found = run("risk", file, "--qi", "age", "--unit", "diagnosys", "--released", release)
+        assert found.exit_code == 2
+        assert "did you mean 'diagnosis'?" in found.stderr
 
     def test_before_and_after(self, file, tmp_path):
         after = tmp_path / "after.csv"
