@@ -9,7 +9,7 @@ from __future__ import annotations
 import difflib
 import errno
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import Any, NoReturn
 
 MOST_SHOWN = 100  # characters of a wrong value in a message
 
@@ -131,11 +131,31 @@ def _is_scarce() -> bool:
     return False
 
 
+_ENDINGS: list[KeyboardInterrupt | SystemExit] = []  # of the command that runs
+
+
+def end(ending: KeyboardInterrupt | SystemExit) -> NoReturn:
+    """Raise what ends a command in answer to a signal; remembered, since a library that is being loaded may lose it."""
+    _ENDINGS.append(ending)
+    raise ending
+
+
+def forget_endings() -> None:
+    """Another command begins."""
+    _ENDINGS.clear()
+
+
 def ending_behind(error: BaseException | None) -> KeyboardInterrupt | SystemExit | None:
-    """The interrupt, or the end of the process, that became another error: a class that is being made wraps them."""
+    """The interrupt, or the end of the process, that became another error.
+
+    A class that is being made wraps them. Compiled libraries that are being loaded lose them, and cannot be imported.
+    """
+    lost = None
     while error is not None and not isinstance(error, KeyboardInterrupt | SystemExit):
+        if isinstance(error, ImportError | SystemError) and _ENDINGS:
+            lost = _ENDINGS[-1]
         error = error.__cause__ or error.__context__
-    return error
+    return error or lost
 
 
 def closest(name: str, known: Iterable[str]) -> str | None:

@@ -182,3 +182,25 @@ registry.open_source = open_source
 def test_an_ending_that_python_can_only_report_is_heeded(tmp_path, ending, code, said):
     found = run(*anonymize(people(tmp_path)), before=LOST.format(ending=ending))
     assert (found.returncode, found.stderr) == (code, "error: interrupted; no file was written\n" * said)
+
+
+UNLOADED = """
+import os, signal, sys
+signal.signal(signal.SIGINT, signal.default_int_handler)  # where tests run in the background it is ignored
+class Numpy:  # loses a signal that comes while its compiled parts are loaded
+    def find_spec(name, path, target=None):
+        if name == "numpy":
+            try:
+                os.kill(os.getpid(), signal.{name})
+            except BaseException:
+                pass
+            raise ImportError("numpy._core.umath failed to import")
+sys.meta_path.insert(0, Numpy)
+"""
+
+
+@pytest.mark.parametrize(("name", "code", "said"), [("SIGINT", 130, 1), ("SIGTERM", 143, 0)])
+def test_a_signal_that_a_library_loses_while_it_is_loaded_ends_the_command(tmp_path, name, code, said):
+    found = run(*anonymize(people(tmp_path)), before=UNLOADED.format(name=name))
+    assert (found.returncode, found.stderr) == (code, "error: interrupted; no file was written\n" * said)
+    assert names(tmp_path) == ["people.csv"]

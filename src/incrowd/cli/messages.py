@@ -16,7 +16,7 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 
 from incrowd.cli.help import write_commands, write_help
-from incrowd.errors import NO_MEMORY, IncrowdError, ending_behind, lacks_memory
+from incrowd.errors import NO_MEMORY, IncrowdError, end, ending_behind, forget_endings, lacks_memory
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -77,6 +77,7 @@ class Commands(TyperGroup):
     def invoke(self, ctx: Any) -> Any:
         """Run a command; an interrupt that it does not answer itself ends it with one line as well."""
         _EARLIER[:] = _files()
+        forget_endings()
         try:
             return super().invoke(ctx)
         except KeyboardInterrupt:
@@ -125,6 +126,7 @@ def user_errors(kept: str | None = None) -> Iterator[None]:
         with ExitStack() as signals:
             for number in _ENDING:
                 signals.enter_context(_signal(number, _terminated))
+            signals.enter_context(_signal(signal.SIGINT, _interrupted))
             yield
     except IncrowdError as error:
         text = " ".join(str(error).splitlines()).encode(errors="backslashreplace").decode()  # names may hold anything
@@ -229,12 +231,16 @@ def running(policy: Policy | None = None) -> Iterator[Run]:
             if can_stop() and line.hint and line.is_shown:  # the hint was shown, and this is the first time
                 run.stop("interrupted")
             else:
-                raise KeyboardInterrupt
+                _interrupted(number, frame)
 
         run = Run(watch) if policy is None else Run(watch, seed=policy.seed, time_limit=policy.time_limit)
         with _signal(signal.SIGINT, interrupt):
             yield run
 
 
+def _interrupted(number: int, frame: object) -> NoReturn:
+    end(KeyboardInterrupt())
+
+
 def _terminated(number: int, frame: object) -> NoReturn:
-    sys.exit(128 + number)
+    end(SystemExit(128 + number))
