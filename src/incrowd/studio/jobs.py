@@ -23,6 +23,7 @@ from incrowd.studio.worker import place_of
 MOST_RUNNING = 2
 MOST_KEPT = 40  # jobs that have ended
 MOST_NOTES = 20
+MOST_WAITING = 200  # events that somebody has not read yet
 MOST_LINE = 256 << 20  # bytes of a result
 LONGEST = 6 * 3600.0  # seconds of a job
 GRACE = 1.5  # seconds that a cancelled job has to end by itself
@@ -108,6 +109,7 @@ class Jobs:
         for number in over[: max(0, len(over) - MOST_KEPT)]:
             del self.all[number]
         self._tasks[job.number] = asyncio.get_running_loop().create_task(self._work(job, finish))
+        self._tasks[job.number].add_done_callback(lambda _: self._tell_end(job))
         self._told(job)
         return job
 
@@ -157,7 +159,7 @@ class Jobs:
 
     def watch(self) -> asyncio.Queue[dict[str, Any]]:
         """A queue that gets every event from now on; see `unwatch`."""
-        queue: asyncio.Queue[dict[str, Any]] = asyncio.Queue(maxsize=200)
+        queue: asyncio.Queue[dict[str, Any]] = asyncio.Queue(maxsize=MOST_WAITING)
         self._watchers.add(queue)
         return queue
 
@@ -168,8 +170,11 @@ class Jobs:
     def tell(self, message: dict[str, Any]) -> None:
         """Tell everyone who watches; whoever does not keep up misses what is in between, not how it ends."""
         for queue in self._watchers:
-            while queue.full():
-                queue.get_nowait()
+            if queue.full():
+                unread = [queue.get_nowait() for _ in range(MOST_WAITING)]
+                ends = [each for each in unread if each.get("state") not in (WAITING, RUNNING)]
+                for each in ends[1 - MOST_WAITING :]:
+                    queue.put_nowait(each)
             queue.put_nowait(message)
 
     def _told(self, job: Job) -> None:
@@ -192,10 +197,15 @@ class Jobs:
             process = self._processes.pop(job.number, None)
             if process is not None:
                 await _gone(process)
-            job.seconds = time.monotonic() - job.began
-            self._cancelled.discard(job.number)
-            self._tasks.pop(job.number, None)
-            self._told(job)
+
+    def _tell_end(self, job: Job) -> None:
+        """Tell that a job is over; one that was cancelled before its first step has not run at all."""
+        if not job.is_over:
+            job.state = CANCELLED
+        job.seconds = time.monotonic() - job.began
+        self._cancelled.discard(job.number)
+        self._tasks.pop(job.number, None)
+        self._told(job)
 
     async def _run(self, job: Job, finish: Finish) -> None:
         process = await self._process()

@@ -185,6 +185,18 @@ def test_a_job_that_waits_can_be_cancelled(folder, monkeypatch):
     living(scenario)
 
 
+def test_a_job_that_has_not_taken_its_first_step_can_be_cancelled(folder):
+    async def scenario(jobs):
+        job = jobs.start("release", releasing(folder), lambda *_: pytest.fail("no result"), "Releasing")
+        queue = jobs.watch()
+        jobs.cancel(job.number)
+        assert (await queue.get())["state"] == CANCELLED
+        assert job.is_over
+        assert jobs.running("release") is None
+
+    living(scenario)
+
+
 def test_the_end_of_the_studio_ends_its_jobs(folder, monkeypatch):
     async def scenario(jobs):
         jobs.warm()
@@ -217,5 +229,18 @@ def test_whoever_does_not_keep_up_still_learns_how_it_ends():
         assert queue.qsize() <= 200
         last = [queue.get_nowait() for _ in range(queue.qsize())][-1]
         assert last["number"] == 999
+
+    living(scenario)
+
+
+def test_nothing_that_is_over_is_missed_for_the_progress_of_another_job():
+    async def scenario(jobs):
+        queue = jobs.watch()
+        jobs.tell({"kind": "job", "job": 1, "state": DONE})
+        for number in range(1_000):
+            jobs.tell({"kind": "job", "job": 2, "state": RUNNING, "done": number})
+        told = [queue.get_nowait() for _ in range(queue.qsize())]
+        assert told[0] == {"kind": "job", "job": 1, "state": DONE}
+        assert told[-1]["done"] == 999
 
     living(scenario)
