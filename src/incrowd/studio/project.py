@@ -255,15 +255,16 @@ class Project:
             return None
         return {"size": found.st_size, "changed": found.st_mtime_ns}
 
-    def keep(self, name: str, data: Mapping[str, Any], made_from: str) -> None:
+    def keep(self, name: str, data: Mapping[str, Any], made_from: str, table: Mapping[str, int] | None = None) -> None:
         """Keep what a job has found.
 
         Args:
             name: Of the result, such as "inspection".
             data: What it found.
             made_from: `made_from` when the job began.
+            table: `table_state` when it began; as it is now if None.
         """
-        fields = {"name": name, "made_from": made_from, "table": self.table_state(), "data": dict(data)}
+        fields = {"name": name, "made_from": made_from, "table": table or self.table_state(), "data": dict(data)}
         path = self.folder / "results" / f"{name}.json"
         with AtomicFiles() as staged:
             staged.open(path, mode=OWNER_FILE).write_text(_json(RESULT.sealed(fields)), encoding="utf-8")

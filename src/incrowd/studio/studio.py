@@ -96,7 +96,7 @@ class Studio:
             title: What people call the job.
             fresh: Whether its files take the place of those before only when all of them are there.
         """
-        made_from, project = self.project.made_from(), self.project
+        made_from, state, project = self.project.made_from(), self.project.table_state(), self.project
         table = str(project.table_path)
         folder = project.fresh(result) if fresh else project.folder_of(result)
         told = {"table": table, "folder": str(folder), **words}
@@ -106,7 +106,8 @@ class Studio:
                 self.digests[result] = digest
             if fresh:
                 project.whole(result, folder)
-            project.keep(result, data, made_from)
+            project.keep(result, data, made_from, state)
+            self.changed(task)
 
         return self.jobs.start(task, told, finish, title)
 
@@ -137,6 +138,6 @@ class Studio:
         home, digest = str(self.project.folder), self.digests.get("release")
         return {"policy": found["policy"], "home": home, "folder": folder, "digest": digest}
 
-    def changed(self) -> None:
-        """Tell all pages that something has changed."""
-        self.jobs.tell({"kind": "changed", "revision": self.project.revision})
+    def changed(self, task: str = "") -> None:
+        """Tell all pages that something has changed; if a task has found it, those that show what it finds."""
+        self.jobs.tell({"kind": "changed", "revision": self.project.revision, "task": task})

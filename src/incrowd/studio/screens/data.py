@@ -21,13 +21,13 @@ def look(studio: Studio) -> Job:
     dialect = {word: value for word, value in project.words().get("csv", {}).items() if word in CSV_WORDS}
 
     def finish(job: Job, data: dict[str, Any]) -> None:
-        project.keep("inspection", data, made_from)
+        project.keep("inspection", data, made_from, state)
         words, names = project.words(), [column["name"] for column in data["columns"]]
         if not policy_words.named_columns(words) or not policy_words.named_columns(words) <= set(names):
             project.change({**data["proposal"], **({"csv": dialect} if dialect else {})}, {})
         studio.changed()
 
-    made_from = project.made_from()
+    made_from, state = project.made_from(), project.table_state()
     told = {"table": str(project.table_path), "folder": str(project.folder_of("inspection")), "dialect": dialect}
     return studio.jobs.start("inspect", told, finish, "Looking at the table")
 

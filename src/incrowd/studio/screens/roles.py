@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from incrowd.errors import PolicyError, many
@@ -13,22 +14,33 @@ from incrowd.studio.studio import Studio
 MANY = 15  # columns of a quasi-identifier that cost much of what the table is for
 
 
-def count(studio: Studio) -> None:
-    """Start counting who stands alone on the columns that others may know, unless that is known already."""
-    found = studio.inspection()
-    if found is None:
-        return
+def asked(studio: Studio) -> dict[str, Any]:
+    """What is to be counted: on which columns, and of which look at the table; nothing before there was one."""
+    looked, known = studio.inspection(), studio.project.result("inspection")
+    if looked is None or known is None:
+        return {}
     names = studio.names()
     chosen = [name for name in policy_words.quasi_columns(studio.project.words()) if name in names]
+    return {"columns": chosen, "of": known["digest"]}
+
+
+def _is_of(told: Mapping[str, Any], wanted: Mapping[str, Any]) -> bool:
+    """Whether a count, or what it was told, is of what is asked."""
+    return bool(wanted) and all(told.get(word) == value for word, value in wanted.items())
+
+
+def count(studio: Studio) -> None:
+    """Start counting who stands alone on the columns that others may know, unless that is known already."""
+    wanted, found = asked(studio), studio.inspection()
     known, running = studio.project.result("uniques"), studio.jobs.running("uniques")
-    if running is not None and running.words["columns"] == chosen:
+    if not wanted or found is None or (running is not None and _is_of(running.words, wanted)):
         return
-    if known is not None and known["data"]["columns"] == chosen and known["table"] == studio.project.table_state():
+    if known is not None and _is_of(known["data"], wanted):
         return
-    places = [names.index(name) for name in chosen]
+    names = studio.names()
+    places = [names.index(name) for name in wanted["columns"]]
     sizes = [found["sizes"][place] for place in places]
-    folder = str(studio.project.folder_of("inspection"))
-    words = {"folder": folder, "columns": chosen, "places": places, "sizes": sizes}
+    words = {"folder": str(studio.project.folder_of("inspection")), "places": places, "sizes": sizes, **wanted}
     studio.run("uniques", words, "uniques", "Counting who stands alone")
 
 
@@ -52,13 +64,12 @@ def show(studio: Studio) -> dict[str, Any]:
 
 def figures(studio: Studio) -> dict[str, Any]:
     """What is known of who stands alone; a count that failed is said, and begun again with the screen."""
-    chosen = policy_words.quasi_columns(studio.project.words())
-    job = studio.jobs.latest("uniques")
-    if job is None or job.state != FAILED or job.words["columns"] != chosen:
+    wanted, job = asked(studio), studio.jobs.latest("uniques")
+    if job is None or job.state != FAILED or not _is_of(job.words, wanted):
         count(studio)
         job = studio.jobs.latest("uniques")
     found = studio.project.result("uniques")
-    fresh = found is not None and found["data"]["columns"] == chosen
+    fresh = found is not None and _is_of(found["data"], wanted)
     return {
         "uniques": found["data"] if found is not None else None,
         "fresh": fresh,

@@ -21,7 +21,8 @@ def work(words: Mapping[str, Any], run: Run) -> dict[str, Any]:
     """Count.
 
     Args:
-        words: "folder" with the codes, "columns" by name, their "places" among all columns, and the "sizes" of those.
+        words: "folder" with the codes, "of" which look at the table they are, "columns" by name, their "places" among
+            all columns, and the "sizes" of those.
         run: Told what happens, and asked whether to go on.
     """
     run.stage("counting")
@@ -33,7 +34,8 @@ def work(words: Mapping[str, Any], run: Run) -> dict[str, Any]:
     chosen = [np.asarray(codes[place]).astype(np.int64) for place in words["places"]]
     sizes = [int(size) for size in words["sizes"]]
     if not chosen:
-        return {"columns": [], "records": int(codes.shape[1]), "alone": 0, "below": [], "pairs": [], "triples": []}
+        nothing: dict[str, Any] = {"alone": 0, "below": [], "pairs": [], "triples": []}
+        return {"columns": [], "of": words["of"], "records": int(codes.shape[1]), **nothing}
     groups, firsts = group(chosen, sizes)
     members = count(groups, len(firsts), None)
     run.check()
@@ -44,6 +46,7 @@ def work(words: Mapping[str, Any], run: Run) -> dict[str, Any]:
     )
     return {
         "columns": names,
+        "of": words["of"],
         "records": int(codes.shape[1]),
         "alone": int((members == 1).sum()),
         "crowds": len(members),
