@@ -10,3 +10,15 @@ def chromium():
         pytest.skip("no Chromium; install one, or set INCROWD_CHROMIUM to its path")
     with browsers.launched() as browser:
         yield browser
+
+
+@pytest.fixture
+def process(running):
+    """The process of the studio that a module has running."""
+    return running[0]
+
+
+@pytest.fixture
+def page(running):
+    """The page of that studio, the same for all tests of the module."""
+    return running[1]

@@ -23,16 +23,6 @@ def running(chromium, folder):
         yield process, Page(chromium.new_context(viewport=WIDE), link)
 
 
-@pytest.fixture
-def process(running):
-    return running[0]
-
-
-@pytest.fixture
-def page(running):
-    return running[1]
-
-
 def second(page):
     """Another tab of the same browser."""
     return Page(page.page.context, page.page.url)

@@ -90,6 +90,7 @@ class Pages:
             "studio": studio,
             "project": studio.project,
             "key": self.keys.form,
+            "start": self.keys.start,
             "revision": studio.project.revision,
             "terms": TERMS,
         }
@@ -152,7 +153,7 @@ class Pages:
 
         async def lines() -> AsyncIterator[str]:
             try:
-                yield _event({"kind": "changed", "revision": self.studio.project.revision})
+                yield _event({"kind": "changed", "revision": self.studio.project.revision, "start": self.keys.start})
                 for job in list(jobs.all.values()):
                     yield _event({"kind": "job", **job.to_json()})
                 while True:

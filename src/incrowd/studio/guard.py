@@ -75,10 +75,12 @@ class Keys:
     Args:
         session: What the cookie holds.
         form: What every change must carry.
+        start: What tells this start from another one; no secret.
     """
 
     session: str = field(default_factory=lambda: secrets.token_urlsafe(32))
     form: str = field(default_factory=lambda: secrets.token_urlsafe(32))
+    start: str = field(default_factory=lambda: secrets.token_hex(8))
     _links: list[str] = field(default_factory=list)
 
     def link(self) -> str:

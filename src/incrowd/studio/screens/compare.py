@@ -168,5 +168,6 @@ SCREEN = Screen(
     show,
     actions={"run": run, "take": take},
     needs="table",
+    follows=("compare",),
     done=lambda studio: studio.project.result("compare") is not None,
 )

@@ -85,6 +85,7 @@ SCREEN = Screen(
     show,
     actions={"make": make},
     needs="table",
+    follows=("release", "export"),
     routes=routes,
     done=lambda studio: studio.project.result("export") is not None,
 )

@@ -286,6 +286,7 @@ SCREEN = Screen(
     show,
     actions={"count": again, "edit": edit, "cut": cut, "level": level, "begin": begin},
     needs="table",
+    follows=("values",),
     routes=routes,
     done=lambda studio: studio.project.result("values") is not None,
     show_at=show_at,

@@ -78,5 +78,6 @@ SCREEN = Screen(
     actions={"run": run, **steps.ACTIONS, **why.ACTIONS},
     parts={**steps.PARTS, **why.PARTS},
     needs="table",
+    follows=("release", "steps", "why"),
     done=lambda studio: (found := studio.result("release")) is not None and not found["stale"],
 )

@@ -99,6 +99,7 @@ class Screen:
         parts: Pieces that are shown by themselves.
         needs: What must be there first: nothing, "table" or "policy".
         done: Whether there is nothing left to do here, for the mark in the navigation.
+        follows: Tasks whose results it shows; a page shows them anew when there are others.
         routes: Other addresses of it, such as files to download.
         show_at: What its template is told of one of several, by the number in its address.
     """
@@ -111,6 +112,7 @@ class Screen:
     parts: Mapping[str, Part] = field(default_factory=dict)
     needs: str = ""
     done: Callable[[Studio], bool] = lambda studio: False
+    follows: tuple[str, ...] = ()
     routes: Callable[[Studio], list[BaseRoute]] = lambda studio: []
     show_at: ShowAt | None = None
 

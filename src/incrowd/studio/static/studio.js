@@ -2,7 +2,7 @@
 "use strict";
 (() => {
   const $ = (selector, inside = document) => inside.querySelector(selector);
-  let stream = null, busy = 0, lostSince = 0, newest = 0;
+  let stream = null, busy = 0, lostSince = 0, newest = 0, asked = 0, acted = 0;
   const ended = new Map(); // jobs that are over; a page that is still on its way may show one as running
 
   // A screen, or a piece of it, fetched again and put in place.
@@ -36,14 +36,18 @@
       if (place.matches(".job")) say(`${job.title}: ${job.state}.`);
       refresh(place.dataset.again, place.dataset.target);
     }
-    for (const piece of document.querySelectorAll("[data-again][data-revision]")) // an answer that came too late
-      if (Number(piece.dataset.revision) < Number($("#studio").dataset.revision)) refresh(piece.dataset.again, piece.dataset.target);
+    for (const piece of document.querySelectorAll("[data-again][data-revision]")) { // an answer that came too late
+      if (Number(piece.dataset.revision) >= Number($("#studio").dataset.revision)) continue;
+      piece.dataset.revision = $("#studio").dataset.revision; // it is asked for once
+      refresh(piece.dataset.again, piece.dataset.target);
+    }
   };
   setInterval(() => {
     for (const time of document.querySelectorAll("[data-job] .job-time")) time.textContent = `${parseInt(time.textContent) + 1} s`;
   }, 1000);
 
-  // Another tab has changed something: show it, unless this page is about to show it anyway.
+  // Another tab has changed something, or a job has that this screen shows: show it, unless this page is about to anyway.
+  const concerns = (task) => !task || $("#studio")?.dataset.follows.split(" ").includes(task);
   const catchUp = () => {
     const page = $("#studio");
     if (!page || busy || newest <= Number(page.dataset.revision)) return; // asked again when it is not busy any more
@@ -60,7 +64,8 @@
     stream.onmessage = (event) => {
       const message = JSON.parse(event.data);
       if (message.kind === "job") follow(message);
-      if (message.kind === "changed") { newest = message.revision; later(); }
+      if (message.start && message.start !== document.body.dataset.start) location.reload(); // it was started again
+      if (message.kind === "changed" && concerns(message.task)) { newest = message.revision; later(); }
       if (message.kind === "end") lost();
     };
     stream.onerror = lost;
@@ -76,15 +81,42 @@
   window.addEventListener("pagehide", silence);
   window.addEventListener("pageshow", listen);
 
-  document.addEventListener("htmx:before:request", () => { busy += 1; document.body.classList.add("busy"); });
+  document.addEventListener("htmx:config:request", (event) => {
+    const { ctx } = event.detail;
+    busy += 1;
+    document.body.classList.add("busy");
+    ctx.asked = asked += 1;
+    if (ctx.request.method === "POST" && ctx.swap !== "none") acted = asked;
+  });
+  // A screen that was asked for before somebody did something does not take the place of what that gave.
+  document.addEventListener("htmx:before:swap", (event) => {
+    const { ctx } = event.detail;
+    if (ctx.request.method === "GET" && ctx.target?.id === "studio" && ctx.asked < acted) event.preventDefault();
+  });
   document.addEventListener("htmx:finally:request", () => {
     busy = Math.max(0, busy - 1);
     if (busy) return;
     document.body.classList.remove("busy");
+    choose();
     settle();
     later();
   });
-  document.addEventListener("htmx:after:swap", () => { const page = $("#studio"); if (page?.dataset.said) { say(page.dataset.said); page.dataset.said = ""; } });
+  document.addEventListener("htmx:after:swap", (event) => {
+    const page = $("#studio"), { sourceElement, response } = event.detail.ctx;
+    if (page?.dataset.said) { say(page.dataset.said); page.dataset.said = ""; }
+    for (const field of document.querySelectorAll("[data-filter]")) {
+      if (field.form === sourceElement && response.status === 200) field.value = ""; // it was for this, and is done
+      sift(field);
+    }
+  });
+  // A browser keeps what somebody has chosen, whatever a page says afterwards; what holds is what the page says.
+  const choose = () => {
+    for (const field of document.querySelectorAll("input[hx-post]")) if (field.checked !== field.defaultChecked) field.checked = field.defaultChecked;
+    for (const field of document.querySelectorAll("select[hx-post]")) {
+      const place = Math.max(0, [...field.options].findIndex((option) => option.defaultSelected));
+      if (field.selectedIndex !== place) field.selectedIndex = place;
+    }
+  };
 
   // Uploads go as they are, with a bar; the answer is the screen.
   const upload = (file) => {
@@ -95,8 +127,7 @@
     request.setRequestHeader("x-studio-key", document.body.dataset.key);
     request.setRequestHeader("x-file-name", encodeURIComponent(file.name));
     request.upload.onprogress = (event) => { if (event.lengthComputable) { bar.max = event.total; bar.value = event.loaded; } };
-    request.onload = () => refresh("/data");
-    request.onloadend = () => { bar.hidden = true; if (request.status !== 200) { say("The file was not taken: " + (request.getResponseHeader("content-type")?.startsWith("text/plain") ? request.responseText : "see above")); if (request.status === 422) showProblem(request.responseText); } };
+    request.onloadend = () => { bar.hidden = true; if (request.status === 200) refresh("/data"); else { say("The file was not taken: " + (request.getResponseHeader("content-type")?.startsWith("text/plain") ? request.responseText : "see above")); if (request.status === 422) showProblem(request.responseText); } };
     request.send(file);
   };
   const showProblem = (html) => {
@@ -108,10 +139,11 @@
   document.addEventListener("drop", (event) => { if (event.target.closest?.("#drop")) { event.preventDefault(); if (event.dataTransfer.files[0]) upload(event.dataTransfer.files[0]); } });
 
   // Show only the columns that are called so.
-  document.addEventListener("input", (event) => {
-    const list = event.target.dataset?.filter && $(event.target.dataset.filter), text = event.target.value.trim().toLowerCase();
+  const sift = (field) => {
+    const list = $(field.dataset.filter), text = field.value.trim().toLowerCase();
     if (list) for (const item of list.children) item.hidden = !!text && !$("legend bdi", item).textContent.toLowerCase().includes(text);
-  });
+  };
+  document.addEventListener("input", (event) => { if (event.target.dataset?.filter) sift(event.target); });
 
   // Copy what is shown.
   document.addEventListener("click", (event) => {
