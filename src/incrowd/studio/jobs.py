@@ -83,7 +83,7 @@ class Jobs:
         self._tasks: dict[int, asyncio.Task[None]] = {}
         self._processes: dict[int, asyncio.subprocess.Process] = {}
         self._cancelled: set[int] = set()
-        self._spare: asyncio.Task[asyncio.subprocess.Process] | None = None
+        self._spare: list[asyncio.Task[asyncio.subprocess.Process]] = []
         self._room: asyncio.Semaphore = asyncio.Semaphore(MOST_RUNNING)
         self._watchers: set[asyncio.Queue[dict[str, Any]]] = set()
         self._ending = False
@@ -143,8 +143,8 @@ class Jobs:
         for task in self._tasks.values():
             task.cancel()
         await asyncio.gather(*self._tasks.values(), return_exceptions=True)
-        spare, self._spare = self._spare, None
-        if spare is not None:
+        while self._spare:
+            spare = self._spare.pop()
             with contextlib.suppress(OSError):
                 await _gone(await spare)
         for queue in list(self._watchers):
@@ -152,8 +152,8 @@ class Jobs:
 
     def warm(self) -> None:
         """Start the process of the next job ahead."""
-        if not self._ending and self._spare is None:
-            self._spare = asyncio.get_running_loop().create_task(_started())
+        if not self._ending and not self._spare:
+            self._spare.append(asyncio.get_running_loop().create_task(_started()))
 
     # Watching
 
@@ -249,13 +249,13 @@ class Jobs:
         """The process that was started ahead, or a new one if it has ended since; the next one is started then."""
         while True:
             self.warm()
-            spare, self._spare = self._spare, None
-            if spare is None:  # the studio is ending
+            if not self._spare:  # the studio is ending
                 raise asyncio.CancelledError
+            spare = self._spare.pop()
             try:
                 process = await asyncio.shield(spare)
             except asyncio.CancelledError:
-                self._spare = spare  # for another job, or to be ended
+                self._spare.append(spare)  # for another job, or to be ended
                 raise
             if process.returncode is None:
                 self.warm()

@@ -197,6 +197,30 @@ def test_a_job_that_has_not_taken_its_first_step_can_be_cancelled(folder):
     living(scenario)
 
 
+def test_processes_of_jobs_that_were_cancelled_while_they_started_are_ended(folder, monkeypatch):
+    started, real = [], module._started
+
+    async def start():
+        process = await real()
+        started.append(process)
+        await asyncio.sleep(0.05)
+        return process
+
+    monkeypatch.setattr(module, "_started", start)
+
+    async def scenario(jobs):
+        for task in ("inspect", "release"):
+            jobs.start(task, {}, lambda *_: None, "Both at once")
+        while len(started) < 2:
+            await asyncio.sleep(0)
+        for number in (1, 2):
+            jobs.cancel(number)
+
+    living(scenario)
+    assert len(started) == 2
+    assert all(process.returncode is not None for process in started)
+
+
 def test_the_end_of_the_studio_ends_its_jobs(folder, monkeypatch):
     async def scenario(jobs):
         jobs.warm()
