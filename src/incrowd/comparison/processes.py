@@ -95,22 +95,17 @@ def answers(job: bytes, time_limit: float | None, *, warm: bool = False) -> dict
     Returns:
         Its status, the problem if there was one, and what it answered until then: values and errors.
     """
-    process = subprocess.Popen(
-        [sys.executable, "-c", _CHILD.format(warm), *sys.path],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-    )
-    try:
-        output, complaint = process.communicate(job, time_limit)
-        ended = _ended(process.returncode, complaint.decode(errors="replace"))
-    except subprocess.TimeoutExpired:
-        process.kill()
-        output, _ = process.communicate()
-        ended = {"status": TIME_LIMIT, "problem": f"stopped after {time_limit:g} s"}
-    finally:
-        process.kill()  # if this process is being ended itself
-        process.wait()
+    words, pipe = [sys.executable, "-c", _CHILD.format(warm), *sys.path], subprocess.PIPE
+    with subprocess.Popen(words, stdin=pipe, stdout=pipe, stderr=pipe) as process:  # closed even if not all was read
+        try:
+            output, complaint = process.communicate(job, time_limit)
+            ended = _ended(process.returncode, complaint.decode(errors="replace"))
+        except subprocess.TimeoutExpired:
+            process.kill()
+            output, _ = process.communicate()
+            ended = {"status": TIME_LIMIT, "problem": f"stopped after {time_limit:g} s"}
+        finally:
+            process.kill()  # if this process is being ended itself
     for line in output.decode().splitlines():
         answer = json.loads(line)
         ended |= {"status": FAILED, **answer} if "problem" in answer else answer

@@ -233,9 +233,9 @@ def test_a_run_that_fails_says_why_and_is_not_fatal(folder):
 
 
 def test_a_run_has_a_time_limit(folder):
-    done = compare("--time-limit-per-run", "0.01", ks="5", methods="tds")
+    done = compare("--time-limit-per-run", "1e-9", ks="5", methods="tds")
     assert done.exit_code == 0, done.stderr
-    assert "tds k=5: time limit: stopped after 0.01 s" in done.stdout
+    assert "tds k=5: time limit: stopped after 1e-09 s" in done.stdout
     assert compare("--time-limit-per-run", "0", ks="5").exit_code == 2
     assert compare(ks="5", methods="tds").exit_code == 0
     assert [each["status"] for each in logged(folder)] == ["time limit", "done"]
@@ -271,13 +271,13 @@ def test_ks_that_are_none(folder, ks):
 def test_an_interruption_keeps_what_is_finished(folder):
     heed = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler)\n"  # though a shell ignores it
     words = ["compare", "people.csv", "-o", "out", "--qi", "age,sex,job", "--methods", "tds", "--ks"]
-    words.append(",".join(str(k) for k in range(2, 60)))
+    words.append(",".join(str(k) for k in range(2, 400)))
     process = subprocess.Popen([sys.executable, "-c", heed + COMMAND, *words], stderr=subprocess.PIPE, text=True)
     log, until = folder / "out" / "runs.jsonl", time.monotonic() + 60
     while process.poll() is None and time.monotonic() < until and not (log.exists() and log.read_text()):
         time.sleep(0.01)
     os.kill(process.pid, signal.SIGINT)
-    _, complaint = process.communicate(timeout=30)
+    _, complaint = process.communicate(timeout=60)
     assert process.returncode == 130
     assert complaint == "error: interrupted; finished runs are kept in out; run the same command again to continue\n"
-    assert 1 <= len(logged(folder)) < 58
+    assert 1 <= len(logged(folder)) < 398
