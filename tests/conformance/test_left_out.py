@@ -57,7 +57,9 @@ def settings(method, columns):
     words = {"quasi_identifiers": columns, "k": 4, "method": method, "suppress": 0.05}
     words["taxonomies"] = {name: tree for name, tree in TAXONOMIES.items() if name in columns}
     if method == "optimal":
-        words |= {"time_limit": 3, "scheme": "sps"} if len(columns) < 3 else {"time_limit": 3}
+        words |= (
+            {"time_limit": 60, "scheme": "sps"} if len(columns) < 3 else {"time_limit": 60}
+        )  # it takes less than one
     return words
 
 

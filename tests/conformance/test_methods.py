@@ -6,7 +6,6 @@ import pickle
 import random
 import signal
 import threading
-import time
 from collections import Counter
 from math import inf
 
@@ -155,15 +154,23 @@ def test_a_cancelled_run_ends(method, after):
 
 
 class Interrupted(Run):
-    """A run in which one interrupt arrives while a search is at work."""
+    """A run in which one interrupt arrives while a search is at work; it waits until another thread has answered."""
 
     arrived = False
+
+    def __init__(self):
+        super().__init__()
+        self.answered = threading.Event()
+
+    def cancel(self):
+        super().cancel()
+        self.answered.set()
 
     def goes_on(self):
         if self.searching and not self.arrived and threading.current_thread() is not threading.main_thread():
             self.arrived = True
             os.kill(os.getpid(), signal.SIGINT)
-            time.sleep(0.3)  # the thread that answers it is another one
+            assert self.answered.wait(60)
         return super().goes_on()
 
 

@@ -145,10 +145,17 @@ class TestBeside:
 
     def test_an_interrupt_does_not_wait_for_work_that_never_asks(self):
         run, ended = Run(), threading.Event()
-        timer = threading.Timer(0.1, signal.raise_signal, [signal.SIGINT])
-        timer.start()
-        with pytest.raises(KeyboardInterrupt):
-            run.beside(lambda: ended.wait(20))
+
+        def work():
+            signal.raise_signal(signal.SIGINT)
+            return ended.wait(20)
+
+        before = signal.signal(signal.SIGINT, signal.default_int_handler)  # though a shell ignores it
+        try:
+            with pytest.raises(KeyboardInterrupt):
+                run.beside(work)
+        finally:
+            signal.signal(signal.SIGINT, before)
         ended.set()
 
     def test_work_that_is_done_meanwhile_comes_back_when_it_is_asked_for(self):
@@ -182,9 +189,10 @@ class TestBeside:
 
 def test_a_part_that_runs_out_of_time_does_not_end_the_whole():
     whole = Run()
-    part = whole.part(time_limit=0.05)
+    part, ended = whole.part(time_limit=0.05), threading.Event()
     with pytest.raises(TimeLimitError):
-        part.beside(lambda: time.sleep(0.5))
+        part.beside(lambda: ended.wait(20))
+    ended.set()
     assert whole.goes_on()
     whole.cancel()
     with pytest.raises(CancelledError):

@@ -2,14 +2,14 @@
 
 import os
 import signal
-import time
+import threading
 
 import pytest
 from tests.command_line import GOOD, POLICY, anonymize, contents, only_line, run
 
 from incrowd.cli.messages import STOPS
 from incrowd.report.progress import ProgressLine
-from incrowd.run import StepTaken
+from incrowd.run import Run, StepTaken
 
 READ = "incrowd.formats.csv_reader.CsvSource.__init__"
 COMMANDS = {  # and where each is when it is interrupted
@@ -45,6 +45,22 @@ def interrupt(*_, **__):
 
 
 @pytest.fixture
+def interrupt_beside(monkeypatch):
+    """An interrupt from the thread of a search, which waits until the thread that answers signals has answered."""
+    answered = threading.Event()
+    for name in ("stop", "cancel"):
+        answer = getattr(Run, name)
+        monkeypatch.setattr(Run, name, lambda *words, answer=answer: (answer(*words), answered.set()))
+
+    def interrupts(*_):
+        answered.clear()
+        interrupt()
+        assert answered.wait(60)
+
+    return interrupts
+
+
+@pytest.fixture
 def heeded(monkeypatch):
     """SIGINT means what it means in a foreground process, whoever started the tests."""
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -53,7 +69,7 @@ def heeded(monkeypatch):
 
 
 @pytest.fixture
-def first_steps(monkeypatch):
+def first_steps(monkeypatch, interrupt_beside):
     """A progress line that people see, and that interrupts its own process at the first few steps."""
 
     def after(times):
@@ -66,8 +82,7 @@ def first_steps(monkeypatch):
                 if isinstance(event, StepTaken):
                     hints.append(self.hint)
                     if len(hints) <= times:
-                        interrupt()
-                        time.sleep(0.3)  # a search works beside the thread that answers signals
+                        interrupt_beside()
                 super().__call__(event)
 
         monkeypatch.setattr("incrowd.report.progress.ProgressLine", Impatient)
@@ -108,8 +123,8 @@ class TestInterrupt:
 
         assert set(COMMANDS) == {command.name or command.callback.__name__ for command in app.registered_commands}
 
-    def test_during_a_search_that_nobody_sees_it_ends(self, folder, monkeypatch):
-        monkeypatch.setattr("incrowd.run.Run.step", lambda *_: (interrupt(), time.sleep(0.3)))
+    def test_during_a_search_that_nobody_sees_it_ends(self, folder, monkeypatch, interrupt_beside):
+        monkeypatch.setattr("incrowd.run.Run.step", interrupt_beside)
         result = run(*anonymize(*POLICY))
         assert only_line(result.stderr) == "error: interrupted; no file was written"
         assert result.exit_code == 130
