@@ -14,6 +14,12 @@ from tests.command_line import GOOD, command
 MORE = 10 if os.environ.get("INCROWD_HYPOTHESIS") == "fuzz" else 1
 POLICY = ("--qi", "age,sex,job", "--k", "5")
 SIDES = ("recoding", "steps", "certificate")
+SLOWLY = """
+import time
+from incrowd.formats.writers import FileWriter
+write = FileWriter.write
+FileWriter.write = lambda self, batch: (write(self, batch), time.sleep(1))
+"""  # so that there is time to end a process that writes rows
 
 
 def anonymize(folder, *arguments, output="r.csv", table="people.csv"):

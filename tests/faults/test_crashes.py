@@ -8,7 +8,7 @@ import time
 
 import pytest
 from tests.command_line import command
-from tests.faults.processes import MORE, anonymize, is_complete, names, people, run, script, wait_for_writing
+from tests.faults.processes import MORE, SLOWLY, anonymize, is_complete, names, people, run, script, wait_for_writing
 
 from incrowd.formats.staging import heal
 
@@ -117,7 +117,7 @@ def test_a_signal_while_rows_are_written_leaves_nothing(tmp_path, number):
     people(tmp_path, rows=20_000)
     heed = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler)\n"
     process = subprocess.Popen(
-        command(*anonymize(tmp_path), before=heed), stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+        command(*anonymize(tmp_path), before=heed + SLOWLY), stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True
     )
     wait_for_writing(process, tmp_path)
     process.send_signal(number)

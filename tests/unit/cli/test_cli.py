@@ -10,7 +10,7 @@ import sys
 import pytest
 import xlsxwriter
 from tests.command_line import GOOD, POLICY, anonymize, command, contents, only_line, run
-from tests.faults.processes import wait_for_writing
+from tests.faults.processes import SLOWLY, wait_for_writing
 
 from incrowd.cli.options import _method_options
 from incrowd.measures.registry import OF_CLASSES
@@ -316,7 +316,7 @@ class TestProcess:
         old.write_text("old")
         heed = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler)\n"  # though a shell ignores it
         arguments = anonymize("--qi", "age,sex", "--k", 5, "--overwrite", table=large, output=old)
-        process = subprocess.Popen(command(*arguments, before=heed), stderr=subprocess.PIPE, text=True)
+        process = subprocess.Popen(command(*arguments, before=heed + SLOWLY), stderr=subprocess.PIPE, text=True)
         wait_for_writing(process, out)
         process.send_signal(number)
         _, message = process.communicate(timeout=60)

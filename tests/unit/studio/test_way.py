@@ -229,7 +229,7 @@ def test_nothing_of_people_is_said_in_the_terminal(folder):
         client.post("/roles/give", 422, column="Smith", role="Smith")
         client.get("/smith", 404)
         process.send_signal(signal.SIGINT)
-        assert process.wait(30) == 0
+        assert process.wait(60) == 0
         said = process.stderr.read()
     assert "Smith" not in said
     assert "smith" not in said
@@ -245,7 +245,7 @@ def test_the_end_stops_a_running_job_and_tomorrow_it_can_be_run_again(folder, cl
         mine.post("/protect/crowd", set="0", k="6")
         mine.post("/release/run")
         process.send_signal(signal.SIGINT)
-        assert process.wait(30) == 0
+        assert process.wait(60) == 0
     with studio(folder, "other.csv") as (_, link):
         mine = Client(link)
         assert "k = 6" in shown(mine.get("/protect"), "policy")
