@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import signal
 
 import pytest
@@ -82,3 +83,23 @@ def test_a_table_that_changes_while_it_is_looked_at_is_looked_at_again(running, 
     assert "data-job" in client.get("/data")
     assert client.over("inspect")["state"] == "done"
     assert "19 records" in client.get("/data")
+
+
+def test_people_are_counted_where_it_is_known_whose_record_it_is(tmp_path):
+    """Nobody is alone by records; by people, those of 30 are two, and the only one of 50 came twice."""
+    visits = [("a", 30), ("b", 30), ("b", 30), ("c", 40), ("d", 40), ("e", 40), ("f", 50), ("f", 50)]
+    (tmp_path / "visits.csv").write_text("patient,age\n" + "".join(f"{who},{age}\n" for who, age in visits))
+    policy = tmp_path / "visits.studio" / "release.toml"
+    with studio(tmp_path, "visits.csv") as (_, link):
+        client, found = Client(link), []
+        assert client.over("inspect")["state"] == "done"
+        for unit in ("", 'unit = "patient"\n'):
+            policy.write_text(f'quasi_identifiers = ["age"]\nk = 2\n{unit}')
+            assert "data-job" in client.get("/roles/figures")
+            assert client.over("uniques")["state"] == "done"
+            found.append(client.get("/roles/figures"))
+    records, people = found
+    assert "<b>0</b> of 8 records are unique" in records
+    assert "<b>2</b> of 8 records are of people who stand alone" in people
+    assert re.search(r"in a crowd below 2 people</th><td class=\"number\">2<", people)
+    assert "age</bdi></b> alone: 2 unique" in people

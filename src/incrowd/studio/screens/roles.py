@@ -15,13 +15,14 @@ MANY = 15  # columns of a quasi-identifier that cost much of what the table is f
 
 
 def asked(studio: Studio) -> dict[str, Any]:
-    """What is to be counted: on which columns, and of which look at the table; nothing before there was one."""
+    """What is to be counted: on which columns, by whom, in which look at the table; nothing before there was one."""
     looked, known = studio.inspection(), studio.project.result("inspection")
     if looked is None or known is None:
         return {}
-    names = studio.names()
-    chosen = [name for name in policy_words.quasi_columns(studio.project.words()) if name in names]
-    return {"columns": chosen, "of": known["digest"]}
+    names, words = studio.names(), studio.project.words()
+    chosen = [name for name in policy_words.quasi_columns(words) if name in names]
+    unit = words.get("unit")
+    return {"columns": chosen, "unit": unit if unit in names else None, "of": known["digest"]}
 
 
 def _is_of(told: Mapping[str, Any], wanted: Mapping[str, Any]) -> bool:
@@ -38,7 +39,8 @@ def count(studio: Studio) -> None:
     if known is not None and _is_of(known["data"], wanted):
         return
     names = studio.names()
-    places = [names.index(name) for name in wanted["columns"]]
+    unit = [] if wanted["unit"] is None else [wanted["unit"]]
+    places = [names.index(name) for name in (*wanted["columns"], *unit)]
     sizes = [found["sizes"][place] for place in places]
     words = {"folder": str(studio.project.folder_of("inspection")), "places": places, "sizes": sizes, **wanted}
     studio.run("uniques", words, "uniques", "Counting who stands alone")

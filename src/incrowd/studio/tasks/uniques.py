@@ -21,8 +21,9 @@ def work(words: Mapping[str, Any], run: Run) -> dict[str, Any]:
     """Count.
 
     Args:
-        words: "folder" with the codes, "of" which look at the table they are, "columns" by name, their "places" among
-            all columns, and the "sizes" of those.
+        words: "folder" with the codes, "of" which look at the table they are, "columns" and the "unit" by name, their
+            "places" among all columns, the unit last if there is one, and the "sizes" of those. With a unit the sizes
+            of crowds are counted in people.
         run: Told what happens, and asked whether to go on.
     """
     run.stage("counting")
@@ -33,24 +34,24 @@ def work(words: Mapping[str, Any], run: Run) -> dict[str, Any]:
     names: list[str] = words["columns"]
     chosen = [np.asarray(codes[place]).astype(np.int64) for place in words["places"]]
     sizes = [int(size) for size in words["sizes"]]
+    told = {"columns": names, "unit": words["unit"], "of": words["of"], "records": int(codes.shape[1])}
+    persons, people_in_all = (None, 0) if words["unit"] is None else (chosen.pop(), sizes.pop())
     if not chosen:
-        nothing: dict[str, Any] = {"alone": 0, "below": [], "pairs": [], "triples": []}
-        return {"columns": [], "of": words["of"], "records": int(codes.shape[1]), **nothing}
+        return {**told, "alone": 0, "below": [], "pairs": [], "triples": []}
     groups, firsts = group(chosen, sizes)
-    members = count(groups, len(firsts), None)
+    members = people = count(groups, len(firsts), None)
+    if persons is not None:
+        _, once = group([groups, persons], [len(firsts), people_in_all])
+        people = count(groups[once], len(firsts), None)
     run.check()
-    pairs, triples = worst_combinations(names, chosen, sizes, run)
-    single = sorted(
-        ((count_uniques([column], [size]), name) for column, size, name in zip(chosen, sizes, names, strict=True)),
-        reverse=True,
-    )
+    pairs, triples = worst_combinations(names, chosen, sizes, run, persons)
+    uniques = (count_uniques([column], [size], persons) for column, size in zip(chosen, sizes, strict=True))
+    single = sorted(zip(uniques, names, strict=True), reverse=True)
     return {
-        "columns": names,
-        "of": words["of"],
-        "records": int(codes.shape[1]),
-        "alone": int((members == 1).sum()),
+        **told,
+        "alone": int(members[people == 1].sum()),
         "crowds": len(members),
-        "below": [{"size": size, "records": int(members[members < size].sum())} for size in SIZES[1:]],
+        "below": [{"size": size, "records": int(members[people < size].sum())} for size in SIZES[1:]],
         "single": [{"column": name, "records": uniques} for uniques, name in single[:3] if uniques],
         "pairs": [{"columns": list(each.columns), "records": each.uniques} for each in pairs if each.uniques],
         "triples": [{"columns": list(each.columns), "records": each.uniques} for each in triples if each.uniques],
