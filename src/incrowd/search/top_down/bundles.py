@@ -17,7 +17,7 @@ from incrowd.search.top_down.promises import Promises
 from incrowd.search.top_down.refiners import RangeRefiner, Refiner
 from incrowd.table.grouping import Codes, tallied
 
-_ROOM = 1 << 16  # packed codes of a bundle: two bytes per record
+_ROOM = 1 << 16  # packed codes of a bundle, where there are as many records: two bytes per record
 
 
 @dataclass(frozen=True)
@@ -115,14 +115,15 @@ Member = tuple[int, Refiner, Codes, int]  # an attribute: its index, its refiner
 
 
 def bundles(members: Iterable[Member], promises: Promises) -> list[Bundle]:
-    """Bundle attributes as long as their packed codes fit in two bytes."""
+    """Bundle attributes as long as their packed codes fit in two bytes, and are no more than there are records."""
     found: list[Bundle] = []
     waiting: list[Member] = []
     for member in sorted(members, key=lambda member: member[3]):
+        room = min(_ROOM, len(member[2]))
         if not isinstance(member[1], RangeRefiner):
             found.append(_pack([member], promises))
             continue
-        if waiting and math.prod(n for *_, n in waiting) * member[3] > _ROOM:
+        if waiting and math.prod(n for *_, n in waiting) * member[3] > room:
             found.append(_pack(waiting, promises))
             waiting = []
         waiting.append(member)
