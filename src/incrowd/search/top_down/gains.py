@@ -110,13 +110,15 @@ class InformationGain:
 
     def best_cut(self, start: int, stop: int, room: int = 0) -> int:
         """The cut with the most information, of those with room."""
-        left = self._below[start + 1 : stop] - self._below[start]  # cuts x labels
         whole = self._below[stop] - self._below[start]
-        allowed = with_room(left.sum(axis=1), int(whole.sum()), max(room, self._room))
-        left = left[allowed]
+        left = (self._below[start + 1 : stop] - self._below[start]).T.copy()  # labels x cuts: long rows add up faster
+        allowed = np.arange(left.shape[1])
+        if room := max(room, self._room):
+            allowed = with_room(left.sum(axis=0), int(whole.sum()), room)
+            left = left[:, allowed]
         near = contenders(_gains(left, whole))
         if len(near) > 1:
-            left = left[near]
+            left = left[:, near].T
             # Labels divided as in the whole say nothing, however many cuts do so.
             tells = (left * whole.sum() != left.sum(axis=1, keepdims=True) * whole).any(axis=1)
             gains = [
@@ -173,12 +175,12 @@ class InformationGain:
 
 
 def _gains(left: Counts, whole: Counts) -> Floats:
-    """Gain of each of many cuts in two, from the labels below each cut (cuts x labels) and on both sides together."""
-    lost = np.zeros(len(left))  # records times entropy, on both sides
-    below = left.sum(axis=1)
-    for counts, sign in ((below, 1), (whole.sum() - below, 1), (left, -1), (whole - left, -1)):
+    """Gain of each of many cuts in two, from the labels below each cut (labels x cuts) and on both sides together."""
+    lost = np.zeros(left.shape[1])  # records times entropy, on both sides
+    below = left.sum(axis=0)
+    for counts, sign in ((below, 1), (whole.sum() - below, 1), (left, -1), (whole[:, None] - left, -1)):
         times_log = counts * np.log2(np.maximum(counts, 1))
-        lost += sign * (times_log if counts.ndim == 1 else times_log.sum(axis=1))
+        lost += sign * (times_log if counts.ndim == 1 else times_log.sum(axis=0))
     return np.maximum(entropy(whole) - lost / max(1, int(whole.sum())), 0.0)
 
 
