@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -12,6 +13,8 @@ import numpy.typing as npt
 from incrowd.table.attributes import Attribute
 from incrowd.table.class_counts import ClassCounts, Histogram, Mask
 from incrowd.table.grouping import Codes, Counts, changes, count, sort_tuples, summed
+
+_MOST_CELLS = 1 << 16  # of a table of counts that several attributes share
 
 
 @dataclass(frozen=True)
@@ -68,7 +71,30 @@ class CompressedTable:
 
     def label_counts(self, attribute: int) -> Counts:
         """Records per code of one attribute and label of the target: codes x labels."""
-        return self.labels_in(self.codes[attribute], self.attributes[attribute].size)
+        return self._label_counts[attribute]
+
+    @cached_property
+    def _label_counts(self) -> Mapping[int, Counts]:
+        """The same of every attribute; several are counted at once, as long as cells are far fewer than tuples."""
+        sizes, room = [attribute.size for attribute in self.attributes], min(_MOST_CELLS, len(self.counts) // 4)
+        found: dict[int, Counts] = {}
+        together: list[int] = []
+        for index in sorted(range(len(sizes)), key=sizes.__getitem__):
+            if together and math.prod(sizes[i] for i in (*together, index)) > room:
+                found |= self._labels_of(together)
+                together = []
+            together.append(index)
+        return found | self._labels_of(together)
+
+    def _labels_of(self, attributes: Sequence[int]) -> dict[int, Counts]:
+        """Records per code and label, by attribute, from one table of all their codes."""
+        sizes = [self.attributes[index].size for index in attributes]
+        packed, size = self.codes[attributes[0]], math.prod(sizes)
+        for index, width in zip(attributes[1:], sizes[1:], strict=True):
+            packed = packed.astype(np.min_scalar_type(size - 1)) * width + self.codes[index]
+        counts = self.labels_in(packed, size).reshape(*sizes, -1)
+        axes = set(range(len(sizes)))
+        return {index: counts.sum(axis=tuple(axes - {axis})) for axis, index in enumerate(attributes)}
 
     def labels_in(self, groups: Codes, size: int, kept: Mask | None = None) -> Counts:
         """Records per group of tuples and label of the target: size x labels.
