@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from incrowd.search.top_down.groups import Grouping, Groups, Weights, is_small, take
+from incrowd.search.top_down.groups import Grouping, Groups, Weights, is_small, paired, take
 from incrowd.search.top_down.promises import Promises
 from incrowd.search.top_down.refiners import RangeRefiner, Refiner
 from incrowd.table.grouping import Codes, tallied
@@ -51,14 +51,12 @@ class Bundle:
         if not is_small(cells, len(changed.numbers)):
             self._one_by_one(live, requirement, changed)
             return
-        packed, width = _packed(slot_of_code, widths), np.int64(math.prod(widths))
+        packed = _packed(slot_of_code, widths)
 
         def keys(part: slice) -> tuple[Codes, Weights]:
             some = changed.part(part)
-            made = packed.take(take(self.codes, some.rows))
-            if changed.size > 1:
-                made += some.numbers * width
-            return made, some.weights
+            slots = packed.take(take(self.codes, some.rows))
+            return slots if some.size == 1 else paired(some.numbers, math.prod(widths), slots), some.weights
 
         counts = tallied(len(changed.numbers), cells, keys).reshape(changed.size, *widths)
         for axis, (refiner, taken) in enumerate(zip(ranges, slots, strict=True), 1):

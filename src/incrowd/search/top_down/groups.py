@@ -124,7 +124,7 @@ class Grouping:
             width: Number of children.
         """
         old, local, number = self._present(take(self._groups, rows), width)
-        numbers, keys = numbered(local * np.int64(width) + children, number * width)
+        numbers, keys = numbered(paired(local, width, children), number * width)
         parent = keys // width  # ascending, so the parts of a group lie side by side
         first = np.diff(parent, prepend=-1) > 0
         # The first part of a group keeps its number, the others get new ones.
@@ -194,4 +194,14 @@ def numbered(keys: Codes, room: int) -> tuple[Codes, Codes]:
         return places, distinct
     present = np.zeros(room, bool)
     present[keys] = True
+    if present.all():  # then each is its own place
+        return keys, np.arange(room)
     return (np.cumsum(present) - 1).take(keys), np.flatnonzero(present)
+
+
+def paired(groups: Codes, width: int, parts: Codes) -> Codes:
+    """A group and a part of it, below `width`, as one number for each record; made in one piece of memory."""
+    keys = groups.astype(np.int64)
+    keys *= width
+    keys += parts
+    return keys

@@ -45,7 +45,8 @@ class Records:
 
     def parts(self, edges: Codes) -> tuple[Rows, Codes]:
         """The records with a code between the first edge and the last, and between which two edges each is."""
-        rows, parts = self.under(int(edges[0]), int(edges[-1])), np.arange(len(edges) - 1)
+        rows = self.under(int(edges[0]), int(edges[-1]))
+        parts = np.arange(len(edges) - 1, dtype=np.min_scalar_type(len(edges)))
         if self._starts is None or isinstance(rows, slice):
             return rows, np.repeat(parts, np.diff(edges)).take(self.codes)
         return rows, np.repeat(parts, np.diff(self._starts[edges]))  # they are in the order of their codes

@@ -18,7 +18,7 @@ import numpy as np
 from incrowd.recodings.steps import Change, Disclose, RefineNode, SplitInterval
 from incrowd.search.top_down.candidates import NOBODY, Candidates
 from incrowd.search.top_down.gains import Gain
-from incrowd.search.top_down.groups import Groups, Rows, Weights, is_small
+from incrowd.search.top_down.groups import Groups, Rows, Weights, is_small, paired
 from incrowd.search.top_down.promises import Levels, Promises, rest
 from incrowd.search.top_down.records import Records, records_by
 from incrowd.table.attributes import FlatAttribute, NumberAttribute, TaxonomyAttribute
@@ -193,10 +193,8 @@ class RangeRefiner:
 
     def _keys_of(self, requirement: int, groups: Groups) -> tuple[Codes, Weights]:
         """The group and slot of each record as one number, and the weight of each."""
-        keys = self._slot_of_code.take(self._records[requirement].of(groups.rows))
-        if groups.size > 1:
-            keys += groups.numbers * np.int64(self._used)
-        return keys, groups.weights
+        slots = self._slot_of_code.take(self._records[requirement].of(groups.rows))
+        return slots if groups.size == 1 else paired(groups.numbers, self._used, slots), groups.weights
 
     def observe_counts(self, requirement: int, counts: Counts, slots: Codes) -> None:
         """The same where the records are counted already: groups x slots."""
