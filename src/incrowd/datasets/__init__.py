@@ -6,7 +6,6 @@ Only paths are handed out: reading is left to whoever asks. `README.md` beside t
 from __future__ import annotations
 
 import shutil
-from importlib import resources
 from pathlib import Path
 
 from incrowd.errors import UnknownNameError
@@ -59,4 +58,4 @@ def copy(name: str, folder: Path) -> tuple[Path, Path]:
 
 
 def _folder(name: str) -> Path:
-    return Path(str(resources.files(__name__))) / name
+    return Path(__file__).parent / name

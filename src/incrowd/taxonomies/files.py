@@ -119,8 +119,14 @@ def _read_text(path: PathText) -> str:
 
 def _separator(text: str) -> str:
     """The first separator that splits every line, or else the one that splits the most lines."""
-    split = {separator: _share_split(text, separator) for separator in SEPARATORS}
-    return max(SEPARATORS, key=lambda separator: split[separator])
+    best, most = SEPARATORS[0], -1.0
+    for separator in SEPARATORS:
+        share = _share_split(text, separator)
+        if share > most:
+            best, most = separator, share
+        if share == 1:
+            break
+    return best
 
 
 def _share_split(text: str, separator: str) -> float:
