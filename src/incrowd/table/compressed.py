@@ -167,5 +167,5 @@ class CompressedTable:
                 rows = Histogram(tuple(values), np.arange(len(of_row)), column, each, len(of_row))
                 histograms[name] = rows.grouped(of_row, len(firsts))
         if len(firsts) < len(entries):
-            entry_counts = count(number, len(firsts), entry_counts)
+            entry_counts = np.add.reduceat(entry_counts, firsts)
         return cls(tuple(attributes), kept, entry_counts, labels, histograms)

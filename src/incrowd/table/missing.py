@@ -43,8 +43,10 @@ def encoded_in_any_order(column: pa.Array, name: str) -> pa.DictionaryArray:
         return encoded(column, name)
     offsets = values.astype(np.int64)
     offsets -= least
-    present = np.bincount(offsets, minlength=most - least + 1) > 0
-    places = (np.cumsum(present) - 1).astype(np.int32)
+    present = np.zeros(most - least + 1, bool)
+    present[offsets] = True
+    places = np.cumsum(present, dtype=np.int32)
+    places -= 1
     distinct = to_arrow((np.flatnonzero(present) + least).astype(values.dtype))
     return pa.DictionaryArray.from_arrays(to_arrow(looked_up(places, to_arrow(offsets))), distinct, safe=False)
 

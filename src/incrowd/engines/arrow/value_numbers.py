@@ -65,7 +65,7 @@ class ValueNumbers:
         new = len(self.values) + 1 - len(self._seen)
         self._seen = np.concatenate([self._seen[:-1], np.zeros(new, bool), self._seen[-1:]])
         if not self._seen[:-1].all() or (self._may_lack and not self._seen[-1]):
-            self._seen[numbers] = True  # missing is -1, the last one
+            self._seen[numbers.astype(np.intp)] = True  # missing is -1, the last one; numpy is slow at other types
 
     def used(self, numbers: Codes | None = None) -> tuple[pa.Array, bool, Any]:
         """The values that do occur, whether missing ones do, and the new number of each old one (missing is the last).
