@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import reduce
 
 import numpy as np
 
 from incrowd.recodings.recoding import Parts
 from incrowd.table.compressed import CompressedTable
-from incrowd.table.grouping import Codes, Counts, count, group
+from incrowd.table.grouping import Codes, Counts, Floats, count, group, sums_of_rows
 
 
 @dataclass(frozen=True)
@@ -51,7 +52,7 @@ class FinestClasses:
     cells: dict[str, Codes]  # per class
     sizes: Counts
     labels: Counts | None  # classes x labels
-    losses: Mapping[str, float]
+    losses: Mapping[str, Floats]  # of the cells of each attribute
 
     @classmethod
     def of(cls, table: CompressedTable, parts: Parts, labels: Counts | None = None) -> FinestClasses:
@@ -64,44 +65,47 @@ class FinestClasses:
         """
         widths = {name: len(losses) for name, losses in parts.losses.items()}
         groups, firsts = group(list(parts.cells.values()), list(widths.values()))
-        if parts.kept is None:
-            sizes = count(groups, len(firsts), table.weights if parts.records is table.counts else parts.records)
-        else:
-            sizes = count(groups, len(firsts), parts.records * parts.kept)
-        if labels is not None:
-            labels = _summed(labels, groups, len(firsts))
-        elif table.has_target and not parts.dealt:
+        if table.has_target and not parts.dealt and labels is None:
             of_tuple = groups if parts.of_tuple is None else groups[parts.of_tuple]
             labels = table.labels_in(of_tuple, len(firsts), parts.kept)
+            sizes = reduce(np.add, labels.T)  # every record has one label
+        else:
+            records = table.weights if parts.records is table.counts else parts.records
+            sizes = count(groups, len(firsts), records if parts.kept is None else parts.records * parts.kept)
+            labels = None if labels is None else np.stack([count(groups, len(firsts), n) for n in labels.T], axis=1)
         if not (present := sizes > 0).all():
             firsts, sizes, labels = firsts[present], sizes[present], None if labels is None else labels[present]
         cells = {name: column.take(firsts) for name, column in parts.cells.items()}
-        left_out = table.records - int(sizes.sum())
-        weights = sizes.astype(np.float64)
-        shown = {  # records per cell
-            name: count(column, widths[name], weights) if widths[name] > 1 else sizes.sum(keepdims=True)
-            for name, column in cells.items()
-        }
-        lost = {name: (float(shown[name] @ parts.losses[name]) + left_out) / table.records for name in cells}
-        return cls(table.records, cells, sizes, labels, lost)
+        return cls(table.records, cells, sizes, labels, parts.losses)
 
-    def over(self, attributes: tuple[str, ...], least_size: int) -> ReleasedClasses:
-        """The classes over some attributes."""
+    def lost(self, name: str) -> float:
+        """The generalized loss of one attribute, per cell of the original table; the fewer classes, the faster."""
+        losses, released = self.losses[name], int(self.sizes.sum())
+        shown = count(self.cells[name], len(losses), self.sizes) if len(losses) > 1 else np.array([released])
+        return (float(shown @ losses) + (self.records - released)) / self.records
+
+    def over(
+        self, attributes: tuple[str, ...], least_size: int, lost: Mapping[str, float] | None = None
+    ) -> ReleasedClasses:
+        """The classes over some attributes.
+
+        Args:
+            attributes: The attributes.
+            least_size: The smallest class that was asked for.
+            lost: What is lost of each attribute, and maybe of others, where that is known.
+        """
         found = self.within(attributes)
-        return ReleasedClasses(attributes, least_size, self.records, found.sizes, found.labels, found.losses)
+        of_these = {name: found.lost(name) if lost is None else lost[name] for name in attributes}
+        return ReleasedClasses(attributes, least_size, self.records, found.sizes, found.labels, of_these)
 
     def within(self, attributes: tuple[str, ...]) -> FinestClasses:
         """The classes over some attributes, of which those over fewer of them can be made faster than of all."""
         if set(attributes) == set(self.cells):
             return self
         columns = [self.cells[name] for name in attributes]
-        groups, firsts = group(columns, [int(column.max(initial=0)) + 1 for column in columns])
-        cells = {name: column.take(firsts) for name, column in zip(attributes, columns, strict=True)}
-        sizes = count(groups, len(firsts), self.sizes)
-        labels = None if self.labels is None else _summed(self.labels, groups, len(firsts))
-        return FinestClasses(self.records, cells, sizes, labels, {name: self.losses[name] for name in attributes})
-
-
-def _summed(labels: Counts, groups: Codes, size: int) -> Counts:
-    """Rows of a matrix summed up by group."""
-    return np.stack([count(groups, size, column) for column in labels.T], axis=1)
+        widths = [int(column.max(initial=0)) + 1 for column in columns]
+        amounts = [self.sizes] if self.labels is None else list(self.labels.T)
+        distinct, sums = sums_of_rows(columns, widths, amounts)
+        labels = None if self.labels is None else np.stack(sums, axis=1)
+        cells, losses = dict(zip(attributes, distinct, strict=True)), {name: self.losses[name] for name in attributes}
+        return FinestClasses(self.records, cells, reduce(np.add, sums), labels, losses)

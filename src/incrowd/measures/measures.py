@@ -89,17 +89,20 @@ def measure(
     finest = FinestClasses.of(table, recoding.parts(table), labels)
     unions = [finest.within(requirement.attributes) for requirement in requirements]
 
+    # A union has fewer classes than the finest ones.
+    union_of = {name: next(union for union in unions if name in union.cells) for name in finest.cells}
+    lost = {name: union.lost(name) for name, union in union_of.items()}
+
     def alone(name: str) -> ClassMeasures:
         least_size = max(requirement.least_size for requirement in requirements if name in requirement.attributes)
-        union = next(union for union in unions if name in union.cells)  # has fewer classes than the finest ones
-        return ClassMeasures.of(union.over((name,), least_size))
+        return ClassMeasures.of(union_of[name].over((name,), least_size, lost))
 
     names, needed = tuple(finest.cells), max(requirement.least_size for requirement in requirements)
     return Measures(
         table.records,
-        ClassMeasures.of(finest.over(names, needed)),
+        ClassMeasures.of(finest.over(names, needed, lost)),
         tuple(
-            ClassMeasures.of(union.over(requirement.attributes, requirement.least_size))
+            ClassMeasures.of(union.over(requirement.attributes, requirement.least_size, lost))
             for union, requirement in zip(unions, requirements, strict=True)
         ),
         tuple(alone(name) for name in names),

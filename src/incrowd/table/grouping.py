@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from functools import reduce
 from itertools import pairwise
 from typing import Any
 
@@ -156,8 +157,10 @@ def group(columns: Sequence[Codes], widths: Sequence[int]) -> tuple[Codes, Codes
         present = first >= 0
         return (present.cumsum() - 1).take(keys), first[present]
     order, starts = sort_tuples(columns, widths)
-    groups = np.empty(len(order), np.int64)
-    groups[order] = np.repeat(np.arange(len(starts)), np.diff(np.append(starts, len(order))))
+    number = np.zeros(len(order), np.int64)  # of each row in that order
+    number[starts[1:]] = 1
+    groups = np.empty_like(number)
+    groups[order] = np.cumsum(number, out=number)
     return groups, order[starts]
 
 
@@ -185,6 +188,23 @@ def distinct_rows(
         return _unpacked(in_order[starts], columns, widths), np.diff(np.append(starts, len(in_order)))
     order, starts = sort_tuples(columns, widths)
     return [column.take(order[starts]) for column in columns], summed(weights, order, starts)
+
+
+def sums_of_rows(
+    columns: Sequence[Codes], widths: Sequence[int], amounts: Sequence[Counts]
+) -> tuple[list[Codes], list[Counts]]:
+    """Sum up amounts over rows with equal codes; of every row there is some amount.
+
+    Returns:
+        The distinct rows in ascending order, column by column, and the sums of each amount.
+    """
+    if not _are_few(columns, widths):
+        groups, firsts = group(columns, widths)
+        return [column.take(firsts) for column in columns], [count(groups, len(firsts), each) for each in amounts]
+    keys, room = _packed(columns, widths, np.dtype(np.int64)), math.prod(widths)
+    tables = [count(keys, room, amount) for amount in amounts]
+    present = np.flatnonzero(reduce(np.add, tables))
+    return _unpacked(present, columns, widths), [table[present] for table in tables]
 
 
 def _packed(columns: Sequence[Codes], widths: Sequence[int], kind: np.dtype[Any]) -> Codes:
