@@ -161,7 +161,7 @@ class Recoder:
         column = encoded_in_any_order(values, name)
         cells = self._cells_of(name, column.dictionary)
         indices = places_of(column, len(cells) - 1)
-        if (cells < 0).any():
+        if (cells < 0)[: None if column.null_count else -1].any():  # most columns have no cell for null, and no null
             lost = cells[to_numpy(indices)] < 0
             if (used := np.unique(to_numpy(indices)[lost if keep is None else lost & keep])).size:
                 raise self._no_cell(name, column.dictionary, used)
