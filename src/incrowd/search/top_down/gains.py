@@ -176,12 +176,20 @@ class InformationGain:
 
 def _gains(left: Counts, whole: Counts) -> Floats:
     """Gain of each of many cuts in two, from the labels below each cut (labels x cuts) and on both sides together."""
-    lost = np.zeros(left.shape[1])  # records times entropy, on both sides
-    below = left.sum(axis=0)
-    for counts, sign in ((below, 1), (whole.sum() - below, 1), (left, -1), (whole[:, None] - left, -1)):
-        times_log = counts * np.log2(np.maximum(counts, 1))
-        lost += sign * (times_log if counts.ndim == 1 else times_log.sum(axis=0))
+    under: Floats = left.astype(np.float64)  # at once: numpy is slow where it makes floats of whole numbers in passing
+    below = under.sum(axis=0)
+    lost = _times_log(below) + _times_log(whole.sum() - below)  # records times entropy, on both sides
+    for labels in (under, whole[:, None] - under):
+        lost -= _times_log(labels).sum(axis=0)
     return np.maximum(entropy(whole) - lost / max(1, int(whole.sum())), 0.0)
+
+
+def _times_log(counts: Floats) -> Floats:
+    """Each count times its logarithm, 0 for none."""
+    logs = np.maximum(counts, 1.0)
+    np.log2(logs, out=logs)
+    logs *= counts
+    return logs
 
 
 class LossReduction:
