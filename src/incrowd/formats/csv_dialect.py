@@ -150,7 +150,7 @@ def detect(head: bytes, whole: bool, name: str, given: Given) -> tuple[Dialect, 
     text = _decode(head, whole, encoding, name).removeprefix("\ufeff")
     if not text.strip("\r\n"):
         raise DataError(f"{name} is empty; it needs a header and rows")
-    sample = _Sample(text, list(islice(io.StringIO(text, newline=""), SAMPLE_LINES)), whole)
+    sample = _Sample(text, _first_lines(text), whole)
     quote = given.quote or _quote(text, sample, given)
     separator = given.separator or _separator(sample, quote)
     if separator == quote:
@@ -166,6 +166,17 @@ def detect(head: bytes, whole: bool, name: str, given: Given) -> tuple[Dialect, 
     if whole and len(records) == header and not blank_rows:
         raise DataError(f"{name} has a header but no rows")
     return dialect, columns
+
+
+def _first_lines(text: str) -> list[str]:
+    """The first lines of a text with their ends, which may be of any kind; what follows them is not touched."""
+    end = 0
+    for _ in range(SAMPLE_LINES):
+        end = text.find("\n", end) + 1
+        if not end:  # fewer lines, or other ends
+            end = len(text)
+            break
+    return list(islice(io.StringIO(text[:end], newline=""), SAMPLE_LINES))
 
 
 def _is_text_encoding(encoding: object) -> bool:
