@@ -6,6 +6,7 @@ read. Whether the paths form a tree is for `taxonomy` to say.
 
 from __future__ import annotations
 
+import codecs
 import csv
 import gzip
 import io
@@ -109,8 +110,9 @@ def _read_text(path: PathText) -> str:
         raise TaxonomyError(f"{file.name}: cannot be read ({reason}); give a readable file") from None
     if len(data) > MOST_BYTES:
         raise TaxonomyError(f"{file.name}: larger than {MOST_BYTES >> 20} megabytes; give a taxonomy")
+    data = data.removeprefix(codecs.BOM_UTF8)
     try:
-        return data.decode("utf-8-sig")
+        return data.decode()
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
         byte = data[error.start]
