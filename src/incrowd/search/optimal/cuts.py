@@ -39,7 +39,7 @@ MOST_JOINS = 600  # rows of a packing
 MOST_ROWS = 20_000
 CUTS = 200  # made at a time
 ROUNDS = 60  # of making cuts, at most
-LITTLE = 0.01  # of what the best leaves; where two rounds add less, no more are made
+LITTLE = 0.1  # of what the best leaves; where two rounds add less, no more are made: more nodes are worth more
 RANK = 1e-6  # what the order of joins by their costs counts beside their prices
 
 

@@ -43,7 +43,7 @@ UNKNOWN: Sides = (0.0, 0.0)
 MOST_OFFERED = 20_000  # remembered
 ONE_BY_ONE = 5  # times as long as with probes is what a question takes without
 LITTLE_DOUBT = 0.01  # of a join that is surely made, or surely not
-FEW = 5.0  # power of the blocks of an attribute: those with few blocks are asked first, since they change most
+FEW = 3.0  # power of the blocks of an attribute: those with few blocks are asked first, since they change most
 RISE = 1e-6  # of a bound: what a side counts as at least, where bounds do not rise
 
 
