@@ -27,6 +27,8 @@ from math import sqrt
 from pathlib import Path
 from typing import Any
 
+from benchmarks.utility import CENSUS, VICTIM
+
 FOLDS = 5
 KS = (5, 10, 50, 200, 600)
 REPEATS = 3  # of tables that do not say otherwise
@@ -39,14 +41,12 @@ METHODS: dict[str, tuple[str, dict[str, Any]]] = {
 }
 OURS = "cover target"
 BLIND = ("mondrian", "cover")  # they do not look at labels: one release serves all folds and repeats
-CENSUS = ["age", "workclass", "education", "marital-status", "occupation", "race", "sex", "native-country"]
-MORE = ["education-num", "relationship", "capital-gain", "capital-loss", "hours-per-week"]
-VICTIM = ["CASE_STATE", "AGE", "SEX", "PERSON_TYPE", "HISPANIC_ORIGIN", "RACE", "SEATING_POSITION", "TAKEN_TO_HOSPITAL"]
+MORE = (*CENSUS, "education-num", "relationship", "capital-gain", "capital-loss", "hours-per-week")
 COMMAS = ("adult.data.csv", "german.csv", "fars_pmlb.csv.gz")  # between values; other files have semicolons
 CREDIT = ["LIMIT_BAL", "SEX", "EDUCATION", "MARRIAGE", "AGE", *(f"PAY_{month}" for month in (0, 2, 3, 4, 5, 6))]
 TABLES: dict[str, dict[str, Any]] = {
     "adult, 8 attributes": {"file": "adult.data.csv", "target": "income", "use": CENSUS, "trees": "adult_arx"},
-    "adult, 13 attributes": {"file": "adult.data.csv", "target": "income", "use": CENSUS + MORE, "trees": "adult_arx"},
+    "adult, 13 attributes": {"file": "adult.data.csv", "target": "income", "use": MORE, "trees": "adult_arx"},
     "german": {"file": "german.csv", "target": "credit", "repeats": 10},
     "cmc": {"file": "cmc.csv", "target": "method", "drop": ["ID"], "repeats": 10},
     "mgm": {"file": "mgm.csv", "target": "severity", "drop": ["ID"], "repeats": 10},
