@@ -108,7 +108,7 @@ def trial_of(shared: Path, name: str, repeat: int) -> tuple[Any, dict[str, Any]]
     if "trees" in words:
         policy["taxonomies"] = str(shared / "hierarchies" / words["trees"])
     source = open_source(table)
-    return Trial.of(source, make_policy(k=2, seed=repeat, **policy), folds=FOLDS, classifiers=["tree"]), policy
+    return Trial.of(source, make_policy(k=2, **policy), folds=FOLDS, classifiers=["tree"], seed=repeat), policy
 
 
 def hidden(trial: Any, policy: Any, fold: int | None) -> tuple[Any, float]:

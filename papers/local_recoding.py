@@ -10,8 +10,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from incrowd.formats.registry import open_source
+from incrowd.key import Key
 from incrowd.pipeline import release_of
 from incrowd.policy.words import make_policy
+from incrowd.run import Run
 from incrowd.search.registry import METHODS
 from incrowd.taxonomies.rules import Intervals
 from incrowd.taxonomies.taxonomy import Taxonomy
@@ -78,10 +80,8 @@ def measured(
     """The four measures of releases, averaged over seeds where the method draws; two where there are no taxonomies."""
     found = []
     for seed in range(seeds if method in SEEDED else 1):
-        policy = make_policy(
-            quasi_identifiers=names, k=k, taxonomies=taxonomies, method=method, seed=seed, options=options
-        )
-        release = release_of(open_source(rows), policy)
+        policy = make_policy(quasi_identifiers=names, k=k, taxonomies=taxonomies, method=method, options=options)
+        release = release_of(open_source(rows), policy, Run(key=Key.for_experiments(seed)))
         total = release.measures.total
         if taxonomies is None:
             return [None, total.dm, total.c_avg, None]

@@ -1,8 +1,11 @@
-"""How Hypothesis draws: the same examples every time by default, so that a run has one verdict; fresh ones to fuzz."""
+"""What tests draw: the same examples and keys every time, so that a run has one verdict; fresh examples to fuzz."""
 
 import os
 
+import pytest
 from hypothesis import HealthCheck, Phase, settings
+
+from incrowd.key import Key
 
 SLOW = [HealthCheck.too_slow, HealthCheck.data_too_large]
 
@@ -17,3 +20,10 @@ settings.register_profile(
     phases=(Phase.explicit, Phase.generate, Phase.target, Phase.shrink),
 )
 settings.load_profile(os.environ.get("INCROWD_HYPOTHESIS", "one-verdict"))
+
+
+@pytest.fixture(autouse=True)
+def one_key(request, monkeypatch):
+    """Releases in tests are made with one known key, so that a run has one verdict; `real_keys` asks for drawn ones."""
+    if "real_keys" not in request.keywords:
+        monkeypatch.setattr(Key, "drawn", classmethod(lambda cls: Key.for_experiments(0)))

@@ -93,7 +93,7 @@ class Certificate:
     """What a release promises and how to check it.
 
     Args:
-        policy: The policy, seed included.
+        policy: The policy.
         verification: What the witness counted in the released rows.
         commitment: To the original table; nobody can tell from it which that was.
         output: The digest of the release.

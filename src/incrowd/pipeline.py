@@ -15,6 +15,7 @@ from incrowd.errors import InfeasibleError, PolicyError, many
 from incrowd.far_tuples import read_table, released_classes
 from incrowd.formats.registry import open_source
 from incrowd.formats.sources import Source
+from incrowd.key import Key
 from incrowd.policy.policy import Policy, QuasiIdentifier
 from incrowd.policy.presence import WORDS as PRESENCE
 from incrowd.policy.protection import WORDS as PROTECTING
@@ -66,7 +67,7 @@ def anonymize(
     missing: str = "category",
     missing_values: Iterable[str] = (),
     method: str = "auto",
-    seed: int = 0,
+    key: Key | str | Path | None = None,
     strict: bool = False,
     keep_order: bool = False,
     time_limit: float | None = None,
@@ -107,7 +108,8 @@ def anonymize(
         missing: Missing values in quasi-identifiers are a "category" of their own, "drop" their rows, or an "error".
         missing_values: Texts that stand for a missing value, such as "?".
         method: Name of the search, or "auto" for the one that suits; see `incrowd.methods()`.
-        seed: Seed of methods that draw random numbers.
+        key: The key of an earlier release, or the path of its `key.json`, to make the very same release again. By
+            default a new one is drawn: nobody else can then rebuild which of several equal records went where.
         strict: Whether to refuse until every column has a role; else columns without one pass through untouched.
         keep_order: Whether released rows stay in the order of the original ones. In a sorted table that undoes much of
             the protection, so by default they leave in an order that follows from what is released alone.
@@ -157,7 +159,6 @@ def anonymize(
         taxonomies=taxonomies,
         **values,
         method=method,
-        seed=seed,
         strict=strict,
         keep_order=keep_order,
         time_limit=time_limit,
@@ -166,9 +167,10 @@ def anonymize(
     )
     from incrowd.report.progress import watching
 
+    secret = Key.of(key)
     source = open_source(data, **dialect, engine=engine, master=policy.master)
     with watching(progress) as watch:
-        return release_of(source, policy, Run(watch, seed=policy.seed, time_limit=policy.time_limit))
+        return release_of(source, policy, Run(watch, key=secret, time_limit=policy.time_limit))
 
 
 def release_of(
@@ -184,11 +186,11 @@ def release_of(
     Args:
         source: The rows.
         policy: What to do.
-        run: Gets the events, and is asked whether to go on.
+        run: Gets the events, is asked whether to go on, and has the key.
         engine: What touches the rows.
         table: The rows compressed, where that was done before.
     """
-    run = run or Run(seed=policy.seed, time_limit=policy.time_limit)
+    run = run or Run(time_limit=policy.time_limit)
     engine = engine or engine_for(policy, source)
     policy.check_columns(source.columns, source.name)
     policy, redundant = policy.without_redundant()
@@ -221,7 +223,7 @@ def release_of(
         notes.append(NO_BOUND)
     if policy.keep_order:
         notes.append(KEPT_ORDER)
-    return Release(policy, source, table, replace(found, recoding=recoding), tuple(notes), engine)
+    return Release(policy, source, table, replace(found, recoding=recoding), tuple(notes), engine, run.key)
 
 
 def handled(recoding: Recoding, policy: Policy, missing_values: tuple[str, ...]) -> Recoding:

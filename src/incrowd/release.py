@@ -22,6 +22,7 @@ from incrowd.errors import PolicyError
 from incrowd.formats.atomic_files import AtomicFiles
 from incrowd.formats.registry import open_source
 from incrowd.formats.sources import Source
+from incrowd.key import Key
 from incrowd.measures.hierarchical_distance import HEIGHT, Weights
 from incrowd.measures.measures import Measures, measure
 from incrowd.policy.policy import Policy
@@ -63,6 +64,7 @@ class Release(Tabular):
         found: What the search gave: the recoding, steps and facts.
         notes: What a user should know.
         engine: What reads, counts and writes the rows.
+        key: What was drawn at random came from it; with it, the same rows and policy give this very release again.
     """
 
     policy: Policy
@@ -71,6 +73,7 @@ class Release(Tabular):
     found: SearchResult = field(repr=False)
     notes: tuple[str, ...] = ()
     engine: Engine = field(default_factory=engine_of, repr=False)
+    key: Key | None = field(default=None, repr=False)
 
     @property
     def recoding(self) -> Recoding:

@@ -2,8 +2,8 @@
 
 Beside the release lie files that say no more than the release itself does: its certificate, and the recoding of a
 global method, which is its codebook. All else goes to the folder `<stem>.confidential`, which only its owner may read:
-the salt of the certificate, how the search went, and, on request, the recoding of a local method, which holds the
-original tuples.
+the salt of the certificate, the key of the release, how the search went, and, on request, the recoding of a local
+method, which holds the original tuples.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from incrowd.certificate import COMMITMENT_FILE
 from incrowd.errors import OutputError
 from incrowd.formats.atomic_files import AtomicFiles, check_output, output_errors
 from incrowd.formats.sources import Source, WatchedFile
+from incrowd.key import KEY_FILE
 
 OWNER_FOLDER, OWNER_FILE = 0o700, 0o600
 
@@ -73,9 +74,14 @@ class ReleaseFiles:
         return self.confidential / COMMITMENT_FILE
 
     @property
+    def key(self) -> Path:
+        """The key of the release, with which it can be made again."""
+        return self.confidential / KEY_FILE
+
+    @property
     def sidecars(self) -> tuple[Path, ...]:
         """All that may be written besides the release."""
-        return (self.certificate, self.recoding, self.steps, self.grown, self.tuples, self.commitment)
+        return (self.certificate, self.recoding, self.steps, self.grown, self.tuples, self.commitment, self.key)
 
     def _beside(self, word: str) -> Path:
         stem = self.release.name.removesuffix(".gz").rpartition(".")[0]

@@ -1,4 +1,4 @@
-"""One run, one voice: what happens in it, whether it should go on, until when, and its seed.
+"""One run, one voice: what happens in it, whether it should go on, until when, and its key.
 
 A `Run` goes through everything that may take long. Whoever watches it gets its events: the progress line, the notebook,
 a test. Whoever works asks it in between: an anytime search whether to go on (`goes_on`), everything else just checks
@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from incrowd.errors import CancelledError, PolicyError, TimeLimitError, shown
+from incrowd.key import Key
 
 if TYPE_CHECKING:
     from incrowd.recodings.steps import Step
@@ -105,21 +106,21 @@ Watch = Callable[[Event], object]
 
 
 class Run:
-    """Events, cancellation, deadline and seed of one job.
+    """Events, cancellation, deadline and key of one job.
 
     Args:
         watch: Called with every event; must be quick.
-        seed: Seed of whatever is drawn at random.
+        key: What everything drawn at random comes from; a new one if None.
         time_limit: Seconds after which an anytime search gives the best that it has, and everything else ends.
     """
 
-    def __init__(self, watch: Watch | None = None, *, seed: int = 0, time_limit: float | None = None) -> None:
+    def __init__(self, watch: Watch | None = None, *, key: Key | None = None, time_limit: float | None = None) -> None:
         if time_limit is not None and (
             isinstance(time_limit, bool) or not isinstance(time_limit, int | float) or not 0 < time_limit <= LONGEST
         ):
             must = f"a number of seconds above 0 and at most {LONGEST:g}"
             raise PolicyError(f"The 'time_limit' parameter must be {must}. Got {shown(time_limit)}.")
-        self.seed = seed
+        self.key = key or Key.drawn()
         self.time_limit = time_limit
         self.anytime = False  # whether what is running now could stop and release what it has
         self.searching = False  # whether a search is running
@@ -299,12 +300,12 @@ class Run:
 
     # Parts of a run
 
-    def part(self, *, seed: int | None = None, time_limit: float | None = None) -> Run:
-        """A run for a part of the work, reported to nobody, with a seed and a time limit of its own if need be.
+    def part(self, *, key: Key | None = None, time_limit: float | None = None) -> Run:
+        """A run for a part of the work, reported to nobody, with a key and a time limit of its own if need be.
 
         It ends no later than this one, and is cancelled with it; where it ends alone, this one goes on.
         """
-        part = Run(seed=self.seed if seed is None else seed, time_limit=time_limit)
+        part = Run(key=key or self.key, time_limit=time_limit)
         part._whole = self
         return part
 

@@ -35,6 +35,8 @@ def sidecars_of(
     contents: dict[Path, Any] = {paths.certificate: certificate.to_json()}
     if certificate.secret is not None:
         contents[paths.commitment] = certificate.secret.to_json()
+    if release.key is not None:
+        contents[paths.key] = release.key.to_json()
     recoding = release.recoding
     if not recoding.is_confidential:
         contents[paths.recoding] = recoding.to_json()

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from numbers import Integral
+from pathlib import Path
 from typing import Any
 
 import narwhals as nw
@@ -25,11 +26,13 @@ from incrowd.errors import DataError, MissingPackageError, PolicyError, many
 from incrowd.formats.frames import rebuild
 from incrowd.formats.registry import open_source
 from incrowd.formats.sources import as_array
+from incrowd.key import Key
 from incrowd.pipeline import release_of
 from incrowd.policy.policy import Policy, QuasiIdentifier
 from incrowd.policy.words import make_policy
 from incrowd.recodings.recoding import Recoding
 from incrowd.release import Release
+from incrowd.run import Run
 from incrowd.witness import Witness
 
 try:
@@ -66,7 +69,7 @@ class Anonymizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type
         missing_values: Texts that stand for a missing value.
         method: Name of the search.
         options: Options of the method, such as `{"max_steps": 10}`.
-        seed: Seed of methods that draw random numbers.
+        key: Path of the key of an earlier release, to get the same again; by default a new one is drawn.
         values: What released values come out as: "labels", or the "codes" of labels as numbers in the order of
             `recoding_.labels(column)`, which need no encoder before a classifier.
 
@@ -94,7 +97,7 @@ class Anonymizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type
         missing_values: Sequence[str] = (),
         method: str = "tdr",
         options: Mapping[str, Any] | None = None,
-        seed: int = 0,
+        key: Key | str | Path | None = None,
         values: str = "labels",
     ) -> None:
         self.quasi_identifiers = quasi_identifiers
@@ -106,7 +109,7 @@ class Anonymizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type
         self.missing_values = missing_values
         self.method = method
         self.options = options
-        self.seed = seed
+        self.key = key
         self.values = values
 
     def fit(self, X: Any, y: Any = None) -> Anonymizer:
@@ -136,7 +139,7 @@ class Anonymizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type
             if type_of_target(y, input_name="y") in ("binary", "multiclass"):
                 target = _unlike("target", table.column_names)
                 table = table.append_column(target, pa.array(np.asarray(y).ravel()))
-        release = release_of(open_source(table), self._policy(table.column_names, target))
+        release = release_of(open_source(table), self._policy(table.column_names, target), Run(key=Key.of(self.key)))
         if not release.recoding.by_row:
             raise PolicyError(
                 f"The method '{self.method}' recodes equal rows differently, so it cannot transform single rows; "
@@ -205,7 +208,6 @@ class Anonymizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type
             missing_values=self.missing_values,
             method=self.method,
             options=self.options,
-            seed=self.seed,
         )
 
     def __getstate__(self) -> dict[str, Any]:

@@ -53,7 +53,7 @@ IN_A_FILE = [
     test_suppression.test_the_recoding_survives_json_and_leaves_out_the_same_rows,
 ]
 OF_ONE = [
-    test_methods.test_the_same_seed_gives_the_same_release,
+    test_methods.test_the_same_key_gives_the_same_release,
     test_methods.test_a_release_can_be_sent_to_another_process,
     test_methods.test_the_release_at_every_step_can_be_measured,
     test_methods.test_several_quasi_identifiers_hold_or_are_refused_by_name,

@@ -18,7 +18,7 @@ OF_A_CASE = [
     test_methods.test_the_order_of_rows_and_columns_does_not_matter,
 ]
 OF_ONE = [
-    test_methods.test_the_same_seed_gives_the_same_release,
+    test_methods.test_the_same_key_gives_the_same_release,
     test_methods.test_a_release_can_be_sent_to_another_process,
     test_methods.test_an_interrupt_ends_it,
     test_methods.test_a_time_limit_ends_it_or_gives_what_there_is,

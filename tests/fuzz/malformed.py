@@ -31,7 +31,6 @@ POLICY = """k = 5
 target = "income"
 identifiers = ["name"]
 method = "tdr"
-seed = 3
 [[quasi_identifiers]]
 attributes = ["age", "sex"]
 k = 4

@@ -8,6 +8,7 @@ import pyarrow as pa
 import pytest
 
 import incrowd
+from incrowd.key import Key
 from incrowd.measures.hierarchical_distance import (
     HEIGHT,
     UNIFORM,
@@ -132,7 +133,7 @@ def test_a_priority_turns_table_3a_into_table_3c(seed):
         taxonomies={"Gender": GENDER, "Marriage": MARRIAGE},
         method="kaca",
         priorities={"Marriage": 0.5},
-        seed=seed,
+        key=Key.for_experiments(seed),
         keep_order=True,
     )
     assert release.data.to_pydict() == {"Gender": TABLE_3A["Gender"].to_pylist(), "Marriage": ["*"] * 8}

@@ -225,7 +225,7 @@ SEARCHES = (
         "unit/search/top_down/test_exact_choice.py",
     ),
     # dealing records of one tuple to several classes
-    of("recodings/by_tuple.py", "    digest.update(np.ascontiguousarray(mapping.tuples).tobytes())\n", "", *DEALING),
+    of("recodings/by_tuple.py", "np.ascontiguousarray(mapping.tuples).tobytes()", "", *DEALING),
     of(
         "recodings/by_tuple.py",
         "    digest.update(np.add.reduceat(mapping.part_records, mapping.first_part[:-1]).tobytes())\n",
@@ -234,8 +234,8 @@ SEARCHES = (
     ),
     of(
         "recodings/by_tuple.py",
-        "hashlib.blake2b(str(seed).encode(), digest_size=32)",
-        'hashlib.blake2b(b"", digest_size=32)',
+        'key.derived("dealing", digest.digest())',
+        "digest.digest()[:32]",
         *DEALING,
     ),
     of(

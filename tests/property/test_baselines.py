@@ -12,8 +12,10 @@ from hypothesis import strategies as st
 from tests.examples import examples
 from tests.labels import label_rows
 from tests.reference.full_domain import FullDomain, height, loss
+from tests.runs import seeded
 from tests.strategies import problems
 
+from incrowd.key import Key
 from incrowd.measures.measures import measure
 from incrowd.recodings.by_value import ByValue
 from incrowd.recodings.replay import replayed
@@ -231,8 +233,8 @@ def test_genetic_reports_its_fitness_and_is_the_same_for_a_seed(problem, fitness
         if isinstance(event, StepTaken):
             reported.append(event.step)
 
-    found = search(problem, "genetic", Run(watch, seed=seed), fitness=fitness)
-    again = search(problem, "genetic", Run(seed=seed), fitness=fitness)
+    found = search(problem, "genetic", Run(watch, key=Key.for_experiments(seed)), fitness=fitness)
+    again = search(problem, "genetic", seeded(seed), fitness=fitness)
     assert (found.recoding, found.facts) == (again.recoding, again.facts)
     assert found.facts["best"] == pytest.approx(measured(problem, found, fitness))
     assert found.facts["best"] <= found.facts["improvements"][-1][1] + 1e-9  # what is withheld can only improve it

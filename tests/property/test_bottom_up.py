@@ -13,6 +13,7 @@ from tests.labels import labels_of
 from tests.property.promises import check_cells, check_json
 from tests.reference.bottom_up import BottomUp
 from tests.reference.masked import TIE
+from tests.runs import seeded
 from tests.strategies import problems
 
 from incrowd import anonymize, apply, verify
@@ -21,7 +22,6 @@ from incrowd.recodings.attributes.disclosure import Disclosure
 from incrowd.recodings.attributes.intervals import Intervals
 from incrowd.recodings.replay import replayed
 from incrowd.recodings.steps import NOT_TOLD, GeneralizeNode, MergeIntervals, Suppress, TakeBack
-from incrowd.run import Run
 from incrowd.search.bottom_up.bottom_up import bottom_up
 
 modest = examples(100)
@@ -35,7 +35,7 @@ def measure_of(problem, information):
 
 def search(problem, information, seed=0, **options):
     words = {"information": measure_of(problem, information), **options}
-    return bottom_up(problem.table(), problem.requirements, Run(seed=seed), **words)
+    return bottom_up(problem.table(), problem.requirements, seeded(seed), **words)
 
 
 def after(problem, found, number):

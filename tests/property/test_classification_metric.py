@@ -11,6 +11,7 @@ from tests.examples import examples
 from tests.strategies import columns
 
 import incrowd
+from incrowd.key import Key
 from incrowd.search.registry import METHODS
 
 LOCAL = ["kaca", "kaca2", "cover", "mondrian", "argus"]
@@ -60,7 +61,9 @@ def check(release, rows, records):
 def test_the_metric_is_that_of_the_released_rows(method, table, seed):
     data, words = table
     options = {**words, **OPTIONS.get(method, {})}
-    release = incrowd.anonymize(data, target="income", identifiers=["name"], method=method, seed=seed, **options)
+    release = incrowd.anonymize(
+        data, target="income", identifiers=["name"], method=method, key=Key.for_experiments(seed), **options
+    )
     check(release, release.data.to_pylist(), len(data))
 
 

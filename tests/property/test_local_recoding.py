@@ -13,14 +13,15 @@ from tests.examples import examples
 from tests.labels import labels_of
 from tests.reference.kaca import Kaca, Tree
 from tests.reference.problem import Problem
+from tests.runs import seeded
 from tests.strategies import columns
 from tests.unit.search.clustering.test_uncompiled import uncompiled_up_to
 
 import incrowd
+from incrowd.key import Key
 from incrowd.policy.policy import QuasiIdentifier
 from incrowd.recodings.by_tuple import ByTuple
 from incrowd.recodings.hierarchies import hierarchy_of
-from incrowd.run import Run
 from incrowd.search.clustering.cover import cover
 from incrowd.search.clustering.kaca import kaca
 from incrowd.table.class_counts import ClassCounts
@@ -59,14 +60,14 @@ def reference(problem, seed, distance):
         for i, n in enumerate(table.counts.tolist())
         for row in [tuple(text[codes[i]] for text, codes in zip(texts, table.codes, strict=True))] * n
     ]
-    return Kaca(trees, problem.quasi_identifiers[0].k, seed % 2**63, distance), rows
+    return Kaca(trees, problem.quasi_identifiers[0].k, Key.for_experiments(seed).number("clustering"), distance), rows
 
 
 @modest
 @given(tables(), SEEDS, st.sampled_from(["height", "uniform"]))
 def test_kaca_does_what_the_definitions_say(problem, seed, distance):
     slow, rows = reference(problem, seed, distance)
-    found = kaca(problem.table(), problem.requirements, Run(seed=seed), distance=distance)
+    found = kaca(problem.table(), problem.requirements, seeded(seed), distance=distance)
     assert parts(found.recoding.mapping) == slow.kaca1_release(rows)
 
 
@@ -77,7 +78,7 @@ def test_kaca_with_an_ncp_distance_does_what_the_definitions_say(problem, seed):
     if trees:
         problem = Problem(trees, None, (QuasiIdentifier([c.name for c in trees], problem.quasi_identifiers[0].k),))
         slow, rows = reference(problem, seed, "ncp")
-        found = kaca(problem.table(), problem.requirements, Run(seed=seed), distance="ncp")
+        found = kaca(problem.table(), problem.requirements, seeded(seed), distance="ncp")
         assert parts(found.recoding.mapping) == slow.kaca1_release(rows)
 
 
@@ -87,7 +88,7 @@ def test_kaca2_does_what_the_definitions_say(problem, seed, most):
     if most not in (0, 1) and isinstance(most, int):  # a share of the records, which values may hit exactly
         most = most % len(problem.rows) / len(problem.rows)
     slow, rows = reference(problem, seed, "height")
-    found = kaca(problem.table(), problem.requirements, Run(seed=seed), max_inconsistency=most)
+    found = kaca(problem.table(), problem.requirements, seeded(seed), max_inconsistency=most)
     assert parts(found.recoding.mapping) == slow.kaca2_release(rows, most)
     assert all(share <= most for share in found.facts["inconsistency"].values())
 
@@ -100,11 +101,23 @@ def test_the_index_finds_what_the_plain_loop_finds(seed, k, bucket, distance):
     trees = [incrowd.Intervals((2, 4, 8)).build([str(i) for i in range(width)]) for width in widths]
     rows = [[str(draws.randrange(width)) for width in widths] for _ in range(150)]
     frame = pa.table({f"c{i}": column for i, column in enumerate(zip(*rows, strict=True))})
-    words = {"quasi_identifiers": frame.column_names, "k": k, "method": "kaca", "distance": distance, "seed": seed}
+    words = {
+        "quasi_identifiers": frame.column_names,
+        "k": k,
+        "method": "kaca",
+        "distance": distance,
+        "key": Key.for_experiments(seed),
+    }
     release = incrowd.anonymize(frame, taxonomies=dict(zip(frame.column_names, trees, strict=True)), **words)
     for room in (bucket, 10**9):
         with uncompiled_up_to(0):
-            again = kaca(release.table, release.policy.requirements, Run(seed=seed), distance=distance, bucket=room)
+            again = kaca(
+                release.table,
+                release.policy.requirements,
+                seeded(seed),
+                distance=distance,
+                bucket=room,
+            )
         assert again.recoding == release.recoding
 
 
@@ -125,7 +138,7 @@ def anonymized(problem, method, seed=0, order=None, **options):
         types={c.name: "number" if c.kind == "number" else "text" for c in columns_of},
         ranges={c.name: c.domain for c in columns_of if c.domain},
         method=method,
-        seed=seed,
+        key=Key.for_experiments(seed),
         keep_order=True,  # rows are compared with the original ones
         **options,
     )
@@ -210,10 +223,10 @@ def loss(mapping, table):
 @given(tables(), SEEDS)
 def test_the_exchange_never_raises_the_loss(problem, seed):
     table, needed = problem.table(), problem.requirements
-    improved = cover(table, needed, Run(seed=seed), effort=0).recoding.mapping
+    improved = cover(table, needed, seeded(seed), effort=0).recoding.mapping
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("incrowd.search.clustering.cover.SWEEPS", 0)
-        plain = cover(table, needed, Run(seed=seed), effort=0).recoding.mapping
+        plain = cover(table, needed, seeded(seed), effort=0).recoding.mapping
     assert loss(improved, table) <= loss(plain, table) + 1e-9
 
 
@@ -221,8 +234,8 @@ def test_the_exchange_never_raises_the_loss(problem, seed):
 @given(tables(), SEEDS)
 def test_cover_is_never_worse_than_clustering_alone_nor_for_more_effort(problem, seed):
     table, needed = problem.table(), problem.requirements
-    clustered = kaca(table, needed, Run(seed=seed), distance="ncp").recoding.mapping
-    found = [cover(table, needed, Run(seed=seed), effort=effort).recoding.mapping for effort in (0, 1)]
+    clustered = kaca(table, needed, seeded(seed), distance="ncp").recoding.mapping
+    found = [cover(table, needed, seeded(seed), effort=effort).recoding.mapping for effort in (0, 1)]
     assert loss(found[0], table) <= loss(clustered, table) + 1e-9
     assert loss(found[1], table) <= loss(found[0], table) + 1e-9
 
@@ -231,7 +244,7 @@ def test_cover_is_never_worse_than_clustering_alone_nor_for_more_effort(problem,
 @given(tables(), SEEDS, st.sampled_from(["mix", "dm"]), st.integers(1, 20))
 def test_cover_keeps_k_whatever_the_options(problem, seed, objective, rounds):
     table, needed = problem.table(), problem.requirements
-    mapping = cover(table, needed, Run(seed=seed), objective=objective, rounds=rounds).recoding.mapping
+    mapping = cover(table, needed, seeded(seed), objective=objective, rounds=rounds).recoding.mapping
     records = np.bincount(mapping.part_classes, mapping.part_records)
     assert needed[0].good(ClassCounts(records)).all()
     assert records.sum() == table.records

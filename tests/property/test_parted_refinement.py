@@ -11,6 +11,7 @@ from tests.property.promises import check_cells, check_json
 from tests.property.test_parted_generalization import anonymized, wide
 from tests.reference.leaving_out import LeavingOut
 from tests.reference.masked import TIE
+from tests.runs import seeded
 from tests.strategies import CRITERIA, problems
 from tests.unit.search.top_down.test_leaving_out import SHARES, check, closed_upward
 from tests.unit.search.top_down.test_privacy_models import protected, table_of
@@ -129,10 +130,10 @@ def test_the_release_is_the_first_of_the_best_and_never_worse_than_the_plain_one
     table, requirements = problem.table(), problem.requirements
     words = {"criterion": criterion, "suppress": share}
     task = Task(table, requirements, criterion, partial=True)
-    found = list(searches(task, Run(seed=3), restarts, budget_of(table, share)))
+    found = list(searches(task, seeded(3), restarts, budget_of(table, share)))
     costs = [cost_of(table, each.recoding) for each in found]
     assert found[0] == top_down(table, requirements, Run(), **words)
-    taken = top_down(table, requirements, Run(seed=3), **words, restarts=restarts, partial=True)
+    taken = top_down(table, requirements, seeded(3), **words, restarts=restarts, partial=True)
     if any(map(can_be_parted, table.attributes)):
         assert len(found) == restarts + 2
         assert taken == found[costs.index(min(costs))]

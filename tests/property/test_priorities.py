@@ -15,6 +15,7 @@ from tests.strategies import problems
 
 import incrowd
 from incrowd.errors import PolicyError
+from incrowd.key import Key
 from incrowd.privacy.k_anonymity import KAnonymity
 from incrowd.run import Run
 from incrowd.search.bottom_up.bottom_up import bottom_up
@@ -36,7 +37,7 @@ def lost(release, name):
 
 @pytest.mark.parametrize("name", METHODS)
 def test_the_column_with_the_higher_priority_loses_no_more(name):
-    words = {"quasi_identifiers": ["age", "size"], "k": 6, "method": name, "seed": 1}
+    words = {"quasi_identifiers": ["age", "size"], "k": 6, "method": name, "key": Key.for_experiments(1)}
     age = incrowd.anonymize(PEOPLE, priorities={"age": 50}, **words)
     size = incrowd.anonymize(PEOPLE, priorities={"size": 50}, **words)
     assert lost(age, "age") < lost(size, "age")

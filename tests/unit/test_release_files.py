@@ -15,7 +15,7 @@ from incrowd.run import Run
 
 PEOPLE = pa.table({"age": [20, 21, 30, 31, 40, 41] * 3, "sex": ["f", "m"] * 9, "pay": range(18)})
 
-LOCAL = ["out.certificate.json", "out.confidential/commitment.json", "out.csv"]
+LOCAL = ["out.certificate.json", "out.confidential/commitment.json", "out.confidential/key.json", "out.csv"]
 
 
 def release(method):
@@ -32,7 +32,7 @@ def names(folder):
 
 def test_a_global_method_has_a_public_recoding_and_confidential_steps(tmp_path):
     release("tdr").write(tmp_path / "out.csv")
-    secret = [f"out.confidential/{name}" for name in ("commitment.json", "steps.json", "taxonomies.toml")]
+    secret = [f"out.confidential/{name}" for name in ("commitment.json", "key.json", "steps.json", "taxonomies.toml")]
     assert names(tmp_path) == ["out.certificate.json", *secret, "out.csv", "out.recoding.json"]
 
 

@@ -7,7 +7,10 @@ import time
 import pytest
 
 from incrowd.errors import CancelledError, PolicyError, TimeLimitError
+from incrowd.key import Key
 from incrowd.run import Amount, Best, Note, Rows, Run, Stage
+
+KEY = Key.for_experiments(7)
 
 
 class TestTelling:
@@ -66,17 +69,18 @@ class TestEnding:
             Run(time_limit=limit)
 
     def test_a_part_ends_no_later_than_the_whole(self):
-        run = Run(time_limit=0.01, seed=7)
+        run = Run(time_limit=0.01, key=KEY)
         part = run.quietly(100)
-        assert part.seed == 7
+        assert part.key == KEY
         time.sleep(0.02)
         assert part.over == "time limit"
         assert run.part().over == run.part(time_limit=100).over == "time limit"
 
-    def test_a_part_has_the_seed_and_the_limit_that_it_is_given(self):
-        run = Run(seed=7)
-        assert (run.part().seed, run.part().time_limit) == (7, None)
-        assert (run.part(seed=3, time_limit=100).seed, run.part(seed=3, time_limit=100).time_limit) == (3, 100)
+    def test_a_part_has_the_key_and_the_limit_that_it_is_given(self):
+        run = Run(key=KEY)
+        assert (run.part().key, run.part().time_limit) == (KEY, None)
+        other = run.part(key=Key.for_experiments(3), time_limit=100)
+        assert (other.key, other.time_limit) == (Key.for_experiments(3), 100)
         run.cancel()
         with pytest.raises(CancelledError):
             run.part(time_limit=100).check()

@@ -11,11 +11,12 @@ import typer
 from incrowd.cli.groups import told
 from incrowd.cli.help import FILES, REPORTS
 from incrowd.cli.messages import console, print_json, running, user_errors
-from incrowd.cli.options import Input, Json, Output, PolicyOptions
+from incrowd.cli.options import Input, Json, KeyFile, Output, PolicyOptions
 from incrowd.cli.report import ReportOptions
 from incrowd.datasets.demonstration import K
 
 if TYPE_CHECKING:
+    from incrowd.key import Key
     from incrowd.policy.policy import Policy
 
 _CONFIDENTIAL = "Also keep the recoding of a local method, which holds the original tuples."
@@ -28,6 +29,7 @@ class OutputOptions(ReportOptions):
 
     confidential: Annotated[bool, told(_CONFIDENTIAL, "--confidential", section=FILES)] = False
     preview: Annotated[bool, told("Show a few rows before and after.", "--preview", section=REPORTS)] = False
+    key: KeyFile = None
     dry_run: Annotated[bool, told(_DRY_RUN, "--dry-run", section=FILES)] = False
     as_json: Json = False
 
@@ -42,7 +44,9 @@ def anonymize(table: Input, options: PolicyOptions, output: Output, shown: Outpu
         release_file(table, output, policy, dialect, shown)
 
 
-def release_file(table: Path, output: Path, policy: Policy, dialect: dict[str, Any], shown: OutputOptions) -> None:
+def release_file(
+    table: Path, output: Path, policy: Policy, dialect: dict[str, Any], shown: OutputOptions, key: Key | None = None
+) -> None:
     """Release a file.
 
     Args:
@@ -51,13 +55,14 @@ def release_file(table: Path, output: Path, policy: Policy, dialect: dict[str, A
         policy: The policy.
         dialect: What is known of CSV files.
         shown: What is written and shown.
+        key: The key of the release; else that of the file that was given, or a new one.
     """
     from incrowd.engines.registry import engine_for
     from incrowd.formats.registry import open_source
     from incrowd.pipeline import release_of
     from incrowd.release_files import ReleaseFiles
 
-    with running(policy) as run:
+    with running(policy, key or shown.key) as run:
         source = open_source(table, **dialect)
         place = engine_for(policy, source).output(output, overwrite=shown.overwrite)
         files = ReleaseFiles.of(output if place is None else place.beside)
@@ -101,8 +106,11 @@ def demo(
     with user_errors():
         from incrowd import datasets
         from incrowd.datasets.demonstration import command_of, policy_of
+        from incrowd.key import Key
 
         table, taxonomies = datasets.copy("adult", folder)
         output = folder / "release.csv"
         console().print(command_of(table, output, taxonomies, k) + "\n", highlight=False, soft_wrap=True)
-        release_file(table, output, policy_of(taxonomies, k), {}, OutputOptions(overwrite=True, preview=True))
+        shown = OutputOptions(overwrite=True, preview=True)
+        everyones = Key.for_experiments(0)  # the table is public, and everyone sees the same release
+        release_file(table, output, policy_of(taxonomies, k), {}, shown, everyones)

@@ -10,6 +10,7 @@ import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import typer
@@ -21,6 +22,7 @@ from incrowd.errors import NO_MEMORY, IncrowdError, end, ending_behind, forget_e
 if TYPE_CHECKING:
     from rich.console import Console
 
+    from incrowd.key import Key
     from incrowd.policy.policy import Policy
     from incrowd.run import Run
 
@@ -213,8 +215,9 @@ def _signal(number: signal.Signals, handler: Callable[[int, Any], object]) -> It
 
 
 @contextmanager
-def running(policy: Policy | None = None) -> Iterator[Run]:
+def running(policy: Policy | None = None, key: Key | Path | None = None) -> Iterator[Run]:
     """A run with a progress line. Where a search can stop early, the line says so, and the first Ctrl-C means that."""
+    from incrowd.key import Key
     from incrowd.report.progress import ProgressLine
     from incrowd.run import Event, Run
 
@@ -233,7 +236,7 @@ def running(policy: Policy | None = None) -> Iterator[Run]:
             else:
                 _interrupted(number, frame)
 
-        run = Run(watch) if policy is None else Run(watch, seed=policy.seed, time_limit=policy.time_limit)
+        run = Run(watch, key=Key.of(key), time_limit=None if policy is None else policy.time_limit)
         with _signal(signal.SIGINT, interrupt):
             yield run
 

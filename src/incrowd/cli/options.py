@@ -50,6 +50,10 @@ Input = Annotated[
         help="CSV, Parquet, Arrow, JSON lines, Excel, Stata, SPSS or SAS file.", show_default=False, readable=False
     ),
 ]
+KeyFile = Annotated[
+    Path | None,
+    told_path("The key.json of an earlier release, to make the very same again.", "--key", section=SEARCH, noun="FILE"),
+]
 Output = Annotated[
     Path,
     told_path(
@@ -102,6 +106,7 @@ class TrialOptions(OptionGroup):
         str | None, told("Columns that classifiers may use (default: all).", section=TRIAL, noun="COLUMNS")
     ] = None
     intervals: Annotated[str, told(_INTERVALS, section=TRIAL, noun="WORD")] = "midpoints"
+    seed: Annotated[int, told("Seed of splits, classifiers and searches.", section=TRIAL, noun="N")] = 0
 
     def words(self, dialect: Mapping[str, Any]) -> dict[str, Any]:
         """The words of `Trial.of`; test rows are read in the dialect of the table."""
@@ -113,6 +118,7 @@ class TrialOptions(OptionGroup):
             "folds": self.folds,
             "classifiers": columns_of(self.classifier),
             "features": None if self.features is None else columns_of(self.features),
+            "seed": self.seed,
         }
 
 
@@ -170,7 +176,6 @@ class PolicyOptions(ProtectionOptions, EngineOptions, CsvOptions):
     ] = None
     missing_values: MissingValues = None
     method: Annotated[str | None, told(_METHOD, section=SEARCH, noun="NAME", autocompletion=complete_method)] = None
-    seed: Annotated[int | None, told("Seed of the random numbers.", section=SEARCH, noun="N")] = None
     time_limit: Annotated[float | None, told(_TIME_LIMIT, section=SEARCH, noun="SECONDS")] = None
     keep_order: Annotated[bool | None, told(KEEP_ORDER, "--keep-order", section=FILES)] = None
     method_options: Mapping[str, Any] = field(default_factory=dict)  # those that were given, by name

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from incrowd.cli.groups import OptionGroup, told, told_path
 from incrowd.cli.help import FILES, REPORTS, TRIAL
 from incrowd.cli.messages import console, running, user_errors
-from incrowd.cli.options import Input, Overwrite, PolicyOptions, TrialOptions
+from incrowd.cli.options import Input, KeyFile, Overwrite, PolicyOptions, TrialOptions
 from incrowd.errors import PolicyError
 
 if TYPE_CHECKING:
@@ -88,6 +88,7 @@ def report(
     evaluate: Annotated[bool, told(_EVALUATE, "--evaluate", section=TRIAL)] = False,
     public: Annotated[bool, told(_PUBLIC, "--public", section=FILES)] = False,
     overwrite: Overwrite = False,
+    key: KeyFile = None,
 ) -> None:
     """Report on a release without writing its rows: is it safe, what did it cost, what was done, how to check it.
 
@@ -108,7 +109,7 @@ def report(
         check_report(output, inputs=[table], overwrite=overwrite)
         source = open_source(table, **dialect)
         evaluation = evaluation_of(source, policy, trial, dialect) if evaluate else None
-        with running(policy) as run:
+        with running(policy, key) as run:
             release = release_of(source, policy, run)
             run.stage("reporting")
             write_report(release, output, public=public, overwrite=overwrite, evaluation=evaluation)

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from incrowd.cli.messages import console, print_json, running, user_errors
-from incrowd.cli.options import Input, Json, PolicyOptions
+from incrowd.cli.options import Input, Json, KeyFile, PolicyOptions
 
 _COLUMN = "A column of the quasi-identifier; without it, the one that lost most."
 
@@ -16,6 +16,7 @@ def why(
     table: Input,
     options: PolicyOptions,
     column: Annotated[str | None, typer.Argument(help=_COLUMN, show_default=False)] = None,
+    key: KeyFile = None,
     as_json: Json = False,
 ) -> None:
     """Say why a column became '*' or nearly so, and try out what would help.
@@ -29,7 +30,7 @@ def why(
         from incrowd.report.why import print_why
 
         policy, dialect = options.read()
-        with running(policy) as run:
+        with running(policy, key) as run:
             release = release_of(open_source(table, **dialect), policy, run)
             losses = {
                 a.name: part.ncp for a, part in zip(release.table.attributes, release.measures.attributes, strict=True)

@@ -33,6 +33,7 @@ class TrialDesign:
     classifiers: Sequence[Any] = CLASSIFIERS
     features: Sequence[str] | None = None
     intervals: str = "midpoints"
+    seed: int = 0
 
     def facts(self) -> dict[str, Any]:
         """What decides the outcome."""
@@ -40,7 +41,7 @@ class TrialDesign:
 
     def job(self, source: Source, policy: Policy, run: Run) -> TrialJob:
         """Read and split the rows, and test the classifiers on what is the same for every release."""
-        words = {word: getattr(self, word) for word in ("test", "split", "folds", "classifiers", "features")}
+        words = {word: getattr(self, word) for word in ("test", "split", "folds", "classifiers", "features", "seed")}
         trial = Trial.of(source, policy, **words)
         trial.references(policy, run)
         return TrialJob(replace(trial, makers={}), self.classifiers, self.protocol, self.intervals)

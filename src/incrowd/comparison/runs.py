@@ -65,7 +65,7 @@ def key_of(policy: Policy, **facts: Any) -> str:
     """A digest of all that decides a run.
 
     Args:
-        policy: The policy, its method, options and seed included.
+        policy: The policy, its method and options included.
         **facts: What else decides it: digests of the input and how it is read, how classifiers are tested.
     """
     trees = {

@@ -22,6 +22,7 @@ from incrowd.engines.registry import engine_of
 from incrowd.errors import IncrowdError, NotAnonymousError
 from incrowd.evaluation.trial import Trial
 from incrowd.formats.sources import Source
+from incrowd.key import Key
 from incrowd.measures.measures import measure
 from incrowd.measures.registry import release_values
 from incrowd.pipeline import check_feasible, handled
@@ -71,7 +72,7 @@ def searched(table: CompressedTable, job: Job, rows: Callable[[], Source | None]
     method = method_of(policy.method, policy.options, len(policy.quasi_identifiers))
     import_module(method.function.partition(":")[0])  # once per process, and no part of the search
     clock, cpu = time.perf_counter(), time.process_time()
-    found = method(table, requirements, policy.options, Run(seed=policy.seed, time_limit=policy.time_limit))
+    found = method(table, requirements, policy.options, Run(key=Key.for_experiments(0), time_limit=policy.time_limit))
     costs = {"seconds": time.perf_counter() - clock, "cpu_seconds": time.process_time() - cpu}
     megabytes = peak_megabytes()
     source = rows()
@@ -100,7 +101,7 @@ def evaluated(job: TrialJob, policy: Policy) -> list[dict[str, Any]]:
     """The errors of each classifier."""
     from incrowd.evaluation.classifiers import classifiers_of
 
-    trial = replace(job.trial, makers=classifiers_of(job.classifiers, policy.seed))
+    trial = replace(job.trial, makers=classifiers_of(job.classifiers, job.trial.seed))
     evaluation = trial.evaluate(policy, protocol=job.protocol, intervals=job.intervals)
     return [errors.to_json() for errors in evaluation.errors]
 

@@ -9,8 +9,8 @@ same way; which of them has which number does not matter, since they are equal: 
 multiset, for any order of the file.
 
 The hash is keyed. Whoever could compute it could test, for a generalized row, which of the original tuples would
-have sent it there. The key comes from the seed and from all tuples of the original table with their counts, so it is
-known to those who know the original quasi-identifiers anyway; it is kept in the recoding file, which is confidential.
+have sent it there. So the key comes from that of the release (`incrowd.key`), which is drawn at random and follows from
+nothing that anyone else has; it is kept in the recoding file and in the key file, both confidential.
 
 Memory grows with the distinct rows of the dealt tuples (about 40 bytes each), not with the table.
 """

@@ -36,6 +36,7 @@ from incrowd.existing import apply
 from incrowd.formats.csv_dialect import may_have_commas
 from incrowd.formats.registry import open_source
 from incrowd.formats.sources import Source
+from incrowd.key import Key
 from incrowd.policy.policy import Policy
 from incrowd.policy.toml import DIALECT, WORDS, check_spelling
 from incrowd.policy.words import make_policy
@@ -89,7 +90,7 @@ def evaluate(
     dialect = {word: words.pop(word) for word in DIALECT if word in words}
     options = {word: words.pop(word) for word in list(words) if word not in WORDS}
     check_spelling(options, evaluate)
-    policy = make_policy(target=target, seed=seed, options=options, **words)
+    policy = make_policy(target=target, options=options, **words)
     from incrowd.report.progress import watching
 
     with watching(progress) as watch:
@@ -103,6 +104,7 @@ def evaluate(
             folds=folds,
             classifiers=classifiers,
             features=features,
+            seed=seed,
         )
         return trial.evaluate(policy, protocol=protocol, intervals=intervals, run=run)
 
@@ -122,6 +124,7 @@ class Trial:
         features: Columns that they may use.
         missing_values: Texts that stand for a missing value in this kind of table, whatever the policy.
         types: The types of columns that this kind of table tells: of numbers with a decimal comma.
+        seed: Of splits, classifiers and searches; nothing of a trial is released, so it need not be secret.
     """
 
     table: pa.Table = field(repr=False)
@@ -132,6 +135,7 @@ class Trial:
     features: tuple[str, ...]
     missing_values: tuple[str, ...]
     types: Mapping[str, str] = field(default_factory=dict)
+    seed: int = 0
     _known: dict[Any, dict[str, list[Mistakes]]] = field(default_factory=dict, repr=False)
 
     @classmethod
@@ -145,8 +149,9 @@ class Trial:
         folds: int | None = None,
         classifiers: Iterable[Any] | str = CLASSIFIERS,
         features: Iterable[str] | None = None,
+        seed: int = 0,
     ) -> Trial:
-        """Read the rows and split them; the policy names the target, the identifiers and the seed."""
+        """Read the rows and split them; the policy names the target and the identifiers."""
         require_scikit_learn()
         from incrowd.evaluation.classifiers import classifiers_of
 
@@ -157,18 +162,18 @@ class Trial:
                 "test rows are given (test), drawn once (split) or drawn in folds (folds); use one of the three"
             )
         policy.check_columns(source.columns, source.name)
-        makers = classifiers_of(classifiers, policy.seed)
+        makers = classifiers_of(classifiers, seed)
         tables = [read_rows(source, policy), *([] if test is None else [read_rows(test, policy, like=source)])]
         table = join(tables)
         types = comma_types(table, source.columns, source.missing_values) if may_have_commas(source) else {}
         kind = {**types, **policy.types}.get(str(policy.target))
         truth = classes_of(table, policy.target, comma=kind == "comma")
         if test is None:
-            parts, design = drawn_parts(truth, split, folds, policy.seed)
+            parts, design = drawn_parts(truth, split, folds, seed)
         else:
             parts, design = given_parts(*map(len, tables))
         columns = _columns(features, source, policy)
-        return cls(table, truth, parts, design, makers, columns, source.missing_values, types)
+        return cls(table, truth, parts, design, makers, columns, source.missing_values, types, seed)
 
     def evaluate(
         self, policy: Policy, *, protocol: str = "apply", intervals: str = "midpoints", run: Run | None = None
@@ -254,7 +259,7 @@ class Trial:
         for fold, (train, test) in enumerate(self.parts):
             if protocol == "apply" or released is None:
                 run.stage(self._stage(fold, "anonymizing"))
-                part = run.part(seed=policy.seed, time_limit=policy.time_limit)  # a limit holds for one release
+                part = run.part(key=Key.for_experiments(self.seed), time_limit=policy.time_limit)  # for one release
                 released = released_rows(self.table, policy, train, test, protocol, part)
             features = features_of(released, self.features, policy.missing_values, scales)
             rows = released.column(ROW).to_numpy()

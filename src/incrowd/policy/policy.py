@@ -62,7 +62,7 @@ class QuasiIdentifier:
 
 @dataclass(frozen=True, kw_only=True)
 class Policy:
-    """Everything that decides a release.
+    """Everything that decides a release, but for the rows and the key.
 
     Args:
         quasi_identifiers: One or more, each with its own k.
@@ -83,7 +83,6 @@ class Policy:
         missing_values: Texts that stand for a missing value, such as "?".
         method: Name of the search.
         options: Options of the search.
-        seed: Seed for methods that draw random numbers.
         strict: Whether every column must have a role.
         keep_order: Whether released rows stay in the order of the original ones, which can link them.
         time_limit: Seconds after which an anytime method gives the best that it has, and any other ends.
@@ -111,7 +110,6 @@ class Policy:
     missing_values: tuple[str, ...] = ()
     method: str = "auto"
     options: Mapping[str, Any] = field(default_factory=dict)
-    seed: int = 0
     strict: bool = False
     keep_order: bool = False
     time_limit: float | None = None
@@ -289,7 +287,6 @@ class Policy:
             "missing_values": list(self.missing_values),
             "method": self.method,
             **self.options,
-            "seed": self.seed,
             "strict": self.strict,
             "keep_order": self.keep_order,
             **({} if self.time_limit is None else {"time_limit": self.time_limit}),

@@ -160,7 +160,6 @@ WORDS: Mapping[str, Shape] = {
     "missing_values": Texts(blank=True),
     "method": Text(blank=False),
     "options": TableOf(Anything()),  # the method checks them
-    "seed": Whole(0),
     "strict": Flag(),
     "keep_order": Flag(),
     "time_limit": Maybe(Seconds()),

@@ -30,7 +30,6 @@ WORDS = (
     "missing",
     "missing_values",
     "method",
-    "seed",
     "strict",
     "keep_order",
     "time_limit",

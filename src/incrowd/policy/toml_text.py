@@ -24,7 +24,7 @@ _ABOUT = {
 }
 _FIRST = ("quasi_identifiers", "k", "unit", "identifiers", "sensitive", *PROTECTING, "insensitive", "target")
 _THEN = (*PRESENCE, "missing", "missing_values", "strict", "keep_order", "method")  # then the options of the method
-_LAST = ("seed", "time_limit")
+_LAST = ("time_limit",)
 _TABLES = {
     "types": "What columns hold, where that is not found out.",
     "ranges": "The lowest and the highest value that anyone may know of.",

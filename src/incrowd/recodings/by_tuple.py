@@ -20,6 +20,7 @@ import numpy as np
 import pyarrow as pa
 
 from incrowd.arrays import to_arrow
+from incrowd.key import Key
 from incrowd.recodings.hierarchies import Hierarchy, Nodes
 from incrowd.recodings.mapping import LocalMapping
 from incrowd.recodings.ranges import Ranges
@@ -52,9 +53,9 @@ class ByTuple(RecodingFace):
     missing_label: str | None = None
 
     @classmethod
-    def of(cls, mapping: LocalMapping, seed: int) -> ByTuple:
-        """The recoding of a mapping; its key follows from the seed and the original tuples."""
-        return cls(mapping, secret_key(mapping, seed))
+    def of(cls, mapping: LocalMapping, key: Key) -> ByTuple:
+        """The recoding of a mapping, with a key of its own that follows from that of the release."""
+        return cls(mapping, _own_key(mapping, key))
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -259,11 +260,10 @@ class ByTuple(RecodingFace):
         )
 
 
-def secret_key(mapping: LocalMapping, seed: int) -> bytes:
-    """A key that follows from the seed and the original tuples, so that only their owner can make it."""
-    digest = hashlib.blake2b(str(seed).encode(), digest_size=32)
-    digest.update(np.ascontiguousarray(mapping.tuples).tobytes())
+def _own_key(mapping: LocalMapping, key: Key) -> bytes:
+    """The key of one mapping: the same key with other tuples, counts or labels deals independently."""
+    digest = hashlib.blake2b(np.ascontiguousarray(mapping.tuples).tobytes())
     digest.update(np.add.reduceat(mapping.part_records, mapping.first_part[:-1]).tobytes())
     for hierarchy in mapping.hierarchies:
         digest.update(repr(hierarchy.taxonomy.labels).encode())
-    return digest.digest()
+    return key.derived("dealing", digest.digest())

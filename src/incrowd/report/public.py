@@ -247,7 +247,7 @@ def done(published: Published) -> dict[str, Any]:
     """What was done: the policy, the method, and the released values with what they stand for."""
     policy = published.policy
     known = ("quasi_identifiers", "target", "identifiers", "unit", "sensitive", "protections", "insensitive")
-    others = ("taxonomies", "types", "ranges", "missing", "missing_values", "method", "seed", "strict", "keep_order")
+    others = ("taxonomies", "types", "ranges", "missing", "missing_values", "method", "strict", "keep_order")
     return {
         "policy": policy_toml(_shortened(policy)),
         "method": policy["method"],
@@ -276,7 +276,6 @@ def check(published: Published) -> dict[str, Any]:
         "release": certificate.output,
         "commitment": certificate.commitment,
         "versions": dict(certificate.versions),
-        "seed": certificate.policy["seed"],
         "commands": ["incrowd verify release.csv --certificate release.certificate.json"],
     }
 

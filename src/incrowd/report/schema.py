@@ -151,7 +151,6 @@ _CHECK: Mapping[str, Shape] = {
     "release": DIGEST,
     "commitment": Text(blank=False),
     "versions": TableOf(Text()),
-    "seed": Whole(),
     "commands": ListOf(Text(), 1),
 }
 _ORIGINAL = Fields({"name": Text(), "digest": Either((DIGEST, Nothing()))})

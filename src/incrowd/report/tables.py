@@ -182,5 +182,4 @@ def check_rows(check: Mapping[str, Any]) -> list[Row]:
     if "original" in check:
         rows.append(("Original table", check["original"]["name"]))
         rows.append(("Digest of the original table, confidential", check["original"]["digest"] or "not known"))
-    rows += [(f"Version of {name}", version) for name, version in check["versions"].items()]
-    return [*rows, ("Seed", str(check["seed"]))]
+    return [*rows, *((f"Version of {name}", version) for name, version in check["versions"].items())]

@@ -8,15 +8,16 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 
 
-def command(table: str, policy: str, output: str) -> str:
+def command(table: str, policy: str, output: str, key: str) -> str:
     """The command that makes the same release, in the folder of the studio.
 
     Args:
         table: The table, relative to that folder.
         policy: The policy file.
         output: Where the release goes.
+        key: The file of the key of the release.
     """
-    parts = ["incrowd", "anonymize", _path(table), "-o", output, "--policy", policy]
+    parts = ["incrowd", "anonymize", _path(table), "-o", output, "--policy", policy, "--key", key]
     return " ".join(shlex.quote(part) for part in parts)
 
 
@@ -25,7 +26,7 @@ def _path(text: str) -> str:
     return f"./{text}" if text.startswith("-") else text
 
 
-def python(table: str, words: Mapping[str, Any], home: str, output: str) -> str:
+def python(table: str, words: Mapping[str, Any], home: str, output: str, key: str) -> str:
     """The lines of Python that make the same release, in the folder of the studio.
 
     Args:
@@ -33,13 +34,14 @@ def python(table: str, words: Mapping[str, Any], home: str, output: str) -> str:
         words: What the policy file says.
         home: The folder of the policy file, relative to that of the studio.
         output: Where the release goes.
+        key: The file of the key of the release.
     """
     given = {word: value for word, value in words.items() if word != "csv" and value not in (None, [], {})}
     if "population_table" in given:
         given["population_table"] = str(PurePosixPath(home) / given["population_table"])
     if "taxonomies" in given:
         given["taxonomies"] = _taxonomies(given["taxonomies"], home)
-    given |= words.get("csv", {})
+    given |= {**words.get("csv", {}), "key": key}
     lines = ["import incrowd", "", "release = incrowd.anonymize(", f"    {_path(table)!r},"]
     for word, value in given.items():
         lines += _entry(word, value)

@@ -94,7 +94,7 @@ TERMS: Mapping[str, tuple[str, str]] = {
         "What was promised and counted, with the fingerprint of the file, so that a recipient can check it all.",
     ),
     "codebook": ("codebook", "What every released value stands for."),
-    "seed": ("seed", "Where random numbers start. The same seed gives the same release."),
+    "key": ("key", "What is drawn at random comes from a key that only you have. The same key gives the same release."),
     "missing": ("missing values", "A missing value can count as a value of its own, or its records can be left out."),
 }
 

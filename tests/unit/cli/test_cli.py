@@ -30,7 +30,8 @@ class TestAnonymize:
         assert result.stdout == ""
         assert "60 records released, each in a crowd of at least" in result.stderr
         beside = ["out.certificate.json", "out.csv", "out.recoding.json", "people.csv"]
-        assert sorted(contents(folder)) == sorted([*beside, "commitment.json", "steps.json", "taxonomies.toml"])
+        secret = ["commitment.json", "key.json", "steps.json", "taxonomies.toml"]
+        assert sorted(contents(folder)) == sorted([*beside, *secret])
         assert (folder / "out.confidential" / "steps.json").exists()
         assert (folder / "out.csv").read_text().splitlines()[0] == "age,sex,job,income"
         assert (folder / "people.csv").read_text() == GOOD

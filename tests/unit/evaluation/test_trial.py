@@ -20,6 +20,7 @@ from incrowd.evaluation.features import features_of, middle, scales_of
 from incrowd.evaluation.rows import drawn_parts, join, released_rows
 from incrowd.evaluation.trial import Trial
 from incrowd.formats.registry import open_source
+from incrowd.key import Key
 from incrowd.pipeline import release_of
 from incrowd.policy.words import make_policy
 from incrowd.run import Run
@@ -197,7 +198,7 @@ def test_every_release_has_the_seed_and_the_time_limit_of_the_policy(people, mon
     monkeypatch.setattr(rows, "release_of", noting)
     words = {"quasi_identifiers": ["age", "sex"], "k": 5, "target": "income", "folds": 2, "classifiers": ["bayes"]}
     incrowd.evaluate(people, **words, seed=7, time_limit=600)
-    assert [(run.seed, run.time_limit) for run in runs] == [(7, 600), (7, 600)]
+    assert [(run.key, run.time_limit) for run in runs] == [(Key.for_experiments(7), 600)] * 2
     assert runs[0] is not runs[1]
     with pytest.raises(TimeLimitError, match="no release within 1e-09 s"):
         incrowd.evaluate(people, **words, time_limit=1e-9)
@@ -310,10 +311,10 @@ def test_the_command_gives_json_that_python_gives_too(folder, people):
 
 
 def test_the_command_takes_a_policy_file_and_says_what_is_wrong(folder):
-    (folder / "release.toml").write_text('quasi_identifiers = ["age"]\nk = 7\ntarget = "income"\nseed = 3\n')
+    (folder / "release.toml").write_text('quasi_identifiers = ["age"]\nk = 7\ntarget = "income"\n')
     done = CliRunner().invoke(app, ["evaluate", "train.csv", "--policy", "release.toml", "--json", "--folds", "2"])
     policy = json.loads(done.stdout)["policy"]
-    assert (policy["quasi_identifiers"], policy["seed"]) == ([{"attributes": ["age"], "k": 7}], 3)
+    assert policy["quasi_identifiers"] == [{"attributes": ["age"], "k": 7}]
     done = run("--test", "test.csv", "--folds", "3")
     assert (done.exit_code, done.stderr.splitlines()[0][:6]) == (2, "error:")
 

@@ -17,7 +17,6 @@ missing_values = ["?", "NA"]
 method = "tds"
 criterion = "gain"
 max_steps = 7
-seed = 3
 k = 5
 
 [[quasi_identifiers]]
@@ -57,7 +56,6 @@ TYPED = {
     "missing": "drop",
     "missing_values": ["?", "NA"],
     "method": "tds",
-    "seed": 3,
     "options": {"criterion": "gain", "max_steps": 7},
 }
 SPOKEN = {
@@ -78,7 +76,6 @@ SPOKEN = {
     "missing": "drop",
     "missing_values": ["?", "NA"],
     "method": "tds",
-    "seed": 3,
     "options": {"criterion": "gain", "max_steps": 7},
 }
 

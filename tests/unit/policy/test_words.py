@@ -47,7 +47,6 @@ class TestWords:
             ({"ranges": {"a": (1, 5)}, "taxonomies": {"a": incrowd.Flat()}}, "column 'a' has a taxonomy"),
             ({"missing_values": [-9]}, "'missing_values' parameter must be a list of texts"),
             ({"identifiers": [5]}, "'identifiers' parameter must be a list of texts"),
-            ({"seed": "x"}, "'seed' parameter must be an integer"),
             ({"taxonomies": "nowhere"}, "no taxonomy folder nowhere"),
         ],
     )

@@ -10,6 +10,7 @@ import pytest
 
 import incrowd
 from incrowd.errors import DataError, PolicyError, TaxonomyError, UnknownNameError
+from incrowd.key import Key
 from incrowd.recodings.by_tuple import ByTuple
 from incrowd.recodings.hierarchies import Hierarchy, hierarchy_of
 from incrowd.recodings.mapping import trace
@@ -97,12 +98,16 @@ def test_equal_rows_do_not_all_go_the_same_way():
     assert kept["nurse"] >= 900
 
 
-def test_the_rows_chosen_depend_on_the_seed_only():
+def test_the_rows_chosen_depend_on_the_key_only():
     data = pa.table({"town": ["Ulm"] * 100 + ["Bonn"], "number": list(range(101))})
     words = {"quasi_identifiers": ["town"], "k": 10, "taxonomies": None}
 
     def moved(seed):
-        return {row["number"] for row in released(data, seed=seed, **words).data.to_pylist() if row["town"] == "*"}
+        return {
+            row["number"]
+            for row in released(data, key=Key.for_experiments(seed), **words).data.to_pylist()
+            if row["town"] == "*"
+        }
 
     assert moved(1) == moved(1)
     assert len(moved(1)) == 10

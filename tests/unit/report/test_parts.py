@@ -118,7 +118,6 @@ class TestPolicy:
         "ranges": {"age": [0, 120]},
         "missing": "drop",
         "method": "tdr",
-        "seed": 7,
     }
 
     def test_it_can_be_read_back(self, tmp_path):

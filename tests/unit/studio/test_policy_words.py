@@ -104,7 +104,7 @@ values = st.recursive(
 
 
 @examples(150)
-@given(st.dictionaries(st.sampled_from(["k", "method", "sensitive", "types", "taxonomies", "csv", "seed"]), values))
+@given(st.dictionaries(st.sampled_from(["k", "method", "sensitive", "types", "taxonomies", "csv"]), values))
 def test_words_are_read_back_as_they_were_written(words):
     said = {key: value for key, value in words.items() if value not in ([], {}) and value is not None}
     by_column = said.get("sensitive")

@@ -119,7 +119,7 @@ class TestErrors:
             ("word", "must be at least 0 and below 100", {"word": "suppress", "value": "120"}),
             ("word", "out of date", {"word": "quasi_identifiers", "value": "x"}),
             ("word", "must be", {"word": "missing", "value": "x"}),
-            ("word", "whole number", {"word": "seed", "value": "1.5"}),
+            ("word", "out of date", {"word": "seed", "value": "1"}),
             ("unit", "out of date", {"value": "77"}),
             ("priority", "must be a number", {"column": "0", "value": "high"}),
             ("remove-set", "out of date", {"set": "3"}),

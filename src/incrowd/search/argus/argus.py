@@ -90,7 +90,7 @@ def argus(
         "unsafe_combinations_left": found.total,
     }
     mapping, more = _Generalized(table, climb, weights, round_bounds).suppress(requirements, rare, run)
-    return SearchResult(ByTuple.of(mapping, run.seed), climb.steps, facts={**facts, **more})
+    return SearchResult(ByTuple.of(mapping, run.key), climb.steps, facts={**facts, **more})
 
 
 class _Generalized:

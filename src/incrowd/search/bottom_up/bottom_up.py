@@ -82,7 +82,7 @@ def bottom_up(
     Args:
         table: The compressed table.
         requirements: What must hold; every attribute of the table belongs to at least one.
-        run: Gets every step, with restarts when the best search is known; its seed makes the random factors.
+        run: Gets every step, with restarts when the best search is known; its key gives the random factors.
         information: I(G): "entropy" of the class, as in the paper; "weighted" for that weighted by the records that G
             touches; "ncp" for the loss of that name, which needs no target. By default "weighted" with a target: what
             few records lose counts little then, and both the target and the cells keep more.
@@ -125,7 +125,7 @@ def bottom_up(
     problem = best.problem
     for restart in range(1, restarts + 1):
         run.amount(restart, restarts, "restarts")
-        random = np.random.default_rng([run.seed, restart])
+        random = np.random.default_rng(run.key.number("restarts", restart))
         another = _Search(problem, run, random).search(pruning, tighten, tell=False)
         tried += another.tried
         best = another if another.loses_less_than(best) else best

@@ -1,7 +1,7 @@
 """The loop of KACA1 in compiled code: merge small classes with their nearest, or with a stub of it, until none is left.
 
 A class is a generalized tuple, a size, and a list of members: how many records of which original tuple. Random numbers
-are SplitMix64, drawn in a fixed order, so that the same seed gives the same classes on every machine. All that the loop
+are SplitMix64, drawn in a fixed order, so that the same key gives the same classes on every machine. All that the loop
 knows lies in arrays that outlive a call, so that it can be left and entered again between any two steps.
 """
 
@@ -77,14 +77,14 @@ def agglomerated(
         nodes: The tuples, as nodes of the forest: tuples x attributes.
         counts: Records of each tuple.
         needs: What a class needs.
-        run: Asked between two slices whether to go on; its seed is that of the random choices.
+        run: Asked between two slices whether to go on; its key gives the random choices.
         bucket: Classes per bucket of the index.
         looks: At how many classes a search for the nearest looks at most.
 
     Returns:
         Tuple, class and records of each part of the result; classes are numbered with gaps.
     """
-    state = new_clustering(forest, roots, nodes, counts, needs, run.seed, bucket, looks)
+    state = new_clustering(forest, roots, nodes, counts, needs, run.key.number("clustering"), bucket, looks)
     run.in_slices(lambda amount: index_some(state, amount))
     small = int(state.at[WAITING])
 

@@ -120,7 +120,7 @@ def cover(
     mapping = view.mapping(table, hierarchies, parts)
     if not budget and not priorities and objective != "target":
         facts |= proven(table, requirement, hierarchies, mapping, run, MOST if proof == "bound" else QUICK)
-    return SearchResult(ByTuple.of(mapping, run.seed), facts={"objective": objective, **facts})
+    return SearchResult(ByTuple.of(mapping, run.key), facts={"objective": objective, **facts})
 
 
 def _parts(
@@ -221,7 +221,9 @@ def _recover(
     _, groups = np.unique(parts[1], return_inverse=True)
     classes, groups = _merged(_common(hierarchies, tuples[parts[0]], groups), groups)
     before = np.stack([parts[0], groups, parts[2]], axis=1)
-    state = new_recovery(forest, roots, tuples + roots, classes + roots, before, needs, crowding, run.seed)
+    state = new_recovery(
+        forest, roots, tuples + roots, classes + roots, before, needs, crowding, run.key.number("recovery")
+    )
     return recovered(state, looks, run), int(state.at[KEPT])
 
 
@@ -283,7 +285,7 @@ def _optimum(
     mapping = mapping_of(table, hierarchies, *parts)
     total = float(priced.losses(mapping).sum())
     facts = {"objective": objective, **gap(total, total, priced.unit * table.records * len(hierarchies))}
-    return SearchResult(ByTuple.of(mapping, run.seed), facts=facts)
+    return SearchResult(ByTuple.of(mapping, run.key), facts=facts)
 
 
 def share_covered(table: CompressedTable, requirement: Requirement, rounds: int, run: Run) -> float:

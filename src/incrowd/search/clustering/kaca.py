@@ -2,7 +2,7 @@
 
 KACA1 picks a class that is not good (of less than k records) at random and generalizes it with its nearest class. If
 the two could be two good ones (2k records or more), only as many records of the nearest take part as the small class
-lacks (the stub), the others (the trunk) stay as they are. The random choices come from the seed; of equally near
+lacks (the stub), the others (the trunk) stay as they are. The random choices come from the run; of equally near
 classes the one with the smallest random key is taken. A stub takes its records from the members that a class has had
 longest.
 
@@ -101,7 +101,7 @@ def kaca(
         run.anytime = True
         if not budget:
             facts |= proven(table, requirement, hierarchies, mapping, run)
-        return SearchResult(ByTuple.of(mapping, run.seed), facts=facts)
+        return SearchResult(ByTuple.of(mapping, run.key), facts=facts)
     most = Fraction(str(max_inconsistency))
     start = _generalize_rare(table, hierarchies, requirement, most, run)
     parts = cluster(start)
@@ -109,7 +109,7 @@ def kaca(
     run.anytime = True
     if not budget:
         facts |= proven(table, requirement, hierarchies, mapping, run)
-        return SearchResult(ByTuple.of(mapping, run.seed), facts=facts)
+        return SearchResult(ByTuple.of(mapping, run.key), facts=facts)
     facts["suppressed_records"] = 0
     for spared in (0, budget):  # rare values may be those of records that are left out
         if spared:
@@ -124,7 +124,7 @@ def kaca(
         found, reached = _make_consistent(hierarchies, tuples, start, fewer, most, run)
         if _loss(table, found) < _loss(table, mapping):
             mapping, facts["inconsistency"], facts["suppressed_records"] = found, reached, left_out
-    return SearchResult(ByTuple.of(mapping, run.seed), facts=facts)
+    return SearchResult(ByTuple.of(mapping, run.key), facts=facts)
 
 
 def _clusters(

@@ -6,7 +6,7 @@ worse by far is given up, otherwise it is improved (see `improving`). The result
 if it costs a little more, which leads out of dead ends; how much more falls to nothing with the work that is done.
 Every class is good after every try, so it may end after any of them.
 
-What is tried follows from the seed, and how much from the work that is allowed, never from a clock.
+What is tried follows from the key of the run, and how much from the work that is allowed, never from a clock.
 """
 
 from __future__ import annotations

@@ -14,7 +14,7 @@ part of it.
 
 Invariant: the best chromosome is never lost, and its release satisfies the policy, since what does not is left out. The
 search ends when `patience` children in a row have brought nothing better, or after `evaluations`. It promises nothing
-about the optimum. Seeded: the same seed gives the same release, in any order of rows and columns; of chromosomes that
+about the optimum. The same key gives the same release, in any order of rows and columns; of chromosomes that
 are equally fit the one that was there first is ahead.
 """
 
@@ -103,7 +103,7 @@ class _Herd:
         self._table = table
         self._requirements = requirements
         self._cost = cost
-        self._random = np.random.default_rng(run.seed)
+        self._random = np.random.default_rng(run.key.number("genetic"))
         self._run = run
         self._order = sorted(range(len(table.attributes)), key=lambda index: table.attributes[index].name)
         self._chromosome = Chromosome([Genes(table.attributes[index]) for index in self._order])

@@ -96,7 +96,7 @@ def mondrian(
     mapping = _mapping(table, dimensions, boxes, out, round_bounds)
     if not budget and not priorities:
         facts |= proven(table, requirement, dimensions, mapping, run, asked=proof == "bound")
-    return SearchResult(ByTuple.of(mapping, run.seed), facts=facts)
+    return SearchResult(ByTuple.of(mapping, run.key), facts=facts)
 
 
 def _check_relaxed(requirement: Requirement, relaxed: bool) -> None:

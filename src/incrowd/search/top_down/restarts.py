@@ -16,6 +16,7 @@ from fractions import Fraction
 
 import numpy as np
 
+from incrowd.key import Key
 from incrowd.measures.classes import FinestClasses
 from incrowd.recodings.recoding import Recoding
 from incrowd.search.exact import information
@@ -30,20 +31,20 @@ _LEAST, _DECIMALS = 0.001, 3
 
 
 def drawn(
-    table: CompressedTable, priorities: Mapping[str, float] | None, seed: int, restart: int
+    table: CompressedTable, priorities: Mapping[str, float] | None, key: Key, restart: int
 ) -> tuple[dict[str, float], dict[str, int]]:
     """What a restart searches with, whatever the order of columns.
 
     Args:
         table: The table.
         priorities: The weights that were asked for.
-        seed: Of the run.
+        key: Of the run.
         restart: Its number.
 
     Returns:
         The weights that were asked for, times random factors, and the room that some attributes get.
     """
-    random = np.random.default_rng([seed, restart])
+    random = np.random.default_rng(key.number("restarts", restart))
     names = sorted(attribute.name for attribute in table.attributes)
     factors = np.exp(random.normal(0, SPREAD, len(names)))
     shares = np.exp2(-random.uniform(LARGEST, SMALLEST, len(names)))

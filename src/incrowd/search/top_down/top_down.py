@@ -113,7 +113,7 @@ def searches(
 
     Args:
         task: What to search.
-        run: Told of restarts, not of steps; its seed makes what they search with.
+        run: Told of restarts, not of steps; its key gives what they search with.
         restarts: How many there are.
         budget: How many records may be left out.
         max_steps: Stop each search after that many steps.
@@ -125,7 +125,7 @@ def searches(
         if not run.goes_on():
             break
         run.amount(restart, restarts, "restarts")
-        weights, rooms = drawn(task.table, task.priorities, run.seed, restart)
+        weights, rooms = drawn(task.table, task.priorities, run.key, restart)
         another = replace(task, priorities=weights, rooms=rooms, again=True)
         yield _searched(another, run, budget, max_steps, tell=False)
 

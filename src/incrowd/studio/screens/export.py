@@ -9,6 +9,7 @@ from starlette.responses import FileResponse, Response
 from starlette.routing import Route
 
 from incrowd.errors import DataError
+from incrowd.release_files import ReleaseFiles
 from incrowd.studio.lines import command, python, relative
 from incrowd.studio.paths import inside
 from incrowd.studio.screens.release import file_name
@@ -51,13 +52,14 @@ def show(studio: Studio) -> dict[str, Any]:
     if found is None or made is None or project.table is None:
         return shown
     data, home = found["data"], relative(project.folder / "export", project.root)
+    key = relative(ReleaseFiles.of(project.folder / "export" / data["name"]).key, project.root)
     return {
         **shown,
         "exported": data,
         "older": data["of"] != made["digest"],
         "folder": project.folder / "export",
-        "command": command(project.table, f"{home}/release.toml", data["name"]),
-        "python": python(project.table, data["policy"], home, data["name"]),
+        "command": command(project.table, f"{home}/release.toml", data["name"], key),
+        "python": python(project.table, data["policy"], home, data["name"], key),
         "check": f"incrowd verify {data['name']} --certificate {data['name'].rpartition('.')[0]}.certificate.json",
     }
 

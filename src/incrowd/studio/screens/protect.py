@@ -189,24 +189,16 @@ def _share(text: str) -> float:
     return round(value, 6)
 
 
-def _whole(text: str) -> int:
-    value = number(text, "it")
-    if not isinstance(value, int):
-        raise PolicyError("it must be a whole number")
-    return value
-
-
 _READ: dict[str, Any] = {
     "suppress": _share,
     "method": str,
     "missing": str,
     "missing_values": lambda text: [part.strip() for part in text.split(",") if part.strip()],
-    "seed": _whole,
     "time_limit": lambda text: number(text, "the time limit"),
     "strict": lambda text: text == "yes",
     "keep_order": lambda text: text == "yes",
 }
-_USUAL = {"suppress": 0.0, "method": "auto", "missing": "category", "seed": 0, "strict": False, "keep_order": False}
+_USUAL = {"suppress": 0.0, "method": "auto", "missing": "category", "strict": False, "keep_order": False}
 
 
 def priority(studio: Studio, form: Form) -> str:

@@ -121,7 +121,7 @@ def _with_proposed(studio: Studio, words: dict[str, Any]) -> dict[str, Any]:
 def propose(studio: Studio, form: Form) -> str:
     """Take all proposals."""
     words, proposal = studio.project.words(), (studio.inspection() or {})["proposal"]
-    kept = {word: value for word, value in words.items() if word in ("k", "csv", "method", "seed", "suppress")}
+    kept = {word: value for word, value in words.items() if word in ("k", "csv", "method", "suppress")}
     studio.project.change({**proposal, **kept})
     count(studio)
     return "All columns have the proposed roles."

@@ -35,6 +35,7 @@ ABOUT = {  # what each file is, and whether anyone may have it
 }
 _CONFIDENTIAL = {
     "commitment.json": "the secret half of the certificate",
+    "key.json": "the key, to make the very same release again",
     "steps.json": "how the search went",
     "taxonomies.toml": "the hierarchies that the search grew for numbers",
 }

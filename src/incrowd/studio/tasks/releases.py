@@ -2,7 +2,7 @@
 
 A release that a job has made is kept as a pickle beside its result, for those who want to know more of it. Unpickling
 runs code, so a file is only read back if its digest is the one that the job itself has told the server in this very
-session; otherwise the release is made again, which gives the same one.
+session; otherwise the release is made again with its key, which gives the same one.
 """
 
 from __future__ import annotations
@@ -15,7 +15,9 @@ from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
+from incrowd.errors import DataError
 from incrowd.formats.registry import open_source
+from incrowd.key import KEY_FILE, Key
 from incrowd.pipeline import release_of
 from incrowd.release import Release
 from incrowd.run import Run
@@ -25,14 +27,13 @@ FILE = "release.pickle"
 
 
 def made(words: Mapping[str, Any], run: Run) -> Release:
-    """The release that a policy makes of a table.
+    """The release that a policy makes of a table, with the key of the run.
 
     Args:
         words: "table", "policy" with the words of a policy file, and "home", the folder of that file.
         run: Told what happens, and asked whether to go on.
     """
     policy, dialect = policy_of(words["policy"], Path(words["home"]))
-    run.seed = policy.seed
     with run.at_most(policy.time_limit) if policy.time_limit else nullcontext():
         return release_of(open_source(words["table"], **dialect), policy, run)
 
@@ -62,4 +63,12 @@ def again(words: Mapping[str, Any], run: Run) -> Release:
         if hashlib.sha256(data).hexdigest() == words["digest"]:
             found: Release = pickle.loads(data)
             return found
+    run.key = _kept_key(Path(words["folder"]))
     return made(words, run)
+
+
+def _kept_key(folder: Path) -> Key:
+    """The key of the release whose files are in a folder."""
+    for path in folder.glob(f"*.confidential/{KEY_FILE}"):
+        return Key.read(path)
+    raise DataError("the files of the release are gone; make it again on the screen Release")

@@ -14,6 +14,7 @@ from tests.reference.problem import Column, Problem
 from incrowd import QuasiIdentifier, anonymize
 from incrowd.datasets import adult, taxonomies
 from incrowd.errors import NotAnonymousError, PolicyError
+from incrowd.key import Key
 from incrowd.recodings.attributes.intervals import Intervals
 from incrowd.recodings.recoding import read_recoding
 from incrowd.recodings.replay import replayed
@@ -319,7 +320,7 @@ def test_restarts_escape_a_local_optimum_on_adult():
     words = {"quasi_identifiers": SEVEN, "k": 150, "target": "income", "taxonomies": {c: files[c] for c in SEVEN}}
     words["information"] = "entropy"
     plain = anonymize(rows, method="bug", **words)
-    restarted = anonymize(rows, method="bug", restarts=10, seed=1, **words)
+    restarted = anonymize(rows, method="bug", restarts=10, key=Key.for_experiments(1), **words)
     assert restarted.found.facts["information_lost"] < 0.85 * plain.found.facts["information_lost"]
     assert restarted.measures.total.cm < plain.measures.total.cm - 0.05
     assert restarted.measures.total.anonymity >= 150

@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.examples import examples
 from tests.reference import privacy as reference
+from tests.runs import seeded
 from tests.unit.search.clustering.test_slices import SEARCHES, Cut
 
 import incrowd
@@ -111,7 +112,7 @@ def holds(model, records, values, everyone):
 @given(st.integers(0, 10_000))
 def test_every_class_is_good_by_definition_and_no_tuple_is_split(search, models, seed):
     table = table_of(seed)
-    mapping = SEARCHES[search](table, needed(table, models), Run(seed=seed)).recoding.mapping
+    mapping = SEARCHES[search](table, needed(table, models), seeded(seed)).recoding.mapping
     assert mapping.part_tuples.tolist() == list(range(len(table.counts)))
     assert mapping.part_records.tolist() == table.counts.tolist()
     for number in range(len(mapping.classes)):

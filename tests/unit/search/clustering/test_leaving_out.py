@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from tests.examples import examples
+from tests.runs import seeded
 from tests.unit.search.clustering.test_guarded import MODELS, needed, table_of
 from tests.unit.search.clustering.test_slices import Cut
 
@@ -53,7 +54,7 @@ def loss(mapping, table):
 def test_never_more_than_the_budget_nor_more_loss_and_all_else_is_good(search, models, seed, share, records):
     table = table_of(seed, records)
     wanted = needed(table, models)
-    found = SEARCHES[search](table, wanted, Run(seed=seed), suppress=share)
+    found = SEARCHES[search](table, wanted, seeded(seed), suppress=share)
     mapping = found.recoding.mapping
     out = mapping.left_out
     left_out = int(mapping.part_records[out].sum())
@@ -67,7 +68,7 @@ def test_never_more_than_the_budget_nor_more_loss_and_all_else_is_good(search, m
     else:
         sizes = np.bincount(mapping.part_classes[~out], mapping.part_records[~out])
         assert min(sizes) >= wanted[0].least_size
-    without = SEARCHES[search](table, wanted, Run(seed=seed)).recoding.mapping
+    without = SEARCHES[search](table, wanted, seeded(seed)).recoding.mapping
     assert not without.left_out.any()
     assert loss(mapping, table) <= loss(without, table) + 1e-9
 

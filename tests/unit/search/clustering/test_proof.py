@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.examples import examples
 from tests.reference.local_optimum import least_loss
+from tests.runs import seeded
 from tests.unit.search.clustering.test_slices import NAMES, needed, table_of
 from tests.unit.search.clustering.test_uncompiled import SEARCHES
 
@@ -84,7 +85,7 @@ def test_the_bound_is_below_the_optimum_and_the_program_finds_it(rows, k):
 @given(st.integers(0, 1000), st.integers(2, 20))
 def test_no_release_is_below_the_bound(seed, k):
     table, wanted = table_of(seed, 100), needed(k)
-    releases = [search(table, wanted, Run(seed=seed)) for name, search in SEARCHES.items() if "leaves" not in name]
+    releases = [search(table, wanted, seeded(seed)) for name, search in SEARCHES.items() if "leaves" not in name]
     losses = [measure(table, release.recoding, wanted).total.ncp for release in releases]
     bounds = [release.facts["bound"] for release in releases]
     assert max(bounds) <= min(losses)
@@ -95,11 +96,11 @@ def test_no_release_is_below_the_bound(seed, k):
 @given(st.integers(0, 1000), st.integers(2, 20))
 def test_cover_is_never_worse_than_clustering_on_what_it_improves(seed, k):
     table, wanted = table_of(seed, 150), needed(k)
-    clustered = measure(table, kaca(table, wanted, Run(seed=seed), distance="ncp").recoding, wanted).total
-    mine = measure(table, cover(table, wanted, Run(seed=seed), effort=0).recoding, wanted).total
+    clustered = measure(table, kaca(table, wanted, seeded(seed), distance="ncp").recoding, wanted).total
+    mine = measure(table, cover(table, wanted, seeded(seed), effort=0).recoding, wanted).total
     assert mine.ncp <= clustered.ncp + 1e-12
-    printed = measure(table, kaca(table, wanted, Run(seed=seed)).recoding, wanted).total
-    mine = measure(table, cover(table, wanted, Run(seed=seed), effort=0, objective="dm").recoding, wanted).total
+    printed = measure(table, kaca(table, wanted, seeded(seed)).recoding, wanted).total
+    mine = measure(table, cover(table, wanted, seeded(seed), effort=0, objective="dm").recoding, wanted).total
     assert mine.dm <= printed.dm
 
 

@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from tests.examples import examples
+from tests.runs import seeded
 from tests.unit.search.clustering.test_slices import Cut, needed, table_of
 
 from incrowd.recodings.hierarchies import hierarchy_of
@@ -22,7 +23,7 @@ def started(table, requirement, crowding=0, seed=0):
     hierarchies = [hierarchy_of(attribute) for attribute in table.attributes]
     space = ncp_space(table, requirement, hierarchies)
     assert (space.tuples == nodes_of(table, hierarchies) + space.roots).all()
-    mapping = cover(table, (requirement,), Run(seed=seed), rounds=1, effort=0).recoding.mapping
+    mapping = cover(table, (requirement,), seeded(seed), rounds=1, effort=0).recoding.mapping
     parts = np.stack([mapping.part_tuples, mapping.part_classes, mapping.part_records], axis=1)
     nodes = mapping.classes + space.roots
     return space, new_recovery(space.forest, space.roots, space.tuples, nodes, parts, requirement.needs, crowding, seed)

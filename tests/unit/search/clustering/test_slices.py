@@ -9,6 +9,7 @@ from tests.examples import examples
 
 import incrowd
 from incrowd.errors import CancelledError, TimeLimitError
+from incrowd.key import Key
 from incrowd.privacy.k_anonymity import KAnonymity
 from incrowd.privacy.model import Requirement
 from incrowd.run import Amount, Run
@@ -32,7 +33,7 @@ class Cut(Run):
     """A run that cuts work into slices of a fixed amount."""
 
     def __init__(self, amount, seed=0):
-        super().__init__(seed=seed)
+        super().__init__(key=Key.for_experiments(seed))
         self.amounts = amount
 
     def in_slices(self, work):

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from tests.examples import examples
+from tests.runs import seeded
 from tests.unit.search.clustering import test_guarded, test_slices
 
 from incrowd.recodings.hierarchies import hierarchy_of
@@ -39,7 +40,7 @@ def both(search, table, requirements, seed=0):
     found = []
     for most in (10**9, 0):
         with uncompiled_up_to(most):
-            found.append(search(table, requirements, Run(seed=seed)))
+            found.append(search(table, requirements, seeded(seed)))
     return found
 
 

@@ -1,13 +1,15 @@
-"""Restarts: never worse than the plain search on what it is for, the same for the same seed and any order."""
+"""Restarts: never worse than the plain search on what it is for, the same for the same key and any order."""
 
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 from tests.examples import examples
 from tests.reference.problem import Column, Problem
+from tests.runs import seeded
 from tests.strategies import CRITERIA, problems
 from tests.unit.search.clustering.test_guarded import table_of as protected_table
 
+from incrowd.key import Key
 from incrowd.policy.policy import QuasiIdentifier
 from incrowd.run import Run, StepTaken
 from incrowd.search.top_down.gains import InformationGain, with_room
@@ -22,7 +24,9 @@ SHARES = st.sampled_from([0.0, 0.2])
 @given(problems(), CRITERIA, SHARES, st.integers(0, 3))
 def test_restarts_are_never_worse_and_every_step_is_valid(problem, criterion, share, restarts):
     table, told = problem.table(), []
-    run = Run(lambda event: told.append(event.step) if isinstance(event, StepTaken) else None, seed=3)
+    run = Run(
+        lambda event: told.append(event.step) if isinstance(event, StepTaken) else None, key=Key.for_experiments(3)
+    )
     words = {"criterion": criterion, "suppress": share}
     plain = top_down(table, problem.requirements, Run(), **words)
     found = top_down(table, problem.requirements, run, restarts=restarts, **words)
@@ -37,11 +41,11 @@ def test_restarts_are_never_worse_and_every_step_is_valid(problem, criterion, sh
 @given(problems(), CRITERIA, st.integers(1, 4))
 def test_all_searches_can_be_looked_at_and_the_first_of_the_best_is_taken(problem, criterion, restarts):
     table = problem.table()
-    found = list(searches(Task(table, problem.requirements, criterion), Run(seed=3), restarts))
+    found = list(searches(Task(table, problem.requirements, criterion), seeded(3), restarts))
     costs = [cost_of(table, each.recoding) for each in found]
     assert len(found) == restarts + 1
-    assert found[0] == top_down(table, problem.requirements, Run(seed=3), criterion=criterion)
-    taken = top_down(table, problem.requirements, Run(seed=3), criterion=criterion, restarts=restarts)
+    assert found[0] == top_down(table, problem.requirements, seeded(3), criterion=criterion)
+    taken = top_down(table, problem.requirements, seeded(3), criterion=criterion, restarts=restarts)
     assert taken == found[costs.index(min(costs))]
 
 
@@ -52,8 +56,7 @@ def test_the_order_of_rows_and_columns_changes_nothing(problem, criterion, data)
     columns = data.draw(st.permutations(range(len(problem.columns))))
     moved = problem.permuted(rows, columns)
     first, second = (
-        top_down(one.table(), one.requirements, Run(seed=1), criterion=criterion, restarts=3)
-        for one in (problem, moved)
+        top_down(one.table(), one.requirements, seeded(1), criterion=criterion, restarts=3) for one in (problem, moved)
     )
     assert first.steps == second.steps
 
@@ -97,7 +100,7 @@ def test_cuts_that_are_made_elsewhere_keep_every_promise(problem, criterion):
 def test_a_restart_holds_some_attributes_back():
     """Refined after the others, whatever their gains, but never left out."""
     table = protected_table(1)
-    weights = [drawn(table, {"age": 2.0}, 0, restart)[0] for restart in range(1, 41)]
+    weights = [drawn(table, {"age": 2.0}, Key.for_experiments(0), restart)[0] for restart in range(1, 41)]
     names = {attribute.name for attribute in table.attributes}
     assert all(weight.keys() == names for weight in weights)
     held = [name for weight in weights for name in names if weight[name] < 0.15]

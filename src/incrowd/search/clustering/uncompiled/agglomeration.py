@@ -38,11 +38,11 @@ def agglomerated(
         nodes: The tuples, as nodes of the forest: tuples x attributes.
         counts: Records of each tuple.
         needs: What a class needs.
-        run: Asked in between whether to go on; its seed is that of the random choices.
+        run: Asked in between whether to go on; its key gives the random choices.
         bucket: Of no use here, as there is no index.
         looks: Of no use either: all classes are looked at, which are few.
     """
-    state = _Clustering(forest, nodes, counts, needs, run.seed)
+    state = _Clustering(forest, nodes, counts, needs, run.key.number("clustering"))
     small = len(state.small)
 
     def join(amount: int) -> bool:
