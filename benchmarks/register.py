@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -127,3 +128,43 @@ def _candidates(t: int, number: int, inside: list[tuple[int, int]], possible: Pa
     others = [possible[other, number] for other, _ in inside if other != t]
     forced = np.setdiff1d(possible[t, number], np.concatenate(others)) if others else possible[t, number]
     return forced if len(forced) == dict(inside)[t] else possible[t, number]
+
+
+@dataclass(frozen=True)
+class Guessed:
+    """What being left out tells of a sensitive column.
+
+    Args:
+        people: Who are not in the release.
+        right: How many of them have the value that most of them have.
+        prior: The share of that value in the table.
+    """
+
+    people: int
+    right: int
+    prior: Fraction
+
+    @property
+    def excess(self) -> Fraction:
+        """How much more often the guess is right than the column's own distribution allows."""
+        return Fraction(self.right, self.people) - self.prior if self.people else Fraction(0)
+
+
+def guessed(table: pa.Table, released: pa.Table, secret: str, person: str) -> Guessed:
+    """Guess the secret of everyone who is not in a release: the one value of which being left out tells most.
+
+    Args:
+        table: The original rows.
+        released: The released rows.
+        secret: The sensitive column.
+        person: A column that tells rows apart, which stands for the register: she knows who is not there.
+    """
+    there = set(released[person].to_pylist())
+    everyone = Counter(table[secret].to_pylist())
+    pairs = zip(table[person].to_pylist(), table[secret].to_pylist(), strict=True)
+    gone = Counter(value for name, value in pairs if name not in there)
+    people = sum(gone.values())
+    if not people:
+        return Guessed(0, 0, Fraction(0))
+    value = max(gone, key=lambda each: gone[each] / people - everyone[each] / len(table))
+    return Guessed(people, gone[value], Fraction(everyone[value], len(table)))

@@ -26,6 +26,7 @@ from incrowd.privacy.population import POPULATION
 from incrowd.recodings.recoding import Recoding
 from incrowd.release import Release
 from incrowd.run import Run, Watch
+from incrowd.search.decoys import searched
 from incrowd.search.registry import method_of
 from incrowd.table.attributes import FlatAttribute
 from incrowd.table.compressed import CompressedTable
@@ -207,7 +208,11 @@ def release_of(
     requirements = tuple(requirement.fitted(table.protected) for requirement in policy.requirements)
     check_feasible(table, requirements)
     run.stage("searching")
-    found = search(table, requirements, policy.options, run)  # type: ignore[arg-type]
+    found = searched(search, table, requirements, policy.options, run, policy.secrets)
+    if decoys := found.facts.get("left_out_by_the_key"):
+        secrets = ", ".join(f"'{name}'" for name in policy.secrets)
+        more = many(decoys, "record was", "records were")
+        notes.append(f"{more} left out by chance as well, so that being left out does not tell {secrets}")
     if chosen := found.facts.get("method"):
         notes.append(f"the method is {chosen}: {found.facts['why']}")
         policy = replace(policy, method=chosen, options=found.facts["options"])

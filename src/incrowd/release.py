@@ -241,6 +241,11 @@ class Release(Tabular):
             raise PolicyError(
                 f"The method '{self.policy.method}' keeps no release at a step; use a greedy global one, such as 'tdr'."
             )
+        if self.policy.secrets and self.policy.options.get("suppress"):
+            raise PolicyError(
+                "Where records may be left out and something is promised about a sensitive column, only the last step "
+                "can be released: what else is left out, so that this does not tell a secret, is decided there."
+            )
         if isinstance(step, bool) or not isinstance(step, int) or not 0 <= step <= len(self.steps):
             raise PolicyError(f"The 'step' parameter must be between 0 and {len(self.steps)}. Got {step!r}.")
         if step == len(self.steps):

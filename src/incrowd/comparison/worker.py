@@ -29,6 +29,7 @@ from incrowd.pipeline import check_feasible, handled
 from incrowd.policy.policy import Policy
 from incrowd.release import Release
 from incrowd.run import Run
+from incrowd.search.decoys import searched as searched_for
 from incrowd.search.registry import method_of
 from incrowd.table.compressed import CompressedTable
 
@@ -72,7 +73,8 @@ def searched(table: CompressedTable, job: Job, rows: Callable[[], Source | None]
     method = method_of(policy.method, policy.options, len(policy.quasi_identifiers))
     import_module(method.function.partition(":")[0])  # once per process, and no part of the search
     clock, cpu = time.perf_counter(), time.process_time()
-    found = method(table, requirements, policy.options, Run(key=Key.for_experiments(0), time_limit=policy.time_limit))
+    run = Run(key=Key.for_experiments(0), time_limit=policy.time_limit)
+    found = searched_for(method, table, requirements, policy.options, run, policy.secrets)
     costs = {"seconds": time.perf_counter() - clock, "cpu_seconds": time.process_time() - cpu}
     megabytes = peak_megabytes()
     source = rows()

@@ -242,6 +242,11 @@ class Policy:
         return tuple(column for column in columns if column != POPULATION)
 
     @property
+    def secrets(self) -> tuple[str, ...]:
+        """The sensitive columns about which something is promised."""
+        return tuple(protection.column for protection in self.protections if protection.models())
+
+    @property
     def counted(self) -> tuple[str, ...]:
         """The columns that are counted within tuples: the target, and those that privacy models count."""
         target = (self.target,) if self.target else ()

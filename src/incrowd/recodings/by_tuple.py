@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -214,6 +214,14 @@ class ByTuple(RecodingFace):
         records = count(mapping.part_classes[stay], len(mapping.classes), mapping.part_records[stay])
         cells = dict(zip(self.names, mapping.classes.T, strict=True))
         return Parts(records, cells, losses, None if dealt else mapping.part_classes, dealt=dealt)
+
+    def without(self, table: CompressedTable, left_out: Mask) -> ByTuple:
+        """The recoding that leaves out some tuples, none of which has several parts."""
+        mapping = self.mapping
+        shown = mapping.classes[np.minimum(mapping.part_classes, len(mapping.classes) - 1)]
+        parts = mapping.part_tuples, shown, mapping.part_records
+        fewer = LocalMapping.build(mapping.hierarchies, mapping.tuples, *parts, left_out[mapping.part_tuples])
+        return replace(self, mapping=fewer)
 
     def in_hierarchy(self, attribute: Attribute) -> tuple[Hierarchy, Codes]:
         """The hierarchy of an attribute; released values are its nodes."""

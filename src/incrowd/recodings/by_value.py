@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -20,10 +20,11 @@ from incrowd.recodings.attributes.partition import Partition
 from incrowd.recodings.hierarchies import Hierarchy, hierarchy_of
 from incrowd.recodings.recoding import Mask, Parts, RecodingFace
 from incrowd.recodings.schema import DOCUMENT
+from incrowd.recodings.withholding import rebuilt
 from incrowd.schemas.shapes import Misfit
 from incrowd.table.attributes import Attribute
 from incrowd.table.compressed import CompressedTable
-from incrowd.table.grouping import Codes, Counts
+from incrowd.table.grouping import Codes, Counts, sort_tuples
 
 _KINDS: dict[str, type[AttributeRecoding]] = {
     "cut": Cut,
@@ -184,6 +185,22 @@ class ByValue(RecodingFace):
                 cells[attribute.name] = np.zeros(len(table.counts), narrow)
         losses = {attribute.name: self[attribute.name].losses(attribute) for attribute in table.attributes}
         return Parts(table.counts, cells, losses, kept=self.released([cells[name] for name in self.names]))
+
+    def without(self, table: CompressedTable, left_out: Mask) -> ByValue:
+        """The recoding that leaves out some tuples, rebuilt from what the others have.
+
+        One that, with its value no longer shown, equals a released class stays in.
+        """
+        attributes = []
+        for attribute, mapping, codes in zip(table.attributes, self.attributes, table.codes, strict=True):
+            attributes.append(rebuilt(attribute, mapping, np.bincount(codes[~left_out], minlength=attribute.size) > 0))
+        columns = [
+            mapping.of_codes(attribute)[codes[~left_out]]
+            for mapping, attribute, codes in zip(attributes, table.attributes, table.codes, strict=True)
+        ]
+        order, starts = sort_tuples(columns, [len(attribute.labels) for attribute in attributes])
+        classes = tuple(zip(*(column[order[starts]].tolist() for column in columns), strict=True))
+        return replace(self, attributes=tuple(attributes), classes=classes)
 
     def in_hierarchy(self, attribute: Attribute) -> tuple[Hierarchy, Codes]:
         """The hierarchy of an attribute, and the node that has the label of each released value."""

@@ -162,6 +162,9 @@ class Recoding(Protocol):
     def parts(self, table: CompressedTable) -> Parts:
         """How the table that it was made from is released."""
 
+    def without(self, table: CompressedTable, left_out: Mask) -> Recoding:
+        """The recoding that leaves out some whole tuples of the table, and says nothing of them."""
+
     def in_hierarchy(self, attribute: Attribute) -> tuple[Hierarchy, Codes]:
         """The hierarchy of an attribute, and the node of each released value, as `parts` numbers them.
 

@@ -5,8 +5,10 @@ Nothing is left in it that only those records had: it is rebuilt from what the r
 
 A left-out record can then look like a released class, on all attributes: it joins that class, and is released after
 all. That is why only models that are upward closed allow to leave out records: such a class stays good whoever joins
-it, and no record of another class is concerned. Who was left out cannot be told from a release, only how many; the
-number is that of the records that are not in it.
+it, and no record of another class is concerned.
+
+Whoever knows everyone's quasi-identifiers sees from the released rows who is not among them. Where something is
+promised about a sensitive column, being left out must not tell its value (`decoys`).
 """
 
 from __future__ import annotations
@@ -19,9 +21,8 @@ import numpy.typing as npt
 
 from incrowd.privacy.model import Requirements
 from incrowd.recodings.by_value import ByValue
-from incrowd.recodings.withholding import rebuilt
 from incrowd.table.compressed import CompressedTable
-from incrowd.table.grouping import Codes, group, sort_tuples
+from incrowd.table.grouping import Codes, group
 
 
 def budget_of(table: CompressedTable, suppress: float) -> int:
@@ -88,15 +89,9 @@ def withhold(table: CompressedTable, recoding: ByValue, left_out: npt.NDArray[np
     """
     if not left_out.any():
         return recoding, 0
-    attributes = []
-    for attribute, mapping, codes in zip(table.attributes, recoding.attributes, table.codes, strict=True):
-        attributes.append(rebuilt(attribute, mapping, np.bincount(codes[~left_out], minlength=attribute.size) > 0))
+    withheld = recoding.without(table, left_out)
     columns = [
         mapping.of_codes(attribute)[codes]
-        for mapping, attribute, codes in zip(attributes, table.attributes, table.codes, strict=True)
+        for mapping, attribute, codes in zip(withheld.attributes, table.attributes, table.codes, strict=True)
     ]
-    kept = [column[~left_out] for column in columns]
-    order, starts = sort_tuples(kept, [len(attribute.labels) for attribute in attributes])
-    classes = tuple(zip(*(column[order[starts]].tolist() for column in kept), strict=True))
-    withheld = ByValue(tuple(attributes), classes=classes)
     return withheld, int(table.counts[~np.asarray(withheld.released(columns))].sum())
