@@ -17,14 +17,18 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.csv
 import pyarrow.parquet as pq
 
 import incrowd
+from benchmarks.register import guessed, undone
 from incrowd.certificate import Commitment
 from incrowd.errors import PolicyError
+from incrowd.search import decoys
 from incrowd.search.registry import METHODS
 from incrowd.taxonomies.labels import parse_interval
 
@@ -101,7 +105,7 @@ def row_order() -> Iterator[Found]:
     ages = dict(enumerate(table["age"].to_pylist()))
     table = table.append_column("row", pa.array(range(len(table))))
     columns = [name for name in table.column_names if name != "row"]
-    words = {"quasi_identifiers": columns, "k": K, "insensitive": ["row"]}
+    words = {"quasi_identifiers": columns, "k": K, "keep": ["row"]}
     for method in ("cover", "mondrian"):
         figures = []
         for keep, narrow in ((True, False), (True, True), (False, True)):
@@ -213,13 +217,102 @@ def transformer() -> Iterator[Found]:
     yield Found(f"rows below k from the scikit-learn transformer, {tried} methods", "0", "1 a release", str(alone))
 
 
+# Which record went where, with a register of everyone's quasi-identifiers
+
+
+DEALT = ["workclass", "education", "marital-status", "occupation", "race", "sex"]
+REGISTER = 10_000  # people
+
+
+def dealing() -> Iterator[Found]:
+    """Whoever knows everyone's quasi-identifiers tries to rebuild which of several equal records went where."""
+    table = pa.csv.read_csv(incrowd.datasets.adult())
+    people = table.take(random.Random(1).sample(range(len(table)), REGISTER))
+    trees = {name: path for name, path in incrowd.datasets.taxonomies("adult").items() if name in DEALT}
+    others = [name for name in people.column_names if name not in DEALT]
+    for method, k in itertools.product(("kaca", "cover"), (5, 10)):
+        words = {"quasi_identifiers": DEALT, "k": k, "taxonomies": trees, "keep": others, "method": method}
+        release = incrowd.anonymize(people, **words, **({"effort": 1} if method == "cover" else {}))
+        figures = []
+        for key in (bytes(32), release.recoding.key, _rebuilt_key(release.recoding)):
+            found = undone(release.data, release.recoding, key, k)
+            figures.append("nothing" if found.refuted else f"{found.below} below k, {found.unique} of them alone")
+        yield Found(f"which of {len(people):,} records went where, {method}, k = {k}", *figures)
+
+
+def _rebuilt_key(recoding: Any) -> bytes:
+    """What the key once was: a hash of what a register holder knows."""
+    mapping = recoding.mapping
+    digest = hashlib.blake2b(b"0", digest_size=32)
+    digest.update(np.ascontiguousarray(mapping.tuples).tobytes())
+    digest.update(np.add.reduceat(mapping.part_records, mapping.first_part[:-1]).tobytes())
+    for hierarchy in mapping.hierarchies:
+        digest.update(repr(hierarchy.taxonomy.labels).encode())
+    return digest.digest()
+
+
+# What being left out tells
+
+
+def being_left_out() -> Iterator[Found]:
+    """Whoever sees who is not in a release guesses what these people have; without decoys, and with them."""
+    census = pa.csv.read_csv(incrowd.datasets.adult())
+    census = census.take(random.Random(3).sample(range(len(census)), 4_000))
+    credit = pa.csv.read_csv(incrowd.datasets.german())
+    tables = {
+        "census": (census, ["age", "education", "marital-status", "race", "sex"], "income"),
+        "credit": (credit, ["age", "job", "housing", "purpose"], "credit"),
+        "families": (census, ["age", "occupation", "hours-per-week"], "relationship"),
+    }
+    for (name, (table, columns, secret)), method in itertools.product(tables.items(), ("bug", "incognito", "kaca")):
+        table = table.select([*columns, secret]).append_column("row", pa.array(range(len(table))))
+        words = {"quasi_identifiers": columns, "k": K, "sensitive": [secret], "l": 2, "keep": ["row"]}
+        figures = []
+        for tells in (lambda *_: False, decoys._tells):
+            with patch("incrowd.search.decoys._tells", tells):
+                release = incrowd.anonymize(table, method=method, suppress=0.1, **words)
+            found = guessed(table, release.data, secret, "row")
+            share = f"{found.right / found.people:.0%}" if found.people else "none"
+            figures.append(f"{found.right} of {found.people} ({share}; prior {float(found.prior):.0%})")
+        yield Found(f"the secret of left-out people, {name}, {method}", "at most 10 points above the prior", *figures)
+
+
+# The last record
+
+
+def last_record() -> Iterator[Found]:
+    """Whoever knows all records but one makes the release with every guess of that one, and compares."""
+    draw = random.Random(2)
+    rows = [(draw.randrange(20, 60), draw.choice("fm"), draw.randrange(12300, 12303)) for _ in range(200)]
+    names = ("age", "sex", "zip")
+    guesses = list(itertools.product(range(20, 60), "fm", range(12300, 12303)))
+
+    def shown(people: Sequence[Any], method: str, **options: Any) -> list[str]:
+        table = pa.table(dict(zip(names, zip(*people, strict=True), strict=True)))
+        data = incrowd.anonymize(table, quasi_identifiers=list(names), k=K, method=method, **options).data
+        return sorted(map(repr, data.to_pylist()))
+
+    for method, options in (("tdr", {}), ("mondrian", {}), ("cover", {"effort": 0})):
+        released = shown(rows, method, **options)
+        fit = [guess for guess in guesses if shown([*rows[:-1], guess], method, **options) == released]
+        told = f"{len(fit)} of {len(guesses)} guesses fit" + ("" if rows[-1] in fit else ", the true one not")
+        yield Found(f"the last record from all others, {method}", "not defended", "", told)
+
+
 def main() -> None:
     """Run the attacks and print a table."""
     print("| attack | what the release tells anyway | with the mistake | now |\n| --- | --- | --- | --- |")
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         for found in itertools.chain(
-            row_order(), certificate(folder), left_out(folder), containers(folder), transformer()
+            row_order(),
+            certificate(folder),
+            left_out(folder),
+            containers(folder),
+            transformer(),
+            dealing(),
+            being_left_out(),
+            last_record(),
         ):
             print(f"| {found.attack} | {found.meant} | {found.mistake} | {found.now} |", flush=True)
 

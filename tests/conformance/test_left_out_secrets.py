@@ -55,6 +55,14 @@ def test_a_guess_from_being_left_out_is_little_better_than_the_prior(name, metho
         assert found.excess <= MOST
 
 
+@pytest.mark.parametrize("method", ["bug", "tdr", "incognito"])
+def test_also_with_several_quasi_identifiers(method):
+    several = [["age", "job"], ["housing", "purpose", "job"]]
+    release, found = told("credit", method, 0.1, quasi_identifiers=several)
+    assert release.data.num_rows > 0  # counted by the witness
+    assert found.excess <= MOST
+
+
 def test_also_where_a_method_leaves_out_as_many_as_it_likes():
     assert told("census", "genetic", None, evaluations=60)[1].excess <= MOST
 

@@ -6,6 +6,7 @@ import pytest
 import incrowd
 from incrowd.errors import DataError, PolicyError
 from incrowd.key import Key
+from incrowd.run import Run
 
 AGES = [20, 20, 20, 21, 21, 35, 35, 36, 50, 50, 51]
 MINE = Key(bytes(range(32)))
@@ -24,6 +25,7 @@ def dealing(*args, **words):
 def test_every_release_draws_its_own():
     assert len({dealing(key=None) for _ in range(5)}) == 5
     assert release(key=None).key != release(key=None).key
+    assert Run().key != Run().key
 
 
 def test_it_is_the_same_for_the_same_table_and_key():
