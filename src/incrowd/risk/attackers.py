@@ -63,10 +63,10 @@ def prosecutor(people: People, threshold: Fraction) -> Attacker:
     if people.persons is None:
         average = Fraction(len(sizes), people.number)
     else:
-        own, persons = np.unique(people.smallest(), return_counts=True)
+        own, persons = np.unique(people.members.smallest(), return_counts=True)
         risks = (Fraction(number, size) for size, number in zip(own.tolist(), persons.tolist(), strict=True))
         average = sum(risks, Fraction(0)) / people.number
-    return Attacker(Fraction(1, int(sizes.min())), average, people.counted(sizes < _limit(threshold)))
+    return Attacker(Fraction(1, int(sizes.min())), average, people.members.counted(sizes < _limit(threshold)))
 
 
 def journalist(people: People, known: Outside, threshold: Fraction) -> Attacker:
@@ -81,11 +81,11 @@ def journalist(people: People, known: Outside, threshold: Fraction) -> Attacker:
     candidates = people.sizes if counted is None else counted
     average = marketer(people, known)
     if people.persons is not None:
-        average = Fraction(math.fsum(people.worst(known.risks).tolist())) / people.number
+        average = Fraction(math.fsum(people.members.worst(known.risks).tolist())) / people.number
     if counted is not None:
-        at_risk = people.counted(counted < _limit(threshold))
+        at_risk = people.members.counted(counted < _limit(threshold))
     else:
-        at_risk = round(people.any_of(known.small))
+        at_risk = round(people.members.expected(known.small))
     if known.how == AT_MOST:
         at_risk = min(at_risk, math.floor(average * people.number / threshold))  # each of them has more than it
     return Attacker(Fraction(1, int(candidates.min())), average, at_risk, known.how, known.assumes, known.reason)

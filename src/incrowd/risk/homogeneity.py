@@ -40,6 +40,6 @@ def homogeneity(people: People) -> tuple[Homogeneity, ...]:
         value[people.class_of] = values  # of each class, that of some record
         mixed = np.zeros(len(sizes), bool)
         mixed[people.class_of[value[people.class_of] != values]] = True
-        records, in_crowds = people.counted(~mixed), people.counted(~mixed & (sizes > 1))
+        records, in_crowds = people.members.counted(~mixed), people.members.counted(~mixed & (sizes > 1))
         found.append(Homogeneity(name, int((~mixed).sum()), records, in_crowds))
     return tuple(found)

@@ -31,9 +31,7 @@ import numpy.typing as npt
 
 from incrowd.risk.people import UNIT, People
 from incrowd.risk.population import Sample, pitman_of_column
-from incrowd.table.grouping import Counts
-
-Floats = npt.NDArray[np.float64]
+from incrowd.table.grouping import Counts, Floats
 
 COUNTED, ESTIMATED, AT_MOST = "counted", "estimated", "at most"
 ASSUMES = (

@@ -12,13 +12,13 @@ from fractions import Fraction
 from functools import cached_property
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 
 from incrowd.engines.arrow.value_numbers import ValueNumbers
 from incrowd.errors import DataError, PolicyError, many
 from incrowd.run import Run
 from incrowd.table.grouping import Codes, Counts, count, group
+from incrowd.table.members import Members
 from incrowd.table.scales import text_of
 
 UNIT = 10**6  # weights are counted in millionths of a person, so that sums of them are exact
@@ -48,59 +48,24 @@ class People:
     persons: Codes | None = None
 
     @cached_property
+    def members(self) -> Members:
+        """Who is in which class: records, or people where they are known; tuples and classes are the same here."""
+        return Members(self.class_of, len(self.codes[0]), self.persons)
+
+    @property
     def number(self) -> int:
         """How many records there are; where persons are known, how many people."""
-        return len(self.class_of) if self.persons is None else len(np.unique(self.persons))
+        return self.members.number
+
+    @property
+    def sizes(self) -> Counts:
+        """Records of each class, or people where they are known."""
+        return self.members.sizes
 
     @property
     def memberships(self) -> int:
         """What the sizes of all classes sum up to: records, or people, each once in every class."""
         return int(self.sizes.sum())
-
-    @cached_property
-    def _members(self) -> tuple[Codes, Codes]:
-        """Where persons are known, who is in which class: numbers of people from 0 up, and classes."""
-        assert self.persons is not None
-        _, persons = np.unique(self.persons, return_inverse=True)
-        number = len(self.codes[0])
-        _, firsts = group([self.class_of, persons], [number, self.number])
-        return persons[firsts], self.class_of[firsts]
-
-    def counted(self, classes: npt.NDArray[np.bool_]) -> int:
-        """How many records, or people, are in some of the classes; whoever is in several of them counts once."""
-        if self.persons is None:
-            return int(self.sizes[classes].sum())
-        persons, of = self._members
-        return len(np.unique(persons[classes[of]]))
-
-    def worst(self, values: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
-        """By person, the highest value of her classes; only where persons are known."""
-        persons, of = self._members
-        highest = np.full(self.number, -np.inf)
-        np.maximum.at(highest, persons, values[of])
-        return highest
-
-    def smallest(self) -> Counts:
-        """By person, the size of her smallest class; only where persons are known."""
-        return -self.worst(-self.sizes.astype(np.float64)).astype(np.int64)
-
-    def any_of(self, chances: npt.NDArray[np.float64]) -> float:
-        """How many records, or people, are expected to be in a class of which something is true with some chance.
-
-        Of several classes of a person it is taken to be true independently.
-        """
-        if self.persons is None:
-            return float(self.sizes @ chances)
-        persons, of = self._members
-        none = np.ones(self.number)
-        np.multiply.at(none, persons, 1 - chances[of])
-        return float((1 - none).sum())
-
-    @cached_property
-    def sizes(self) -> Counts:
-        """Records of each class, or people where they are known: tuples and classes are the same here."""
-        number = len(self.codes[0])
-        return count(self.class_of, number, None) if self.persons is None else self.sizes_of(np.arange(number), number)
 
     @cached_property
     def owners(self) -> Codes | None:
@@ -122,9 +87,7 @@ class People:
         """
         if self.persons is None:
             return count(groups, number, self.sizes)
-        of_rows = groups[self.class_of]
-        _, firsts = group([of_rows, self.persons], [number, int(self.persons.max()) + 1])
-        return count(of_rows[firsts], number, None)
+        return Members(groups[self.class_of], number, self.persons).sizes
 
     @cached_property
     def weight_sums(self) -> Counts | None:

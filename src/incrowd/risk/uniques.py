@@ -53,8 +53,8 @@ def sample_uniques(people: People) -> SampleUniques:
         if left:
             groups, firsts = group([people.codes[i] for i in left], [widths[i] for i in left])
             number = len(firsts)
-        without[name] = people.counted((people.sizes_of(groups, number) == 1)[groups])
-    found = people.counted(alone)
+        without[name] = people.members.counted((people.sizes_of(groups, number) == 1)[groups])
+    found = people.members.counted(alone)
     pairs = int((people.sizes == 2).sum())
     return SampleUniques(found, Fraction(found, people.number), int(alone.sum()), pairs, without)
 
