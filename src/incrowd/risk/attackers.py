@@ -80,7 +80,9 @@ def journalist(people: People, known: Outside, threshold: Fraction) -> Attacker:
     counted = known.candidates
     candidates = people.sizes if counted is None else counted
     average = marketer(people, known)
-    if people.persons is not None:
+    if people.persons is not None and known.how == AT_MOST:
+        average = prosecutor(people, threshold).average
+    elif people.persons is not None:
         average = Fraction(math.fsum(people.members.worst(known.risks).tolist())) / people.number
     if counted is not None:
         at_risk = people.members.counted(counted < _limit(threshold))
@@ -99,8 +101,10 @@ def marketer(people: People, known: Outside | None) -> Fraction:
     """
     if known is None:
         return Fraction(len(people.sizes), people.memberships)
+    if known.how == AT_MOST:
+        return known.most
     risks = people.sizes * known.risks if known.candidates is None else people.sizes / known.candidates
-    return min(Fraction(math.fsum(risks.tolist())) / people.memberships, Fraction(known.most))
+    return Fraction(math.fsum(risks.tolist())) / people.memberships
 
 
 def _limit(threshold: Fraction) -> int:

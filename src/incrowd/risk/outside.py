@@ -71,7 +71,7 @@ class Outside:
     how: str
     assumes: str
     reason: str = ""
-    most: float = 1.0
+    most: Fraction = Fraction(1)
     candidates: Counts | None = None
 
     @classmethod
@@ -107,9 +107,9 @@ def outside(people: People, fraction: Fraction | None, crowd: int) -> Outside | 
             reason = rates.reason_against(shape)
             if not reason:
                 return Outside(*rates.risks(shape, crowd), ESTIMATED, ASSUMES)
-    most = float(sizes.sum() / len(sizes)) ** -1
+    most = Fraction(len(sizes), people.memberships)
     if people.weight_sums is None:
-        most = min(most, _good_turing(sizes, float(stands_for.sum())))
+        most = min(most, Fraction(_good_turing(sizes, float(stands_for.sum()))))
     return Outside(1 / sizes, (sizes < crowd).astype(float), AT_MOST, BOUND, reason, most)
 
 

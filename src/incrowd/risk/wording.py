@@ -115,7 +115,7 @@ def _about_the_threshold(risk: Risk) -> list[str]:
     """A threshold that looks like 1 / k, but is a little less, flags crowds of k, too."""
     threshold, crowd = risk.question.threshold, risk.question.crowd - 1
     digits = next((d for d in range(1, 10) if (threshold * 10**d).denominator == 1), 0)
-    if not digits or not crowd or round(Fraction(1, crowd), digits) != threshold or threshold * crowd == 1:
+    if not digits or threshold.numerator == 1 or not crowd or round(Fraction(1, crowd), digits) != threshold:
         return []
     written = f"{float(threshold):g}"
     return [f"{written} is less than 1/{crowd}, so crowds of {crowd} are above it; for a crowd of {crowd} write 1/{crowd}"]
