@@ -4,7 +4,6 @@ from collections import Counter
 from fractions import Fraction
 from itertools import combinations
 
-import numpy as np
 import pyarrow as pa
 from hypothesis import given
 from hypothesis import strategies as st

@@ -35,7 +35,9 @@ def print_inspection(console: Console, inspection: Inspection) -> None:
         console.print(Text(told), soft_wrap=True)
         for combination in (*inspection.pairs[:SHOWN], *inspection.triples[:SHOWN]):
             if combination.uniques:
-                console.print(Text(f"  on {', '.join(combination.columns)}: {_uniques(combination, noun)}"), soft_wrap=True)
+                console.print(
+                    Text(f"  on {', '.join(combination.columns)}: {_uniques(combination, noun)}"), soft_wrap=True
+                )
     for warning in inspection.warnings:
         console.print(Text(f"warning: {warning}"), soft_wrap=True)
     for note in inspection.notes:

@@ -46,8 +46,8 @@ _EVERY_SECOND = (
 )
 SEVERAL_RECORDS = f"Risks and the sizes of crowds count records, and people may have several: {_EVERY_SECOND}"
 SEVERAL_PEOPLE = (
-    "Risks and the sizes of crowds count people, each once in a crowd, however many records of it are theirs, and in all "
-    "once, with the worst of their crowds: "
+    "Risks and the sizes of crowds count people, each once in a crowd, however many records of it are theirs, and in "
+    "all once, with the worst of their crowds: "
     f"{_EVERY_SECOND}"
 )
 

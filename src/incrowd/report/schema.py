@@ -31,7 +31,9 @@ _NAMES = ListOf(Text())
 _COUNT = Whole(0)
 _OR_NOTHING = Either((Number(), Nothing()))
 
-_COUNTED = Word((RECORDS, PEOPLE))  # what sizes, risks and numbers of records count; people once, with the worst of their crowds
+_COUNTED = Word(
+    (RECORDS, PEOPLE)
+)  # what sizes, risks and numbers of records count; people once, with the worst of their crowds
 
 # Is it safe
 _REQUIREMENT = Fields(

@@ -223,8 +223,8 @@ def assess(
         data: Path of a file, a pandas, polars or pyarrow table, or anything with the Arrow stream interface.
         quasi_identifiers: The columns that an attacker may know of people.
         unit: The column that says whose record it is, where one person has several: crowds are counted in people.
-        threshold: Records with a higher risk are counted; 0.2 flags crowds smaller than five. For a crowd of eleven write
-            "1/11": 0.09 is less than that, and flags crowds of eleven, too.
+        threshold: Records with a higher risk are counted; 0.2 flags crowds smaller than five. For a crowd of eleven
+            write "1/11": 0.09 is less than that, and flags crowds of eleven, too.
         sensitive: Columns that tell what nobody should learn.
         sampling_fraction: The share of the population that is in the table, above 0 and at most 1.
         weights: The column that says for how many people of the population a record stands.

@@ -2,21 +2,21 @@
 
 A class with f records in the table has F people in the population, and a journalist's risk is 1 / F. To take F for
 f / sampling fraction understates the risk many times, since only classes that were drawn are seen. Benedetti and
-Franconi (1998) take the mean of 1 / F given f: with the rate at which people fall into the class a gamma variable, F - f
-is negative binomial. What has to be decided is what is known of that rate before f is seen. That all rates are equally
-likely, as they have it, still understates the risk of rare combinations several times; as Skinner and Shlomo (2008) do,
-the columns of the table are asked.
+Franconi (1998) take the mean of 1 / F given f: with the rate at which people fall into the class a gamma variable,
+F - f is negative binomial. What has to be decided is what is known of that rate before f is seen. That all rates are
+equally likely, as they have it, still understates the risk of rare combinations several times; as Skinner and Shlomo
+(2008) do, the columns of the table are asked.
 
-The rate of a class is expected where its values put it, if columns are independent: population times the product of the
-values' shares. Rates scatter about that; how much (the shape of the gamma distribution) is one number for all
-classes, the likeliest one for the classes that were seen, each given that it was seen. The share of the rarest value of
-a class is a gamma variable as well, from its records in other classes. Where it has none, that it is rare follows from
-Pitman's formula, fitted to its column. A column that follows from another one says nothing and is left out.
+The rate of a class is expected where its values put it, if columns are independent: population times the product of
+the values' shares. Rates scatter about that; how much (the shape of the gamma distribution) is one number for all
+classes, the likeliest one for the classes that were seen, each given that it was seen. The share of the rarest value
+of a class is a gamma variable as well, from its records in other classes. Where it has none, that it is rare follows
+from Pitman's formula, fitted to its column. A column that follows from another one says nothing and is left out.
 
-Where the estimate depends on what the sample does not show, there is no figure but a bound: F is at least f, and the mean
-of 1 / F is the number of classes of the population divided by its people, of which those that are not seen are found at
-a rate of at most that of records that are alone (Good and Turing). `benchmarks.journalist` compares all of this with
-populations that are known.
+Where the estimate depends on what the sample does not show, there is no figure but a bound: F is at least f, and the
+mean of 1 / F is the number of classes of the population divided by its people, of which those that are not seen are
+found at a rate of at most that of records that are alone (Good and Turing). `benchmarks.journalist` compares all of
+this with populations that are known.
 """
 
 from __future__ import annotations

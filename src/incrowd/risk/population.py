@@ -190,8 +190,8 @@ def pitman_parameters(sample: Sample) -> tuple[float, float] | None:
 def pitman_of_column(sample: Sample) -> tuple[float, float]:
     """Alpha and theta for the values of one column, whatever they are like.
 
-    Where nobody is alone with a value, rare ones do not matter: both are 0. Where the likelihood rises towards alpha = 0,
-    it is Ewens's formula; where all values differ, nothing is known but that they are rare: alpha is close to 1.
+    Where nobody is alone with a value, rare ones do not matter: both are 0. Where the likelihood rises towards alpha =
+    0, it is Ewens's formula; where all values differ, nothing is known but that they are rare: alpha is close to 1.
     """
     if not sample.uniques or sample.number == 1:
         return 0.0, 0.0

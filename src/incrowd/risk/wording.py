@@ -24,7 +24,9 @@ def rows(risk: Risk) -> dict[str, str]:
         "people" if people else "records": f"{risk.records:,}",
         "crowds (records that are equal on the quasi-identifier)": f"{risk.classes:,}",
         f"smallest crowd{', in people' if people else ''}": f"{risk.smallest_class:,}",
-        f"alone in the table{' in one of their crowds' if people else ''} (sample uniques)": _part(risk.uniques.records, risk.records),
+        f"alone in the table{' in one of their crowds' if people else ''} (sample uniques)": _part(
+            risk.uniques.records, risk.records
+        ),
         **_attacker("prosecutor", "knows who is in the table", risk.prosecutor, risk),
         **_attacker("journalist", "does not know who is in it", risk.journalist, risk),
         "marketer (links everybody): right links": _how(risk.journalist) + _percent(risk.marketer),
@@ -108,7 +110,9 @@ def _about_the_journalist(risk: Risk) -> list[str]:
         return []
     if attacker.how == AT_MOST:
         return [f"journalist and marketer: not estimated, since {attacker.reason}; at most, since {attacker.assumes}"]
-    return [f"journalist and marketer: estimated, which assumes {attacker.assumes}; which records are meant, nobody knows"]
+    return [
+        f"journalist and marketer: estimated, which assumes {attacker.assumes}; which records are meant, nobody knows"
+    ]
 
 
 def _about_the_threshold(risk: Risk) -> list[str]:
@@ -118,7 +122,9 @@ def _about_the_threshold(risk: Risk) -> list[str]:
     if not digits or threshold.numerator == 1 or not crowd or round(Fraction(1, crowd), digits) != threshold:
         return []
     written = f"{float(threshold):g}"
-    return [f"{written} is less than 1/{crowd}, so crowds of {crowd} are above it; for a crowd of {crowd} write 1/{crowd}"]
+    return [
+        f"{written} is less than 1/{crowd}, so crowds of {crowd} are above it; for a crowd of {crowd} write 1/{crowd}"
+    ]
 
 
 def _special(risk: Risk) -> str:

@@ -52,7 +52,7 @@ def test_every_figure_of_people_in_the_steward_s_report(summary):
 
 def test_every_figure_of_people_as_it_is_read(summary):
     for line in markdown_of(summary).splitlines():
-        if line.startswith("| People with") or line.startswith("| People that"):
+        if line.startswith(("| People with", "| People that")):
             assert all(int(cell) <= PEOPLE for cell in re.findall(r"\| ([\d,]+) ", line))
     assert "in a crowd smaller than 5" in markdown_of(summary)
     assert "in a crowd smaller than 5" in html_of(summary)
