@@ -5,9 +5,9 @@
     python -m benchmarks.journalist --shared ../shared/data --dry      # nothing written
 
 The truth is counted in the population: the mean of 1 / F over the records of the sample, and how many of them have
-fewer than five people. Beside it stand what incrowd says, or the bound that it gives where it does not estimate, and what two
-simpler formulas would say: f / fraction people for f records, and Benedetti and Franconi's posterior with all rates
-equally likely.
+fewer than five people. Beside it stand what incrowd says, or the bound that it gives where it does not estimate, and
+what two simpler formulas would say: f / fraction people for f records, and Benedetti and Franconi's posterior with all
+rates equally likely.
 """
 
 from __future__ import annotations
@@ -154,9 +154,10 @@ def page(trials: Sequence[Trial], command: str) -> str:
         "# The journalist's risk beside the truth",
         "",
         f"`{command}`: a whole table is the population, {SAMPLES} simple random samples of",
-        "each fraction are assessed with `--sampling-fraction`. The average risk is the mean of 1 / F over the records of a sample, F counted in the",
-        f"population; at risk are records with F below {CROWD}. What is said is divided by the truth: the lowest and",
-        f"the highest quotient. The number at risk is compared where it is {COUNTED_FROM} or more, since fewer are chance.",
+        "each fraction are assessed with `--sampling-fraction`. The average risk is the mean of 1 / F over the records",
+        f"of a sample, F counted in the population; at risk are records with F below {CROWD}. What is said is",
+        "divided by the truth: the lowest and the highest quotient. The number at risk is compared where it is",
+        f"{COUNTED_FROM} or more, since fewer are chance.",
         "",
         '"Plain" takes f records of a fraction p for f / p people, as incrowd did before; "flat" is Benedetti and',
         "Franconi's posterior mean with all rates equally likely.",
@@ -190,7 +191,7 @@ def _table(title: str, trials: Sequence[Trial]) -> list[str]:
     lines = [
         f"## {title}",
         "",
-        "| population, columns | fraction | samples | true average | said / true | plain | flat | at risk | said / true |",
+        "| population, columns | fraction | samples | average | said / true | plain | flat | at risk | said / true |",
         "| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |",
     ]
     for setting, fraction, own in _grouped(trials):

@@ -31,7 +31,7 @@ import numpy.typing as npt
 
 from incrowd.risk.people import UNIT, People
 from incrowd.risk.population import Sample, pitman_of_column
-from incrowd.table.grouping import Counts, Floats
+from incrowd.table.grouping import Counts, Floats, count
 
 COUNTED, ESTIMATED, AT_MOST = "counted", "estimated", "at most"
 ASSUMES = (
@@ -49,6 +49,7 @@ _ALPHAS = (0.0, 0.95)  # between which the rarity of values that only one class 
 _SUMMED = 200  # a crowd size up to which probabilities are summed one by one
 _LARGE = 60  # records: of larger classes the mean of 1 / F follows from two moments of F
 _CHUNK = 50_000
+_LEAST = -450.0  # the logarithm of a share; smaller ones are as good as 0
 _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(64)
 
 
@@ -157,7 +158,7 @@ class _Rates:
         seen = ~self.own
         shape, rate = (array[seen] for array in self.prior(scatter))
         sizes, drawn = self.sizes[seen], self.drawn[seen]
-        empty = shape * (np.log(rate) - np.log(rate + drawn))
+        empty = -shape * np.log1p(drawn / rate)  # the logarithm of how likely nobody of the class is drawn
         return float(
             np.sum(
                 log_gamma(shape + sizes)
@@ -209,7 +210,7 @@ class _Rates:
 
 def _rates(people: People, sizes: Floats, stands_for: Floats) -> _Rates | None:
     """What the columns say of each class; None where they say nothing."""
-    counts = [np.bincount(column, sizes) for column in people.codes]
+    counts = [count(column, int(column.max()) + 1, people.sizes) for column in people.codes]
     told = [place for place in range(len(counts)) if np.count_nonzero(counts[place]) > 1]
     told = [place for place in told if not _follows(people, counts, place, told)]
     if not told:
@@ -220,8 +221,9 @@ def _rates(people: People, sizes: Floats, stands_for: Floats) -> _Rates | None:
     represented = np.array([column[people.codes[place]] for column, place in zip(weights, told, strict=True)])
     rarest = records.argmin(axis=0)
     shares = np.log(represented / population)
-    rest = np.exp(shares.sum(axis=0) - shares[rarest, classes])
-    fitted = np.array([pitman_of_column(Sample.of(_positive(counts[place]), round(population))) for place in told])
+    rest = np.exp(np.maximum(shares.sum(axis=0) - shares[rarest, classes], _LEAST))
+    samples = (Sample.of(counts[place][counts[place] > 0], round(population)) for place in told)
+    fitted = np.array([pitman_of_column(sample) for sample in samples])
     alpha, theta = fitted[rarest, 0], fitted[rarest, 1]
     elsewhere = records[rarest, classes] - sizes - alpha
     own = elsewhere <= 0
@@ -231,11 +233,7 @@ def _rates(people: People, sizes: Floats, stands_for: Floats) -> _Rates | None:
     return _Rates(sizes, sizes / stands_for, own, np.where(own, -alpha, elsewhere), rate, own_rate)
 
 
-def _positive(counts: Floats) -> npt.NDArray[np.int64]:
-    return counts[counts > 0].astype(np.int64)
-
-
-def _follows(people: People, counts: list[Floats], place: int, places: list[int]) -> bool:
+def _follows(people: People, counts: list[Counts], place: int, places: list[int]) -> bool:
     """Whether a column follows from another one, and not by chance; of two that say the same, the first is kept."""
     column, values = people.codes[place], np.count_nonzero(counts[place])
     shares = counts[place] / people.memberships

@@ -107,6 +107,34 @@ def test_columns_that_hang_together_are_not_estimated(generated):
     assert near(float(own.average), (1 / matching).mean())
 
 
+def test_people_with_several_records_count_once():
+    """Everybody has two records; the truth of a person is the higher of two risks."""
+    random, people = np.random.default_rng(5), 20_000
+    sizes = (8, 40, 12)
+    columns = [random.choice(n, (people, 2), p=np.arange(1, n + 1) / (n * (n + 1) / 2)) for n in sizes]
+    class_of = (columns[0] * 40 + columns[1]) * 12 + columns[2]
+    matching = np.zeros(8 * 40 * 12)
+    for each in class_of:
+        matching[np.unique(each)] += 1
+    chosen = np.sort(random.choice(people, people // 20, replace=False))
+    table = pa.table({"who": np.repeat(chosen, 2), **{f"c{i}": c[chosen].ravel() for i, c in enumerate(columns)}})
+    risk = assess(table, ["c0", "c1", "c2"], unit="who", sampling_fraction=0.05)
+    worst = matching[class_of[chosen]].min(axis=1)
+    assert (risk.records, risk.population, risk.journalist.how) == (len(chosen), people, "estimated")
+    assert near(float(risk.journalist.average), (1 / worst).mean())
+    assert near(risk.journalist.at_risk, (worst < 5).sum())
+    assert not any(estimate.applies for estimate in risk.population_uniques)
+
+
+def test_very_many_columns():
+    """The product of their shares is no number any more; whoever is unique is so in the population."""
+    random = np.random.default_rng(3)
+    table = pa.table({f"c{i}": random.integers(0, 40, 600) for i in range(250)})
+    risk = assess(table, table.column_names, sampling_fraction=0.1)
+    assert float(risk.journalist.average) == pytest.approx(1)
+    assert risk.journalist.at_risk == 600
+
+
 @pytest.mark.parametrize("values", [[1] * 600, list(range(600)), [1], [1, 2, 2]], ids=["equal", "unique", "one", "few"])
 @pytest.mark.parametrize("fraction", [1e-6, 0.02, 0.999, 1])
 def test_at_the_edges_it_is_a_share(values, fraction):
