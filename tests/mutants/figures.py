@@ -27,8 +27,8 @@ FIGURES = (
     # thresholds
     of(
         "risk/attackers.py",
-        "return math.ceil(1 / threshold)",
-        "return math.floor(1 / threshold)",
+        "math.ceil(1 / threshold)",
+        "math.floor(1 / threshold)",
         "unit/risk/test_assessment.py",
     ),
     of("risk/wording.py", "threshold.numerator == 1 or ", "", "unit/risk/test_assessment.py"),

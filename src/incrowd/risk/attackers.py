@@ -54,7 +54,7 @@ class Attacker:
 
 def crowd_of(threshold: Fraction) -> int:
     """The crowd size of a threshold: the risk in smaller crowds, and only there, is above it."""
-    return math.ceil(1 / threshold)
+    return min(math.ceil(1 / threshold), int(np.iinfo(np.int64).max))
 
 
 def prosecutor(people: People, threshold: Fraction) -> Attacker:
@@ -66,7 +66,7 @@ def prosecutor(people: People, threshold: Fraction) -> Attacker:
         own, persons = np.unique(people.members.smallest(), return_counts=True)
         risks = (Fraction(number, size) for size, number in zip(own.tolist(), persons.tolist(), strict=True))
         average = sum(risks, Fraction(0)) / people.number
-    return Attacker(Fraction(1, int(sizes.min())), average, people.members.counted(sizes < _limit(threshold)))
+    return Attacker(Fraction(1, int(sizes.min())), average, people.members.counted(sizes < crowd_of(threshold)))
 
 
 def journalist(people: People, known: Outside, threshold: Fraction) -> Attacker:
@@ -85,7 +85,7 @@ def journalist(people: People, known: Outside, threshold: Fraction) -> Attacker:
     elif people.persons is not None:
         average = Fraction(math.fsum(people.members.worst(known.risks).tolist())) / people.number
     if counted is not None:
-        at_risk = people.members.counted(counted < _limit(threshold))
+        at_risk = people.members.counted(counted < crowd_of(threshold))
     else:
         at_risk = round(people.members.expected(known.small))
     if known.how == AT_MOST:
@@ -105,7 +105,3 @@ def marketer(people: People, known: Outside | None) -> Fraction:
         return known.most
     risks = people.sizes * known.risks if known.candidates is None else people.sizes / known.candidates
     return Fraction(math.fsum(risks.tolist())) / people.memberships
-
-
-def _limit(threshold: Fraction) -> int:
-    return min(crowd_of(threshold), int(np.iinfo(np.int64).max))

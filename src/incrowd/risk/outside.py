@@ -192,7 +192,7 @@ class _Rates:
         """By class, the mean of 1 / F, and how likely F is below a crowd size."""
         shape, rate = self.prior(scatter, alpha)
         chance = (rate + self.drawn) / (rate + 1)
-        return mean_inverse(self.sizes, shape, chance), _below(self.sizes, shape, chance, crowd)
+        return mean_inverse(self.sizes, shape, chance), below(self.sizes, shape, chance, crowd)
 
     def _mean(self, scatter: float, alpha: float | None = None) -> float:
         return float(self.sizes @ self.risks(scatter, 1, alpha)[0])
@@ -279,12 +279,13 @@ def _mean_inverse(sizes: Floats, shape: Floats, chance: Floats) -> Floats:
     return found
 
 
-def _below(sizes: Floats, shape: Floats, chance: Floats, crowd: int) -> Floats:
+def below(sizes: Floats, shape: Floats, chance: Floats, crowd: int) -> Floats:
     """How likely f + X is below a crowd size: summed, and for large ones with Wilson and Hilferty's approximation."""
     successes, chance = sizes + shape, np.clip(chance, 1e-300, 1 - 1e-15)
     if crowd > _SUMMED:
-        at = np.maximum(crowd - sizes, 0) * chance / (1 - chance) / successes
-        deviation = (np.cbrt(at) - 1 + 1 / (9 * successes)) * 3 * np.sqrt(successes)
+        shape = successes * (1 - chance)  # of the gamma distribution with the same mean and variance
+        at = np.maximum(crowd - sizes - 0.5, 0) * chance / shape
+        deviation = (np.cbrt(at) - 1 + 1 / (9 * shape)) * 3 * np.sqrt(shape)
         found = (1 + np.vectorize(math.erf, otypes=[float])(deviation / math.sqrt(2))) / 2
         return np.where(sizes < crowd, found, 0.0)
     total, term = np.zeros(len(sizes)), np.exp(successes * np.log(chance))

@@ -9,7 +9,7 @@ import pytest
 import incrowd
 from incrowd import datasets
 from incrowd.formats.registry import open_source
-from incrowd.risk.outside import log_gamma, mean_inverse
+from incrowd.risk.outside import below, log_gamma, mean_inverse
 
 NARROW = ["age", "sex", "race", "marital-status"]
 MIDDLE = ["age", "education", "sex", "race", "native-country"]
@@ -159,6 +159,18 @@ def test_the_mean_of_one_over_f_is_the_sum_over_its_probabilities(shape, chance)
             more += 1
         found = mean_inverse(np.array([float(size)]), np.array([shape]), np.array([chance]))[0]
         assert found == pytest.approx(total, rel=2e-3 if size > 60 else 1e-6)
+
+
+@pytest.mark.parametrize("crowd", [1, 2, 5, 200, 201, 500])
+def test_how_likely_a_crowd_is_small(crowd):
+    """Summed one by one; above 200 to three digits."""
+    for size, shape, chance in ((1, 0.4, 0.02), (3, 2.0, 0.05), (7, -0.5, 0.3), (240, 1.0, 0.5)):
+        total, probability = 0.0, math.exp((size + shape) * math.log(chance))
+        for more in range(max(0, crowd - size)):
+            total += probability
+            probability *= (size + shape + more) / (more + 1) * (1 - chance)
+        found = below(*(np.array([float(each)]) for each in (size, shape, chance)), crowd)[0]
+        assert found == pytest.approx(total, abs=2e-2 if crowd > 200 else 1e-12)
 
 
 def test_log_gamma():
