@@ -39,7 +39,7 @@ def suda(records=30_000):
     people = read_people(table.to_batches(), "adult", COLUMNS, run=Run())
     began = time.process_time()
     found = special_uniques(people, Run())
-    print(f"SUDA2, {people.records:,} records, {len(COLUMNS)} columns: {time.process_time() - began:.2f} CPU s")
+    print(f"SUDA2, {people.number:,} records, {len(COLUMNS)} columns: {time.process_time() - began:.2f} CPU s")
     print(f"minimal sample uniques by size: {found.sizes}, in {found.records:,} records")
 
 

@@ -79,7 +79,7 @@ class Recount:
     def numbers(self):
         sizes, records = sorted(self.crowds.values()), len(self.rows)
         yield from (records, len(sizes), sizes[0], sizes[(len(sizes) - 1) // 2], sizes[-1], 0, 1.0)
-        yield from (1 / sizes[0], float(Fraction(len(sizes), records)), records / len(sizes), 0.2)
+        yield from (1 / sizes[0], float(Fraction(len(sizes), records)), records / len(sizes), 0.2, 5)
         yield sum(size * size for size in sizes)
         yield sum(size for size in sizes if Fraction(1, size) > Fraction(1, 5))
         for name in self.names:
@@ -230,12 +230,13 @@ def test_the_steward_reads_of_people_where_they_are_known(method):
     summary = summary_of(release, for_public=False)
     shape_of("steward").check(json.loads(json.dumps(summary)), "")
     (risk,), (sizes,), (crowd,) = (summary["safe"][part] for part in ("risks", "class_sizes", "crowds"))
-    smallest, everyone = min(map(len, crowds.values())), sum(map(len, crowds.values()))
+    smallest, everyone = min(map(len, crowds.values())), 20
     assert (risk["counted"], risk["records"], risk["smallest_crowd"]) == (PEOPLE, everyone, smallest)
     assert risk["prosecutor_highest"] == 1 / smallest
     assert (sizes["counted"], sizes["smallest"], sizes["largest"]) == (PEOPLE, smallest, max(map(len, crowds.values())))
     assert (crowd["counted"], crowd["smallest"]) == (PEOPLE, smallest)
-    assert summary["safe"]["risks_before"][0]["records"] == 30  # people, once for each of their ages
+    assert summary["safe"]["risks_before"][0]["records"] == everyone
+    assert sum(each["records"] for each in sizes["bins"]) == everyone  # each in the smallest of their crowds
     assert summary["done"]["dropped"] == ["who"]
     for text in (html_of(summary), markdown_of(summary)):
         assert "Smallest crowd, in people" in text

@@ -4,7 +4,6 @@ from collections import Counter
 from fractions import Fraction
 from itertools import combinations
 
-import numpy as np
 import pyarrow as pa
 from hypothesis import given
 from hypothesis import strategies as st
@@ -56,25 +55,28 @@ def test_with_a_unit_people_are_alone_and_not_records(records, data):
     table, names = table_of(records, id=persons)
     found = incrowd.assess(table, quasi_identifiers=names, unit="id", max_size=len(names))
     crowds = [{p for r, p in zip(records, persons, strict=True) if r == each} for each in dict.fromkeys(records)]
-    assert found.records == sum(map(len, crowds))
+    everyone = sorted(set(persons))
+    smallest = [min(len(crowd) for crowd in crowds if person in crowd) for person in everyone]
+    assert found.records == len(everyone)
     assert found.smallest_class == min(map(len, crowds))
-    assert found.prosecutor.average == Fraction(len(crowds), found.records)
-    assert found.prosecutor.at_risk == sum(len(crowd) for crowd in crowds if len(crowd) < 5)
-    assert found.uniques.records == sum(len(crowd) == 1 for crowd in crowds)
+    assert found.prosecutor.average == sum(Fraction(1, size) for size in smallest) / len(everyone)
+    assert found.prosecutor.at_risk == sum(size < 5 for size in smallest)
+    assert found.uniques.records == smallest.count(1)
+    assert found.uniques.classes == sum(len(crowd) == 1 for crowd in crowds)
     for place, name in enumerate(names):
         left = [*range(place), *range(place + 1, len(names))]
-        assert found.uniques.without[name] == len(_alone(records, persons, left))
+        assert found.uniques.without[name] == len(set(_alone(records, persons, left).values()))
     own = [_minimal(records, persons, row, len(names)) for row in range(len(records))]
     expected = [sum(score_of(columns, len(names), len(names)) for columns in sets) for sets in own]
     assert found.special.scores.tolist() == expected
 
 
 def _alone(records, persons, columns):
-    """The values on some columns that only one person has."""
+    """The values on some columns that only one person has, with who that is."""
     owners = {}
     for record, person in zip(records, persons, strict=True):
         owners.setdefault(tuple(record[place] for place in columns), set()).add(person)
-    return {values for values, people in owners.items() if len(people) == 1}
+    return {values: min(people) for values, people in owners.items() if len(people) == 1}
 
 
 def _minimal(records, persons, row, width):
@@ -115,11 +117,11 @@ def test_attackers_by_definition(records, threshold, data):
     assert found.prosecutor.average == sum(risks) / len(risks) == Fraction(len(sizes), len(records))
     assert found.prosecutor.at_risk == sum(risk > limit for risk in risks)
 
-    risks = [1 / population[record] for record in records]
-    assert found.journalist.highest == max(risks)
-    assert found.journalist.at_risk == sum(risk > limit for risk in risks)
-    assert np.isclose(float(found.journalist.average), float(sum(risks) / len(risks)), rtol=1e-12)
-    assert found.marketer == found.journalist.average
+    exact = all(population[record] <= sizes[record] for record in records)
+    assert found.journalist.how == ("counted" if exact else "at most")  # nothing is estimated from so few
+    assert found.journalist.highest == found.prosecutor.highest
+    assert found.journalist.average == found.marketer == found.prosecutor.average
+    assert found.journalist.at_risk == found.prosecutor.at_risk
     assert found.population == Fraction(sum(hundredths), 100)
 
 

@@ -15,7 +15,7 @@ from incrowd.policy.typed import columns_of
 if TYPE_CHECKING:
     from incrowd.risk.assessment import Question
 
-_THRESHOLD = "Count the records with a higher risk; 0.2 (default) stands for a crowd of five."
+_THRESHOLD = "Count records with a higher risk: 0.2 (default) or 1/5 are crowds smaller than five."
 _MAX_SIZE = "Largest sets of columns searched for special uniques."
 
 
@@ -38,7 +38,7 @@ class RiskOptions(OptionGroup):
         Path | None,
         told_path("Everyone that the records were drawn from.", "--population", "--population-table", section=RISK),
     ] = None
-    threshold: Annotated[float, told(_THRESHOLD, section=RISK, noun="SHARE")] = 0.2
+    threshold: Annotated[str, told(_THRESHOLD, section=RISK, noun="SHARE")] = "0.2"
     max_size: Annotated[int | None, told(_MAX_SIZE, section=RISK, noun="N")] = None
     released: Annotated[Path | None, told_path("A release of the table, to show before and after.", section=FILES)] = (
         None

@@ -15,7 +15,7 @@ from incrowd.inspection.counting import CountedColumn, count_values
 from incrowd.inspection.findings import warning_of
 from incrowd.inspection.hierarchies import Hierarchy
 from incrowd.inspection.roles import OWNER, QUASI_IDENTIFIER
-from incrowd.inspection.uniqueness import Combination, count_uniques, worst_combinations
+from incrowd.inspection.uniqueness import Combination, compared, count_uniques, worst_combinations
 from incrowd.run import Run, Watch
 from incrowd.tabular import Tabular
 
@@ -306,7 +306,7 @@ def _combined(
     names = [column.name for column in quasi]
     codes = [column.codes + 1 for column in quasi]  # missing is 0
     sizes = [len(column.values) + 1 for column in quasi]
-    persons = None if unit is None else unit.codes[: len(codes[0])]
-    everything = Combination(tuple(names), count_uniques(codes, sizes, persons), len(codes[0]))
+    persons = None if unit is None else unit.codes[: len(codes[0])] + 1
+    everything = Combination(tuple(names), count_uniques(codes, sizes, persons), compared(codes, persons))
     pairs, triples = worst_combinations(names, codes, sizes, run, persons)
     return everything, tuple(pairs), tuple(triples)

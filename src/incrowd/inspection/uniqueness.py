@@ -1,4 +1,4 @@
-"""How identifying columns are together: records that are unique in the sample on the codes of some columns."""
+"""How identifying columns are together: who is unique in the sample on the codes of some columns."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ import numpy as np
 
 from incrowd.run import Run
 from incrowd.table.grouping import Codes, group, sort_tuples
+from incrowd.table.members import Members
 
 WORK = 60_000_000  # codes that may be sorted to find the worst combinations
 SHOWN = 3  # combinations of each size
@@ -18,12 +19,13 @@ SHOWN = 3  # combinations of each size
 
 @dataclass(frozen=True)
 class Combination:
-    """Columns, and how many records are unique on them.
+    """Columns, and how many records are unique on them; where people are known, how many people.
 
     Args:
         columns: Their names.
-        uniques: Records that no other record equals on these columns, or none of another person where those are known.
-        records: Records that were compared.
+        uniques: Records that no other record equals on these columns, or people with a record that none of another
+            person equals.
+        records: Records, or people, that were compared.
     """
 
     columns: tuple[str, ...]
@@ -32,12 +34,12 @@ class Combination:
 
     @property
     def share(self) -> float:
-        """The share of records that are unique."""
+        """The share of them that is unique."""
         return self.uniques / max(1, self.records)
 
 
 def count_uniques(columns: Sequence[Codes], sizes: Sequence[int], persons: Codes | None = None) -> int:
-    """How many rows of codes no other row equals, or none of another person.
+    """How many rows of codes no other row equals; where people are known, how many have a row that nobody else has.
 
     Args:
         columns: One array of codes per column, from 0.
@@ -47,9 +49,8 @@ def count_uniques(columns: Sequence[Codes], sizes: Sequence[int], persons: Codes
     rows = len(columns[0])
     if persons is not None:
         groups, firsts = group(columns, sizes)
-        shared = np.zeros(len(firsts), bool)
-        shared[groups[persons != persons[firsts][groups]]] = True
-        return int((~shared[groups]).sum())
+        members = Members(groups, len(firsts), persons)
+        return members.counted(members.sizes == 1)
     if math.prod(sizes) <= 1 << 62:
         key = np.zeros(rows, np.int64)
         for column, size in zip(columns, sizes, strict=True):
@@ -64,10 +65,15 @@ def count_uniques(columns: Sequence[Codes], sizes: Sequence[int], persons: Codes
     return int((np.diff(np.append(starts, rows)) == 1).sum())
 
 
+def compared(columns: Sequence[Codes], persons: Codes | None) -> int:
+    """How many rows are compared, or people where they are known."""
+    return len(columns[0]) if persons is None else len(np.unique(persons))
+
+
 def worst_combinations(
     names: Sequence[str], columns: Sequence[Codes], sizes: Sequence[int], run: Run, persons: Codes | None = None
 ) -> tuple[list[Combination], list[Combination]]:
-    """The pairs and the triples of columns with the most unique records, most first.
+    """The pairs and the triples of columns with the most uniques, most first.
 
     All combinations of the columns with the most telling values are counted, of as many columns as `WORK` allows.
 
@@ -80,7 +86,7 @@ def worst_combinations(
     """
     if not columns:
         return [], []
-    rows = len(columns[0])
+    rows, number = len(columns[0]), compared(columns, persons)
     telling = [int((np.bincount(column, minlength=1).astype(np.int64) ** 2).sum()) for column in columns]
     order = sorted(range(len(names)), key=lambda i: (telling[i], names[i]))[: _affordable(len(names), rows)]
     chosen = sorted(order)
@@ -90,7 +96,7 @@ def worst_combinations(
         for parts in combinations(chosen, size):
             run.check()
             uniques = count_uniques([columns[i] for i in parts], [sizes[i] for i in parts], persons)
-            counted.append(Combination(tuple(names[i] for i in parts), uniques, rows))
+            counted.append(Combination(tuple(names[i] for i in parts), uniques, number))
         found.append(sorted(counted, key=lambda each: (-each.uniques, each.columns))[:SHOWN])
     return found[0], found[1]
 

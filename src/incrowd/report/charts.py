@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from incrowd.errors import many
-from incrowd.report.labels import shown
+from incrowd.report.labels import PEOPLE, shown
 
 Spec = dict[str, Any]
 BEFORE, AFTER = "original", "released"
@@ -59,7 +59,7 @@ def distribution_chart(column: Mapping[str, Any]) -> Spec:
 
 
 def class_sizes_chart(sizes: Mapping[str, Any]) -> Spec:
-    """How many records, or people, stand in crowds of which size.
+    """How many records stand in crowds of which size; people stand in the smallest one of theirs.
 
     Args:
         sizes: An entry of `safe.class_sizes`.
@@ -75,7 +75,8 @@ def class_sizes_chart(sizes: Mapping[str, Any]) -> Spec:
         f"the middle {sizes['median']:,}, the largest {sizes['largest']:,}."
     )
     size = {"field": "size", "type": "ordinal", "sort": None, "title": f"{counted} in the crowd"}
-    return _spec(f"{counted.capitalize()} by the size of their crowd", text, rows, "bar", x=size, y=_count(counted))
+    their = "smallest crowd" if counted == PEOPLE else "crowd"
+    return _spec(f"{counted.capitalize()} by the size of their {their}", text, rows, "bar", x=size, y=_count(counted))
 
 
 def loss_chart(columns: Sequence[Mapping[str, Any]]) -> Spec:

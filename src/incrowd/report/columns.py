@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from incrowd.table.grouping import Codes, Counts, count, group
+from incrowd.table.members import Members
 from incrowd.table.scales import text_of
 
 if TYPE_CHECKING:
@@ -35,13 +36,10 @@ class Columns:
         """How many rows have each value of a column."""
         return count(self.codes[name], len(self.labels[name]), None)
 
-    def class_sizes(self, names: Sequence[str], unit: str | None = None) -> Counts:
-        """The sizes of the classes over some columns: their records, or how many values of a unit are in each."""
+    def members(self, names: Sequence[str], unit: str | None = None) -> Members:
+        """Who is in which class over some columns: records, or the people that a unit tells apart."""
         groups, firsts = group([self.codes[name] for name in names], [len(self.labels[name]) for name in names])
-        if unit is not None:
-            _, once = group([groups, self.codes[unit]], [len(firsts), len(self.labels[unit])])
-            groups = groups[once]
-        return count(groups, len(firsts), None)
+        return Members(groups, len(firsts), None if unit is None else self.codes[unit])
 
 
 def read_columns(source: Source, names: Sequence[str]) -> Columns:

@@ -28,13 +28,16 @@ def print_inspection(console: Console, inspection: Inspection) -> None:
     )
     console.print(_columns(inspection, narrow=console.width < NARROW))
     if inspection.together is not None:
-        who = "" if inspection.unit is None else f", like none of another {_short(inspection.unit)}"
+        noun = ("record", "records") if inspection.unit is None else ("person", "people")
+        who = "" if inspection.unit is None else f", by {_short(inspection.unit)}"
         number = len(inspection.together.columns)
-        told = f"unique on all {number} quasi-identifiers: {_uniques(inspection.together)}{who}"
+        told = f"unique on all {number} quasi-identifiers: {_uniques(inspection.together, noun)}{who}"
         console.print(Text(told), soft_wrap=True)
         for combination in (*inspection.pairs[:SHOWN], *inspection.triples[:SHOWN]):
             if combination.uniques:
-                console.print(Text(f"  on {', '.join(combination.columns)}: {_uniques(combination)}"), soft_wrap=True)
+                console.print(
+                    Text(f"  on {', '.join(combination.columns)}: {_uniques(combination, noun)}"), soft_wrap=True
+                )
     for warning in inspection.warnings:
         console.print(Text(f"warning: {warning}"), soft_wrap=True)
     for note in inspection.notes:
@@ -83,8 +86,8 @@ def _short(text: str, longest: int = LONGEST) -> str:
     return line if len(line) <= longest else line[: longest - 1] + "…"
 
 
-def _uniques(combination: Combination) -> str:
-    return f"{combination.uniques:,} of {many(combination.records, 'record')} ({_share(combination.share)})"
+def _uniques(combination: Combination, noun: tuple[str, str]) -> str:
+    return f"{combination.uniques:,} of {many(combination.records, *noun)} ({_share(combination.share)})"
 
 
 def _share(share: float) -> str:

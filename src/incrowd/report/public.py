@@ -46,7 +46,8 @@ _EVERY_SECOND = (
 )
 SEVERAL_RECORDS = f"Risks and the sizes of crowds count records, and people may have several: {_EVERY_SECOND}"
 SEVERAL_PEOPLE = (
-    "Risks and the sizes of crowds count people, each once in a crowd, however many records of it are theirs: "
+    "Risks and the sizes of crowds count people, each once in a crowd, however many records of it are theirs, and in "
+    "all once, with the worst of their crowds: "
     f"{_EVERY_SECOND}"
 )
 
@@ -171,6 +172,7 @@ def risk_figures(risk: Risk) -> dict[str, Any]:
     return {
         "quasi_identifier": _names(risk.question.attributes),
         "threshold": float(risk.question.threshold),
+        "threshold_crowd": risk.question.crowd,
         "counted": RECORDS if risk.question.unit is None else PEOPLE,
         "records": risk.records,
         "crowds": risk.classes,
@@ -194,13 +196,14 @@ def homogeneity(risk: Risk) -> list[dict[str, Any]]:
 
 
 def _class_sizes(published: Published, names: Sequence[str]) -> dict[str, Any]:
-    """How large the crowds are, in bins that widen."""
-    sizes = published.columns.class_sizes(names, published.unit)
+    """How large the crowds are, in bins that widen; people with several crowds stand in the smallest one of theirs."""
+    members = published.columns.members(names, published.unit)
+    sizes, own = members.sizes, members.smallest()
     edges = size_edges(sizes)
     bins = []
     for low, high in pairwise(edges):
-        inside = sizes[(sizes >= low) & (sizes < high)]
-        bins.append({"from": low, "to": high - 1, "crowds": len(inside), "records": int(inside.sum())})
+        crowds, records = (int(((each >= low) & (each < high)).sum()) for each in (sizes, own))
+        bins.append({"from": low, "to": high - 1, "crowds": crowds, "records": records})
     return {
         "quasi_identifier": _names(names),
         "counted": RECORDS if published.unit is None else PEOPLE,
@@ -227,7 +230,7 @@ def size_edges(sizes: Counts) -> list[int]:
 def cost(published: Published) -> dict[str, Any]:
     """What the release is like to work with: how many values it tells apart, and how they go together."""
     columns = published.columns
-    sizes = columns.class_sizes(published.attributes)
+    sizes = columns.members(published.attributes).sizes
     names = published.associated
     return {
         "records": {"released": columns.records},

@@ -31,7 +31,9 @@ _NAMES = ListOf(Text())
 _COUNT = Whole(0)
 _OR_NOTHING = Either((Number(), Nothing()))
 
-_COUNTED = Word((RECORDS, PEOPLE))  # what sizes, risks and numbers of records count; people once in each crowd
+_COUNTED = Word(
+    (RECORDS, PEOPLE)
+)  # what sizes, risks and numbers of records count; people once, with the worst of their crowds
 
 # Is it safe
 _REQUIREMENT = Fields(
@@ -49,11 +51,12 @@ _RISK = Fields(
     {
         "quasi_identifier": _NAMES,
         "threshold": Number(),  # a higher risk counts as above it
+        "threshold_crowd": Whole(1),  # in smaller crowds the risk is above it
         "counted": _COUNTED,
         "records": Whole(1),
         "crowds": Whole(1),
         "smallest_crowd": Whole(1),
-        "alone": _COUNT,  # records in a crowd of one
+        "alone": _COUNT,  # records in a crowd of one; people who are alone in one of theirs
         "prosecutor_highest": Number(),  # risks are shares of 1
         "prosecutor_average": Number(),
         "above_threshold": _COUNT,

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from incrowd.errors import many
 from incrowd.measures.registry import MEASURES
 from incrowd.report.labels import PEOPLE
+from incrowd.risk.wording import above_threshold
 
 if TYPE_CHECKING:
     from incrowd.comparison.comparison import Comparison
@@ -20,7 +21,7 @@ _RISKS = {
     "smallest_crowd": ("Smallest crowd{in_people}", "count"),
     "prosecutor_highest": ("Prosecutor, who knows that the target is in the table: highest risk", "share"),
     "prosecutor_average": ("Prosecutor: average risk", "share"),
-    "above_threshold": ("{counted} with a risk above {threshold:.0%}", "records"),
+    "above_threshold": ("{counted} with a risk above {above}", "records"),
     "journalist_highest": ("Journalist, who does not know who is in the table: highest risk", "share"),
     "marketer": ("Marketer, who links everybody: share of right links", "share"),
 }
@@ -86,7 +87,8 @@ def comparison_rows(comparison: Comparison) -> list[Row]:
 def risk_rows(after: Mapping[str, Any], before: Mapping[str, Any] | None = None) -> list[Row]:
     """What three attackers can do, before and after."""
     in_people = ", in people" if after["counted"] == PEOPLE else ""
-    words = {"threshold": after["threshold"], "counted": after["counted"].capitalize(), "in_people": in_people}
+    above = above_threshold(after["threshold"], after["threshold_crowd"])
+    words = {"above": above, "counted": after["counted"].capitalize(), "in_people": in_people}
     found = []
     for key, (title, kind) in _RISKS.items():
         cells = [_risk(each, key, kind) for each in (before, after) if each is not None]

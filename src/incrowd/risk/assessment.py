@@ -12,9 +12,10 @@ import pyarrow as pa
 from incrowd.errors import PolicyError, UnknownNameError
 from incrowd.formats.registry import open_source
 from incrowd.population import counted_population
-from incrowd.risk.attackers import Attacker, journalist, marketer, prosecutor
-from incrowd.risk.everyone import Everyone, Matches
+from incrowd.risk.attackers import Attacker, crowd_of, journalist, marketer, prosecutor
+from incrowd.risk.everyone import GIVEN, Everyone, Matches
 from incrowd.risk.homogeneity import Homogeneity, homogeneity
+from incrowd.risk.outside import Outside, outside
 from incrowd.risk.people import People, read_people
 from incrowd.risk.population import Estimate, Sample, population_uniques
 from incrowd.risk.safe_harbour import SafeHarbour, Suspicion
@@ -61,7 +62,7 @@ class Question:
         cls,
         quasi_identifiers: Iterable[str],
         *,
-        threshold: float = THRESHOLD,
+        threshold: float | str | Fraction = THRESHOLD,
         sensitive: Iterable[str] = (),
         sampling_fraction: float | None = None,
         weights: str | None = None,
@@ -104,6 +105,11 @@ class Question:
                 raise PolicyError(f"column '{name}' cannot be both a quasi-identifier and {role}; choose one")
         return question
 
+    @property
+    def crowd(self) -> int:
+        """The crowd size of the threshold: the risk in smaller crowds is above it."""
+        return crowd_of(self.threshold)
+
     def check_columns(self, columns: Sequence[str], where: str) -> None:
         """Every column must exist."""
         for name in (*self.attributes, *self.sensitive, *(each for each in (self.weights, self.unit) if each)):
@@ -117,7 +123,8 @@ class Risk(Tabular):
 
     Args:
         question: What was asked.
-        records: Records of the table; with a unit people, each once in every class, and so in all that follows.
+        records: Records of the table; with a unit people, and so in all that follows. A person counts once, with the
+            worst of her classes.
         classes: Classes: groups of records that are equal on the quasi-identifier.
         smallest_class: Records of the smallest one.
         prosecutor: An attacker who knows that the target is in the table.
@@ -171,6 +178,7 @@ class Risk(Tabular):
             "quasi_identifier": list(question.attributes),
             "unit": question.unit,
             "threshold": float(question.threshold),
+            "threshold_crowd": question.crowd,
             "records": self.records,
             "classes": self.classes,
             "smallest_class": self.smallest_class,
@@ -192,7 +200,7 @@ def assess(
     *,
     quasi_identifiers: Iterable[str],
     unit: str | None = None,
-    threshold: float = THRESHOLD,
+    threshold: float | str | Fraction = THRESHOLD,
     sensitive: Iterable[str] = (),
     sampling_fraction: float | None = None,
     weights: str | None = None,
@@ -215,7 +223,8 @@ def assess(
         data: Path of a file, a pandas, polars or pyarrow table, or anything with the Arrow stream interface.
         quasi_identifiers: The columns that an attacker may know of people.
         unit: The column that says whose record it is, where one person has several: crowds are counted in people.
-        threshold: Records with a higher risk are counted; 0.2 stands for a crowd of five.
+        threshold: Records with a higher risk are counted; 0.2 flags crowds smaller than five. For a crowd of eleven
+            write "1/11": 0.09 is less than that, and flags crowds of eleven, too.
         sensitive: Columns that tell what nobody should learn.
         sampling_fraction: The share of the population that is in the table, above 0 and at most 1.
         weights: The column that says for how many people of the population a record stands.
@@ -318,24 +327,25 @@ def _risk(
 ) -> Risk:
     sizes = people.sizes
     uniques = sample_uniques(people)
-    known = journalist(people, question.fraction, question.threshold, None if matches is None else matches.people)
+    known = _known(people, matches, question)
     population = people.population
     if question.fraction is not None:
-        population = people.records / question.fraction
+        population = people.number / question.fraction
     estimates: tuple[Estimate, ...] = ()
     right = None
     if matches is not None:
         population, estimates, right = Fraction(matches.population), (matches.alone(sizes),), matches.right(sizes)
     elif population is not None:
-        estimates = population_uniques(Sample.of(sizes, max(people.records, round(population))))
-        right = match_is_right(uniques, people.records / population)
+        apart = people.memberships == people.number
+        estimates = population_uniques(Sample.of(sizes, max(people.number, round(population))), apart=apart)
+        right = match_is_right(uniques, people.number / population)
     return Risk(
         question=question,
-        records=people.records,
+        records=people.number,
         classes=len(sizes),
         smallest_class=int(sizes.min()),
-        prosecutor=prosecutor(sizes, question.threshold),
-        journalist=known,
+        prosecutor=prosecutor(people, question.threshold),
+        journalist=None if known is None else journalist(people, known, question.threshold),
         marketer=marketer(people, known),
         uniques=uniques,
         special=special_uniques(people, run, question.max_size),
@@ -345,6 +355,13 @@ def _risk(
         match_is_right=right,
         safe_harbour=safe_harbour,
     )
+
+
+def _known(people: People, matches: Matches | None, question: Question) -> Outside | None:
+    """The classes in the population, as they are counted there or estimated; None where it is not known."""
+    if matches is None:
+        return outside(people, question.fraction, question.crowd)
+    return Outside.counted(matches.people, question.crowd, GIVEN)
 
 
 def _columns(word: str, given: Iterable[str]) -> tuple[str, ...]:

@@ -2,8 +2,9 @@
 
 The prosecutor knows that her target is in the table, and picks a record of the matching class. The journalist does not
 know who is in it: his candidates are all people of the population that match. The marketer links everybody, and counts
-how many links are right. All risks are fractions of integers, and are compared with the threshold as such; the one
-exception is an average over weighted classes, which is rounded once to the nearest double.
+how many links are right. Where one person has several records, her risk is the highest over her classes, and she counts
+once. What is counted is a fraction of integers and compared with the threshold as such; the mean of 1 / F is rounded
+once to the nearest double.
 """
 
 from __future__ import annotations
@@ -15,8 +16,8 @@ from typing import Any
 
 import numpy as np
 
-from incrowd.risk.people import UNIT, People
-from incrowd.table.grouping import Counts
+from incrowd.risk.outside import AT_MOST, COUNTED, Outside
+from incrowd.risk.people import People
 
 
 @dataclass(frozen=True)
@@ -24,70 +25,83 @@ class Attacker:
     """What one attacker can hope for.
 
     Args:
-        highest: The risk of the record that is easiest to find.
-        average: The mean risk over all records.
-        at_risk: Records whose risk is above the threshold.
+        highest: The risk of the record that is easiest to find; where it is estimated, the most it can be.
+        average: The mean risk over all records, or all people.
+        at_risk: Records, or people, whose risk is above the threshold; where it is estimated, the expected number.
+        how: Whether average and number were counted, estimated, or are the most they can be.
+        assumes: What they rest on; empty where they were counted in the table.
+        reason: Why they were not estimated; empty where they were.
     """
 
     highest: Fraction
     average: Fraction
     at_risk: int
+    how: str = COUNTED
+    assumes: str = ""
+    reason: str = ""
 
     def to_json(self) -> dict[str, Any]:
         """As JSON-able data."""
-        return {"highest": float(self.highest), "average": float(self.average), "at_risk": self.at_risk}
+        return {
+            "highest": float(self.highest),
+            "average": float(self.average),
+            "at_risk": self.at_risk,
+            "how": self.how,
+            "assumes": self.assumes,
+            "reason": self.reason,
+        }
 
 
-def prosecutor(sizes: Counts, threshold: Fraction) -> Attacker:
-    """Risk 1 / size of the class in the table.
-
-    Args:
-        sizes: Records of each class.
-        threshold: A higher risk is too high.
-    """
-    return _against(sizes, sizes, 1, threshold, Fraction(len(sizes), int(sizes.sum())))
+def crowd_of(threshold: Fraction) -> int:
+    """The crowd size of a threshold: the risk in smaller crowds, and only there, is above it."""
+    return min(math.ceil(1 / threshold), int(np.iinfo(np.int64).max))
 
 
-def journalist(
-    people: People, fraction: Fraction | None, threshold: Fraction, matching: Counts | None = None
-) -> Attacker | None:
-    """Risk 1 / size of the class in the population, as it is counted there, or as weights or the fraction estimate it.
+def prosecutor(people: People, threshold: Fraction) -> Attacker:
+    """Risk 1 / size of the class in the table."""
+    sizes = people.sizes
+    if people.persons is None:
+        average = Fraction(len(sizes), people.number)
+    else:
+        own, persons = np.unique(people.members.smallest(), return_counts=True)
+        risks = (Fraction(number, size) for size, number in zip(own.tolist(), persons.tolist(), strict=True))
+        average = sum(risks, Fraction(0)) / people.number
+    return Attacker(Fraction(1, int(sizes.min())), average, people.members.counted(sizes < crowd_of(threshold)))
 
-    Where it is estimated, a class of f records stands for f / fraction people, or for the sum of its weights; for f
-    people at least, since those exist. That understates the risk of small classes, since only classes that were drawn
-    are seen. None where nothing is known.
+
+def journalist(people: People, known: Outside, threshold: Fraction) -> Attacker:
+    """Risk 1 / size of the class in the population: counted there, or estimated, or the most it can be.
 
     Args:
         people: The records.
-        fraction: The share of the population that is in the table.
+        known: What is known of their classes in the population.
         threshold: A higher risk is too high.
-        matching: People of a given population in each class.
     """
-    sizes = people.sizes
-    if matching is not None:
-        average = Fraction(math.fsum((sizes / matching).tolist())) / people.records
-        return _against(sizes, matching, 1, threshold, average)
-    if people.weight_sums is not None:
-        units = np.maximum(people.weight_sums, sizes * UNIT)
-        average = Fraction(math.fsum((sizes / units).tolist())) * UNIT / people.records
-        return _against(sizes, units, UNIT, threshold, average)
-    if fraction is None:
-        return None
-    own = prosecutor(sizes, threshold / fraction)
-    return Attacker(own.highest * fraction, own.average * fraction, own.at_risk)
+    counted = known.candidates
+    candidates = people.sizes if counted is None else counted
+    average = marketer(people, known)
+    if people.persons is not None and known.how == AT_MOST:
+        average = prosecutor(people, threshold).average
+    elif people.persons is not None:
+        average = Fraction(math.fsum(people.members.worst(known.risks).tolist())) / people.number
+    if counted is not None:
+        at_risk = people.members.counted(counted < crowd_of(threshold))
+    else:
+        at_risk = round(people.members.expected(known.small))
+    if known.how == AT_MOST:
+        at_risk = min(at_risk, math.floor(average * people.number / threshold))  # each of them has more than it
+    return Attacker(Fraction(1, int(candidates.min())), average, at_risk, known.how, known.assumes, known.reason)
 
 
-def marketer(people: People, known: Attacker | None) -> Fraction:
-    """The share of records that are linked rightly when all are linked.
+def marketer(people: People, known: Outside | None) -> Fraction:
+    """The share of links that are right when all records, or everybody in each of her classes, are linked.
 
     Against the table itself that is classes / records: in each class one link is right on average. Against a population
-    it is the mean over records of 1 / size of the class there.
+    it is the mean of 1 / size of the class there.
     """
-    return Fraction(len(people.sizes), people.records) if known is None else known.average
-
-
-def _against(sizes: Counts, candidates: Counts, unit: int, threshold: Fraction, average: Fraction) -> Attacker:
-    """Risk unit / candidates in each class; above the threshold just if candidates < unit / threshold."""
-    limit = math.ceil(unit / threshold)  # for integers, below the quotient is below its ceiling
-    at_risk = int(sizes[candidates < min(limit, np.iinfo(np.int64).max)].sum())
-    return Attacker(Fraction(unit, int(candidates.min())), average, at_risk)
+    if known is None:
+        return Fraction(len(people.sizes), people.memberships)
+    if known.how == AT_MOST:
+        return known.most
+    risks = people.sizes * known.risks if known.candidates is None else people.sizes / known.candidates
+    return Fraction(math.fsum(risks.tolist())) / people.memberships

@@ -13,11 +13,12 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from incrowd.errors import PolicyError, many
+from incrowd.risk.outside import COUNTED
 from incrowd.risk.people import People
 from incrowd.risk.population import Estimate
 from incrowd.table.grouping import Codes, Counts, count, group
 
-COUNTED = "counted"  # stands for the name of an estimator
+GIVEN = "that the given table has everyone"
 
 
 @dataclass(frozen=True)
@@ -71,7 +72,7 @@ class Matches:
         if lacking := int(np.maximum(people.sizes - matching, 0).sum()):
             raise PolicyError(
                 f"the population {everyone.name} does not contain the table: {lacking} of "
-                f"{many(people.records, 'record')} {'is' if lacking == 1 else 'are'} not in it; give a table "
+                f"{many(people.number, 'record')} {'is' if lacking == 1 else 'are'} not in it; give a table "
                 "with everyone, whose values are written alike"
             )
         return cls(matching, int(everyone.counts.sum()), int((everyone.counts == 1).sum()))
@@ -80,10 +81,10 @@ class Matches:
         """Who is alone in the population, and how many of those who are alone in the table are among them."""
         uniques = int((sizes == 1).sum())
         if not uniques:
-            return Estimate(COUNTED, "that the given table has everyone", reason="nobody is alone in the table")
+            return Estimate(COUNTED, GIVEN, reason="nobody is alone in the table")
         both = int(((sizes == 1) & (self.people == 1)).sum())
         share = self.uniques / self.population
-        return Estimate(COUNTED, "that the given table has everyone", float(self.uniques), share, both / uniques)
+        return Estimate(COUNTED, GIVEN, float(self.uniques), share, both / uniques)
 
     def right(self, sizes: Counts) -> Fraction | None:
         """How likely a match with a record that is alone in the table is right; see `uniques.match_is_right`.

@@ -17,8 +17,8 @@ class Homogeneity:
     Args:
         column: The sensitive column.
         classes: Classes with one value.
-        records: Records in them.
-        in_crowds: Of those, records that are not alone: a crowd hides who they are, not what they have.
+        records: Records in them; with a unit people, each once.
+        in_crowds: Records in those of more than one: a crowd hides who they are, not what they have.
     """
 
     column: str
@@ -40,6 +40,6 @@ def homogeneity(people: People) -> tuple[Homogeneity, ...]:
         value[people.class_of] = values  # of each class, that of some record
         mixed = np.zeros(len(sizes), bool)
         mixed[people.class_of[value[people.class_of] != values]] = True
-        records, alone = int(sizes[~mixed].sum()), int((sizes[~mixed] == 1).sum())
-        found.append(Homogeneity(name, int((~mixed).sum()), records, records - alone))
+        records, in_crowds = people.members.counted(~mixed), people.members.counted(~mixed & (sizes > 1))
+        found.append(Homogeneity(name, int((~mixed).sum()), records, in_crowds))
     return tuple(found)

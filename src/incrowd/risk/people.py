@@ -18,6 +18,7 @@ from incrowd.engines.arrow.value_numbers import ValueNumbers
 from incrowd.errors import DataError, PolicyError, many
 from incrowd.run import Run
 from incrowd.table.grouping import Codes, Counts, count, group
+from incrowd.table.members import Members
 from incrowd.table.scales import text_of
 
 UNIT = 10**6  # weights are counted in millionths of a person, so that sums of them are exact
@@ -46,16 +47,25 @@ class People:
     weights: Counts | None = None
     persons: Codes | None = None
 
-    @property
-    def records(self) -> int:
-        """Number of records; where persons are known, of people, each once in every class."""
-        return int(self.sizes.sum())
-
     @cached_property
+    def members(self) -> Members:
+        """Who is in which class: records, or people where they are known; tuples and classes are the same here."""
+        return Members(self.class_of, len(self.codes[0]), self.persons)
+
+    @property
+    def number(self) -> int:
+        """How many records there are; where persons are known, how many people."""
+        return self.members.number
+
+    @property
     def sizes(self) -> Counts:
-        """Records of each class, or people where they are known: tuples and classes are the same here."""
-        number = len(self.codes[0])
-        return count(self.class_of, number, None) if self.persons is None else self.sizes_of(np.arange(number), number)
+        """Records of each class, or people where they are known."""
+        return self.members.sizes
+
+    @property
+    def memberships(self) -> int:
+        """What the sizes of all classes sum up to: records, or people, each once in every class."""
+        return int(self.sizes.sum())
 
     @cached_property
     def owners(self) -> Codes | None:
@@ -77,9 +87,7 @@ class People:
         """
         if self.persons is None:
             return count(groups, number, self.sizes)
-        of_rows = groups[self.class_of]
-        _, firsts = group([of_rows, self.persons], [number, int(self.persons.max()) + 1])
-        return count(of_rows[firsts], number, None)
+        return Members(groups[self.class_of], number, self.persons).sizes
 
     @cached_property
     def weight_sums(self) -> Counts | None:

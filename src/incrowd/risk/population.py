@@ -27,6 +27,7 @@ _ASSUMES = {
     "Zayatz": "a simple random sample; classes of the population have the sizes that those of the sample have",
     "Pitman": "a simple random sample; classes grow by Pitman's sampling formula: few common, very many rare ones",
 }
+_SEVERAL = "people are in several crowds, and each estimator takes them to be in one"
 _TOO_HIGH = "often several times too high where the table is a tenth of the population or less"
 
 
@@ -102,8 +103,15 @@ class Sample:
         return Fraction(self.records, self.population)
 
 
-def population_uniques(sample: Sample) -> tuple[Estimate, ...]:
-    """All estimates, the one to prefer first: Pitman for small fractions where it applies, else Zayatz."""
+def population_uniques(sample: Sample, *, apart: bool = True) -> tuple[Estimate, ...]:
+    """All estimates, the one to prefer first: Pitman for small fractions where it applies, else Zayatz.
+
+    Args:
+        sample: The sizes of the classes.
+        apart: Whether nobody is in several classes; else no estimator applies.
+    """
+    if not apart:
+        return tuple(Estimate(name, _ASSUMES[name], reason=_SEVERAL) for name in ("Zayatz", "Pitman"))
     pitman, zayatz = _estimate("Pitman", sample, _pitman), _estimate("Zayatz", sample, _zayatz)
     return (pitman, zayatz) if sample.fraction <= PITMAN_UP_TO and pitman.applies else (zayatz, pitman)
 
@@ -177,6 +185,19 @@ def pitman_parameters(sample: Sample) -> tuple[float, float] | None:
         return None
     alpha = _root(lambda value: _slope_alpha(sample, value), lowest, highest)
     return alpha, _theta(sample, alpha)
+
+
+def pitman_of_column(sample: Sample) -> tuple[float, float]:
+    """Alpha and theta for the values of one column, whatever they are like.
+
+    Where nobody is alone with a value, rare ones do not matter: both are 0. Where the likelihood rises towards alpha =
+    0, it is Ewens's formula; where all values differ, nothing is known but that they are rare: alpha is close to 1.
+    """
+    if not sample.uniques or sample.number == 1:
+        return 0.0, 0.0
+    if sample.number == sample.records:
+        return 0.999, float(sample.records)
+    return pitman_parameters(sample) or (0.0, max(0.0, _theta(sample, 1e-4)))
 
 
 def _slope_alpha(sample: Sample, alpha: float) -> float:

@@ -6,7 +6,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from incrowd.errors import many
-from incrowd.risk.everyone import COUNTED
+from incrowd.risk.outside import AT_MOST, COUNTED, ESTIMATED
 from incrowd.risk.population import Estimate
 
 if TYPE_CHECKING:
@@ -14,10 +14,6 @@ if TYPE_CHECKING:
     from incrowd.risk.attackers import Attacker
 
 _UNKNOWN = "not known: no fraction, weights, population"
-_PLAIN = (
-    "journalist and marketer: a crowd is taken to stand for its share of the population; whoever is alone in the "
-    "population, too, is at full risk, and how many are is estimated above"
-)
 _MOST = 3  # columns that are listed of those that contribute
 
 
@@ -25,13 +21,15 @@ def rows(risk: Risk) -> dict[str, str]:
     """The figures, by what they mean."""
     people = risk.question.unit is not None
     found = {
-        "people, once in each crowd" if people else "records": f"{risk.records:,}",
+        "people" if people else "records": f"{risk.records:,}",
         "crowds (records that are equal on the quasi-identifier)": f"{risk.classes:,}",
         f"smallest crowd{', in people' if people else ''}": f"{risk.smallest_class:,}",
-        "alone in the table (sample uniques)": _part(risk.uniques.records, risk.records),
+        f"alone in the table{' in one of their crowds' if people else ''} (sample uniques)": _part(
+            risk.uniques.records, risk.records
+        ),
         **_attacker("prosecutor", "knows who is in the table", risk.prosecutor, risk),
         **_attacker("journalist", "does not know who is in it", risk.journalist, risk),
-        "marketer (links everybody): right links": _percent(risk.marketer),
+        "marketer (links everybody): right links": _how(risk.journalist) + _percent(risk.marketer),
         "special uniques (alone by few columns): highest score": _special(risk),
     }
     for each in risk.homogeneity:
@@ -55,12 +53,9 @@ def notes(risk: Risk) -> list[str]:
         said.append(f"columns that make records special, by their share in all scores: {listed}")
     if not risk.special.complete:
         said.append(f"special uniques: only sets of up to {risk.special.largest} columns were searched")
-    if (
-        risk.journalist is not None
-        and risk.uniques.records
-        and not any(e.estimator == COUNTED for e in risk.population_uniques)
-    ):
-        said.append(_PLAIN)
+    said += [*_about_the_threshold(risk), *_about_the_journalist(risk)]
+    if risk.question.unit is not None:
+        said.append("whoever is in several crowds counts once, with the worst of them")
     for estimate in risk.population_uniques:
         if estimate.applies:
             caution = f"; {estimate.caution}" if estimate.caution else ""
@@ -91,11 +86,45 @@ def _attacker(name: str, knows: str, attacker: Attacker | None, risk: Risk) -> d
     if attacker is None:
         return {f"{name} ({knows})": _UNKNOWN}
     noun = "records" if risk.question.unit is None else "people"
+    how, above = _how(attacker), above_threshold(risk.question.threshold, risk.question.crowd)
+    highest = "" if attacker.how == COUNTED else "at most "
     return {
-        f"{name} ({knows}): highest risk": _percent(attacker.highest),
-        f"{name}: average risk": _percent(attacker.average),
-        f"{name}: {noun} with a risk above {float(risk.question.threshold):g}": _part(attacker.at_risk, risk.records),
+        f"{name} ({knows}): highest risk": highest + _percent(attacker.highest),
+        f"{name}: average risk": how + _percent(attacker.average),
+        f"{name}: {noun} with a risk above {above}": how + _part(attacker.at_risk, risk.records),
     }
+
+
+def above_threshold(threshold: Fraction | float, crowd: int) -> str:
+    """A threshold with its crowd size: 9 %: in a crowd smaller than 12."""
+    return f"{100 * float(threshold):.4g} % (in a crowd smaller than {crowd:,})"
+
+
+def _how(attacker: Attacker | None) -> str:
+    return {ESTIMATED: "about ", AT_MOST: "at most "}.get("" if attacker is None else attacker.how, "")
+
+
+def _about_the_journalist(risk: Risk) -> list[str]:
+    attacker = risk.journalist
+    if attacker is None or attacker.how == COUNTED:
+        return []
+    if attacker.how == AT_MOST:
+        return [f"journalist and marketer: not estimated, since {attacker.reason}; at most, since {attacker.assumes}"]
+    return [
+        f"journalist and marketer: estimated, which assumes {attacker.assumes}; which records are meant, nobody knows"
+    ]
+
+
+def _about_the_threshold(risk: Risk) -> list[str]:
+    """A threshold that looks like 1 / k, but is a little less, flags crowds of k, too."""
+    threshold, crowd = risk.question.threshold, risk.question.crowd - 1
+    digits = next((d for d in range(1, 10) if (threshold * 10**d).denominator == 1), 0)
+    if not digits or threshold.numerator == 1 or not crowd or round(Fraction(1, crowd), digits) != threshold:
+        return []
+    written = f"{float(threshold):g}"
+    return [
+        f"{written} is less than 1/{crowd}, so crowds of {crowd} are above it; for a crowd of {crowd} write 1/{crowd}"
+    ]
 
 
 def _special(risk: Risk) -> str:

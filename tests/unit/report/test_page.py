@@ -188,4 +188,4 @@ def test_a_bar_for_each_size():
     assert "the smallest has 2 records" in spec["description"]
     people = class_sizes_chart({**sizes, "counted": "people", "smallest": 1})
     assert "the smallest has 1 person," in people["description"]
-    assert people["title"] == "People by the size of their crowd"
+    assert people["title"] == "People by the size of their smallest crowd"

@@ -1,6 +1,7 @@
 """All risks together: what may be asked, what is said, and what is refused."""
 
 import json
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
@@ -48,50 +49,87 @@ def test_by_hand():
 
 
 def test_with_a_unit_crowds_are_counted_in_people():
-    """Crowds of three records of two people, of two of one person, and of one."""
+    """Crowds of three records of two people, of two of one person, and of one; c is in the last two."""
     people = pa.table({**PEOPLE, "id": ["a", "a", "b", "c", "c", "c"]})
     risk = incrowd.assess(people, quasi_identifiers=["age", "sex"], unit="id", threshold=0.5, sensitive=["diagnosis"])
-    assert (risk.records, risk.classes, risk.smallest_class) == (4, 3, 1)
-    assert risk.prosecutor.average == Fraction(3, 4)
-    assert risk.prosecutor.at_risk == risk.uniques.records == 2
-    assert risk.uniques.without == {"age": 1, "sex": 2}  # without the age, all that is c's is one crowd
-    assert (risk.homogeneity[0].records, risk.homogeneity[0].in_crowds) == (2, 0)
+    assert (risk.records, risk.classes, risk.smallest_class) == (3, 3, 1)
+    assert risk.prosecutor.average == Fraction(2, 3)  # a half of a and b each, and c is alone
+    assert risk.prosecutor.at_risk == risk.uniques.records == 1
+    assert risk.uniques.without == {"age": 1, "sex": 1}
+    assert (risk.homogeneity[0].records, risk.homogeneity[0].in_crowds) == (1, 0)
     own = incrowd.assess(people.take([2, 0, 1]), quasi_identifiers=["age"], unit="sex", sensitive=["diagnosis"])
     assert (own.homogeneity[0].records, own.homogeneity[0].in_crowds) == (0, 0)  # one person with two diagnoses
     assert risk.to_json()["unit"] == "id"
-    assert "people, once in each crowd" in repr(risk)
+    assert "counts once, with the worst of them" in repr(risk)
 
 
 def test_weights_count_people_of_the_population():
-    """Crowds of 25.5, 4.5 and 1 people."""
+    """Of six records nothing is estimated: a crowd has at least its own records."""
     risk = assess(weights="weight", threshold=0.2)
     assert risk.population == 31
+    assert risk.journalist.how == "at most"
     assert risk.journalist.highest == 1
-    assert risk.journalist.at_risk == 3
-    assert float(risk.journalist.average) == pytest.approx((3 / 25.5 + 2 / 4.5 + 1) / 6, rel=1e-15)
+    assert (risk.journalist.average, risk.journalist.at_risk) == (risk.prosecutor.average, 6)
+    assert "fewer than 500 records" in risk.journalist.reason
     assert risk.prosecutor == assess(threshold=0.2).prosecutor  # never k
 
 
 def test_a_sampling_fraction():
     risk = assess(sampling_fraction=0.1)
     assert risk.population == 60
-    assert (risk.journalist.highest, risk.journalist.average) == (Fraction(1, 10), Fraction(1, 20))
+    assert (risk.journalist.highest, risk.journalist.average) == (1, Fraction(1, 2))
     assert risk.match_is_right == Fraction(1, 10) / (Fraction(1, 10) + 2 * Fraction(9, 10))
 
 
 def test_the_whole_population():
     risk = assess(sampling_fraction=1)
-    assert risk.journalist == risk.prosecutor
+    assert replace(risk.journalist, assumes="") == risk.prosecutor
+    assert risk.journalist.assumes == "that the table has everyone"
+    assert risk.marketer == Fraction(1, 2)
     assert risk.match_is_right == 1
     assert not any(estimate.applies for estimate in risk.population_uniques)
 
 
 def test_it_prints_and_is_json():
     risk = assess(sampling_fraction=0.1, sensitive=["diagnosis"])
-    assert json.loads(json.dumps(risk.to_json()))["prosecutor"] == {"highest": 1.0, "average": 0.5, "at_risk": 6}
+    told = json.loads(json.dumps(risk.to_json()))
+    assert told["prosecutor"] == {
+        "highest": 1.0,
+        "average": 0.5,
+        "at_risk": 6,
+        "how": "counted",
+        "assumes": "",
+        "reason": "",
+    }
+    assert (told["threshold"], told["threshold_crowd"]) == (0.2, 5)
     for word in ("prosecutor", "journalist", "marketer", "alone in the table", "does not apply", "same 'diagnosis'"):
         assert word in str(risk)
     assert max(map(len, str(risk).splitlines())) < 250
+
+
+@pytest.mark.parametrize(
+    ("threshold", "crowd", "note"),
+    [
+        (0.2, 5, None),
+        (0.09, 12, "0.09 is less than 1/11, so crowds of 11 are above it; for a crowd of 11 write 1/11"),
+        ("1/11", 11, None),
+        (Fraction(1, 11), 11, None),
+        (0.33, 4, "for a crowd of 3 write 1/3"),
+        (0.17, 6, None),
+        (0.15, 7, None),
+        (1, 1, None),
+        (0.99, 2, None),
+    ],
+)
+def test_a_threshold_is_shown_with_its_crowd_size(threshold, crowd, note):
+    """Crowds of 11 have a risk of 9.09 %, which is above 0.09, and not above 1/11."""
+    ages = [age for age in (1, 3, 6, 7, 11, 12) for _ in range(age)]
+    risk = incrowd.assess(pa.table({"age": ages}), quasi_identifiers=["age"], threshold=threshold)
+    assert risk.question.crowd == risk.to_json()["threshold_crowd"] == crowd
+    assert risk.prosecutor.at_risk == sum(age for age in (1, 3, 6, 7, 11, 12) if age < crowd)
+    assert f"% (in a crowd smaller than {crowd})" in str(risk)
+    assert (note is None) == ("is less than 1/" not in str(risk))
+    assert note is None or note in str(risk)
 
 
 @pytest.mark.parametrize(
@@ -165,10 +203,10 @@ def test_a_release_with_a_unit_is_counted_in_people():
     words = {"quasi_identifiers": ["age"], "k": 4, "unit": "mrn", "sensitive": ["illness"]}
     risk = incrowd.anonymize(table, **words).risk
     for each in (risk.before, risk.after):
-        assert (each.question.unit, each.records, each.smallest_class) == ("mrn", 12, 4)
+        assert (each.question.unit, each.records, each.smallest_class) == ("mrn", 8, 4)
         assert each.prosecutor.highest == Fraction(1, 4)
-        assert each.homogeneity[0].records == 12
-    assert "people, once in each crowd" in str(risk)
+        assert each.homogeneity[0].records == 8
+    assert "people with a risk above 20 % (in a crowd smaller than 5)" in str(risk)
     assert [found.column for found in risk.before.safe_harbour] == ["mrn"]
     assert risk.after.safe_harbour == ()  # the unit is no column of the release
 
@@ -216,7 +254,7 @@ class TestCommand:
 
     def test_a_unit(self, file, tmp_path):
         found = run("risk", file, "--qi", "age", "--unit", "diagnosis", "--json")
-        assert json.loads(found.stdout)["records"] == 4  # both diagnoses at 30, one at 40 and at 50
+        assert json.loads(found.stdout)["records"] == 2  # the diagnoses
         release = tmp_path / "release.csv"
         release.write_text("age\n" + "*\n" * 6)
         found = run("risk", file, "--qi", "age", "--unit", "diagnosis", "--released", release, "--json")
@@ -240,6 +278,7 @@ class TestCommand:
             ((), 2),
             (("--qi", "age,six"), 2),
             (("--qi", "age", "--threshold", "2"), 2),
+            (("--qi", "age", "--threshold", "a fifth"), 2),
             (("--qi", "age", "--weights", "diagnosis"), 2),
         ],
     )

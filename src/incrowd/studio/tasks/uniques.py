@@ -12,7 +12,8 @@ from incrowd.errors import DataError
 from incrowd.inspection.uniqueness import count_uniques, worst_combinations
 from incrowd.run import Run
 from incrowd.studio.tasks.inspect import CODES
-from incrowd.table.grouping import count, group
+from incrowd.table.grouping import group
+from incrowd.table.members import Members
 
 SIZES = (1, 2, 5, 10, 20, 50)  # crowds below these are counted
 
@@ -22,8 +23,8 @@ def work(words: Mapping[str, Any], run: Run) -> dict[str, Any]:
 
     Args:
         words: "folder" with the codes, "of" which look at the table they are, "columns" and the "unit" by name, their
-            "places" among all columns, the unit last if there is one, and the "sizes" of those. With a unit the sizes
-            of crowds are counted in people.
+            "places" among all columns, the unit last if there is one, and the "sizes" of those. With a unit
+            everything is counted in people, each once.
         run: Told what happens, and asked whether to go on.
     """
     run.stage("counting")
@@ -35,23 +36,23 @@ def work(words: Mapping[str, Any], run: Run) -> dict[str, Any]:
     chosen = [np.asarray(codes[place]).astype(np.int64) for place in words["places"]]
     sizes = [int(size) for size in words["sizes"]]
     told = {"columns": names, "unit": words["unit"], "of": words["of"], "records": int(codes.shape[1])}
-    persons, people_in_all = (None, 0) if words["unit"] is None else (chosen.pop(), sizes.pop())
+    persons = None
+    if words["unit"] is not None:
+        persons, _ = chosen.pop(), sizes.pop()
     if not chosen:
         return {**told, "alone": 0, "below": [], "pairs": [], "triples": []}
     groups, firsts = group(chosen, sizes)
-    members = people = count(groups, len(firsts), None)
-    if persons is not None:
-        _, once = group([groups, persons], [len(firsts), people_in_all])
-        people = count(groups[once], len(firsts), None)
+    members = Members(groups, len(firsts), persons)
+    told["records"] = members.number
     run.check()
     pairs, triples = worst_combinations(names, chosen, sizes, run, persons)
     uniques = (count_uniques([column], [size], persons) for column, size in zip(chosen, sizes, strict=True))
     single = sorted(zip(uniques, names, strict=True), reverse=True)
     return {
         **told,
-        "alone": int(members[people == 1].sum()),
-        "crowds": len(members),
-        "below": [{"size": size, "records": int(members[people < size].sum())} for size in SIZES[1:]],
+        "alone": members.counted(members.sizes == 1),
+        "crowds": members.classes,
+        "below": [{"size": size, "records": members.counted(members.sizes < size)} for size in SIZES[1:]],
         "single": [{"column": name, "records": uniques} for uniques, name in single[:3] if uniques],
         "pairs": [{"columns": list(each.columns), "records": each.uniques} for each in pairs if each.uniques],
         "triples": [{"columns": list(each.columns), "records": each.uniques} for each in triples if each.uniques],

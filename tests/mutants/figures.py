@@ -1,0 +1,50 @@
+"""Mistakes in what is said of risks and people."""
+
+from tests.mutants.mutation import of
+
+OUTSIDE = ("unit/risk/test_outside.py",)
+PEOPLE = ("unit/table/test_members.py", "unit/report/test_people.py")
+
+FIGURES = (
+    # the journalist's risk
+    of("risk/outside.py", "chance = (rate + self.drawn) / (rate + 1)", "chance = self.drawn", *OUTSIDE),
+    of(
+        "risk/outside.py",
+        "return Outside(*rates.risks(shape, crowd)",
+        "return Outside(*rates.risks(50.0, crowd)",
+        *OUTSIDE,
+    ),
+    of("risk/outside.py", "if scatter < LEAST_SHAPE:", "if scatter < 0:", *OUTSIDE),
+    of("risk/outside.py", "for alpha in _ALPHAS)", "for alpha in ())", *OUTSIDE),
+    of("risk/outside.py", "(alone + 2 * math.sqrt(alone + 1) + 2) / records", "alone / records / 4", *OUTSIDE),
+    of(
+        "risk/outside.py",
+        "told = [place for place in told if not _follows",
+        "told = [place for place in told if True or _follows",
+        *OUTSIDE,
+    ),
+    of("risk/outside.py", "sizes + more < crowd, term", "sizes + more <= crowd, term", *OUTSIDE),
+    # thresholds
+    of(
+        "risk/attackers.py",
+        "math.ceil(1 / threshold)",
+        "math.floor(1 / threshold)",
+        "unit/risk/test_assessment.py",
+    ),
+    of("risk/wording.py", "threshold.numerator == 1 or ", "", "unit/risk/test_assessment.py"),
+    # people
+    of(
+        "table/members.py",
+        "return int(np.count_nonzero(np.bincount(persons[chosen[of]], minlength=self.number)))",
+        "return int(self.sizes[chosen].sum())",
+        *PEOPLE,
+    ),
+    of("table/members.py", "np.minimum.at(found, persons, self.sizes[of])", "found[persons] = self.sizes[of]", *PEOPLE),
+    of("report/public.py", "for each in (sizes, own))", "for each in (sizes, np.repeat(sizes, sizes)))", *PEOPLE),
+    of(
+        "risk/attackers.py",
+        "average = sum(risks, Fraction(0)) / people.number",
+        "average = Fraction(len(sizes), people.memberships)",
+        "property/test_risk.py",
+    ),
+)
