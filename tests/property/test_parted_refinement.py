@@ -22,7 +22,7 @@ from incrowd.run import Run
 from incrowd.search.record_suppression import budget_of
 from incrowd.search.top_down import records
 from incrowd.search.top_down.parting import SIBLINGS, can_be_parted
-from incrowd.search.top_down.restarts import cost_of
+from incrowd.search.outcome import cost_of
 from incrowd.search.top_down.search import Task
 from incrowd.search.top_down.top_down import _searched, searches, top_down
 

@@ -13,6 +13,7 @@ import pyarrow as pa
 
 from incrowd.arrays import to_arrow
 from incrowd.recodings.attributes.any_kind import AttributeRecoding
+from incrowd.recodings.attributes.closed_intervals import ClosedIntervals
 from incrowd.recodings.attributes.cut import Cut, RuleCut
 from incrowd.recodings.attributes.disclosure import Disclosure
 from incrowd.recodings.attributes.intervals import Intervals
@@ -29,6 +30,7 @@ _KINDS: dict[str, type[AttributeRecoding]] = {
     "cut": Cut,
     "rule": RuleCut,
     "intervals": Intervals,
+    "closed intervals": ClosedIntervals,
     "disclosure": Disclosure,
     "partition": Partition,
 }
@@ -188,7 +190,7 @@ class ByValue(RecodingFace):
     def in_hierarchy(self, attribute: Attribute) -> tuple[Hierarchy, Codes]:
         """The hierarchy of an attribute, and the node that has the label of each released value."""
         hierarchy, recoding = hierarchy_of(attribute), self[attribute.name]
-        rest = isinstance(recoding, Intervals | RuleCut | Partition) and recoding.rest
+        rest = isinstance(recoding, Intervals | ClosedIntervals | RuleCut | Partition) and recoding.rest
         labels = (*recoding.labels[:-1], hierarchy.label(0)) if rest else recoding.labels
         return hierarchy, hierarchy.nodes_labelled(labels)
 

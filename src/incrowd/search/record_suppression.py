@@ -12,6 +12,7 @@ number is that of the records that are not in it.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
@@ -91,12 +92,26 @@ def withhold(table: CompressedTable, recoding: ByValue, left_out: npt.NDArray[np
     attributes = []
     for attribute, mapping, codes in zip(table.attributes, recoding.attributes, table.codes, strict=True):
         attributes.append(rebuilt(attribute, mapping, np.bincount(codes[~left_out], minlength=attribute.size) > 0))
+    return released_only(table, ByValue(tuple(attributes)), left_out)
+
+
+def released_only(table: CompressedTable, recoding: ByValue, left_out: npt.NDArray[np.bool_]) -> tuple[ByValue, int]:
+    """A recoding that says nothing of left-out tuples, with the classes that the others have.
+
+    Args:
+        table: The table.
+        recoding: The recoding.
+        left_out: The tuples to leave out, at least one of them.
+
+    Returns:
+        The recoding, with the classes that are released, and the number of records left out.
+    """
     columns = [
         mapping.of_codes(attribute)[codes]
-        for mapping, attribute, codes in zip(attributes, table.attributes, table.codes, strict=True)
+        for mapping, attribute, codes in zip(recoding.attributes, table.attributes, table.codes, strict=True)
     ]
     kept = [column[~left_out] for column in columns]
-    order, starts = sort_tuples(kept, [len(attribute.labels) for attribute in attributes])
+    order, starts = sort_tuples(kept, [len(mapping.labels) for mapping in recoding.attributes])
     classes = tuple(zip(*(column[order[starts]].tolist() for column in kept), strict=True))
-    withheld = ByValue(tuple(attributes), classes=classes)
+    withheld = replace(recoding, classes=classes)
     return withheld, int(table.counts[~np.asarray(withheld.released(columns))].sum())

@@ -99,7 +99,10 @@ class Chain:
         found: list[Found] = []
         best = np.inf
         for words in stages(self._costs.domains, self._order):
-            domains = [domain_of(self._table, index, word, self._order) for index, word in enumerate(words)]
+            domains = [
+                domain_of(self._table, index, word, self._order, tight=domain.tight)
+                for index, (word, domain) in enumerate(zip(words, self._costs.domains, strict=True))
+            ]
             own = Costs(self._table, domains, self._costs.cost, self._costs.requirement, self._costs.priorities)
             kind = kind_of(own)
             seed = None if kind == "lattice" else self._seed(own, [each for each in found if _contains(words, each[1])])

@@ -1,0 +1,127 @@
+"""What partitions release where records may be left out, what that costs, and how far below a bound it may lie.
+
+The records of bad classes are left out. Whatever the release says must not come from them: no bound of an interval, no
+member of a set. So partitions are *tightened* first: values that only left-out records have are parted from the others
+(`Domain.tightened`). That is a partition of the same scheme with the same released classes: values that released
+records share a block with stay there, and a class that is bad stays bad when it is divided, since only models that are
+upward closed get this far. It costs no more than before, so what is the cheapest of all partitions is the cheapest of
+all releases as well: a proof about partitions is one about releases.
+
+Intervals of numbers are released from the lowest to the highest number that a released record has in them, and cost as
+much; see `ClosedIntervals`. So no left-out record falls into one that it was not in.
+
+One thing remains. A scheme that joins neighbours may have a value that only left-out records have between two that are
+released: it cannot be parted from them. A given taxonomy is public, so the set names it all the same. Otherwise it is
+not named, and the set that is released costs less than the block. The cost of a release is that of the sets it shows;
+`savings` says how much less than a block they can cost, and the bound is lowered by that much.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from incrowd.recodings.attributes.any_kind import AttributeRecoding
+from incrowd.recodings.attributes.closed_intervals import ClosedIntervals
+from incrowd.recodings.attributes.partition import Partition
+from incrowd.recodings.by_value import ByValue
+from incrowd.recodings.withholding import rebuilt
+from incrowd.search.optimal.blocks import Blocks, blocks_of, labels_of
+from incrowd.search.optimal.costs import Costs, Partitions
+from incrowd.search.record_suppression import released_only
+from incrowd.table.attributes import TaxonomyAttribute
+from incrowd.table.compressed import CompressedTable
+from incrowd.taxonomies.labels import set_label
+
+
+@dataclass(frozen=True)
+class Released:
+    """What partitions release.
+
+    Args:
+        recoding: The recoding, with the classes that are released where records are left out.
+        suppressed: How many records are left out.
+        cost: What it costs, in the unit of the search.
+    """
+
+    recoding: ByValue
+    suppressed: int
+    cost: float
+
+
+def released(table: CompressedTable, costs: Costs, partitions: Partitions) -> Released:
+    """What partitions release, without anything that only left-out records have."""
+    classes = costs.classes(partitions)
+    kept = costs.good(classes)[classes.of_row]
+    mappings: list[AttributeRecoding] = []
+    blocks: list[Blocks] = []
+    for index, domain in enumerate(costs.domains):
+        known = set(costs.rows[kept, index].tolist())
+        tight = domain.tightened(blocks_of(partitions[index].tolist()), known)
+        mapping = domain.recoding(tight, known)
+        is_public = isinstance(domain.attribute, TaxonomyAttribute) and domain.attribute.rule is None
+        if not kept.all() and not is_public and not isinstance(mapping, ClosedIntervals):
+            mapping = rebuilt(
+                domain.attribute, mapping, np.bincount(table.codes[index][kept], minlength=domain.attribute.size) > 0
+            )
+        mappings.append(mapping)
+        blocks.append(tight)
+    recoding, suppressed = ByValue(tuple(mappings)), 0
+    if not kept.all():
+        recoding, suppressed = released_only(table, recoding, ~kept)
+    return Released(recoding, suppressed, _cost(table, costs, recoding, blocks, kept))
+
+
+def _cost(
+    table: CompressedTable, costs: Costs, recoding: ByValue, blocks: list[Blocks], kept: npt.NDArray[np.bool_]
+) -> float:
+    """What is released costs: that of the tightened partitions, or of the sets that are shown where those are less."""
+    sizes = [domain.space.size for domain in costs.domains]
+    if costs.cost == "hdm":
+        pairs = zip(blocks, recoding.attributes, strict=True)
+        blocks = [_shown(of, mapping, costs, index) for index, (of, mapping) in enumerate(pairs)]
+    elif costs.cost == "ncp" and any(domain.hides_members() for domain in costs.domains):
+        lost = np.zeros(len(table.counts))
+        for index, (mapping, attribute) in enumerate(zip(recoding.attributes, table.attributes, strict=True)):
+            of_code = mapping.losses(attribute)[mapping.of_codes(attribute)]
+            lost += of_code[table.codes[index]] / costs.divisors[index]
+        return float(table.counts @ np.where(kept, lost, 1.0))
+    return costs.of([labels_of(of, size) for of, size in zip(blocks, sizes, strict=True)])[0]
+
+
+def _shown(blocks: Blocks, mapping: AttributeRecoding, costs: Costs, index: int) -> Blocks:
+    """The blocks of an attribute, without values that the set that is shown does not name."""
+    domain = costs.domains[index]
+    if not isinstance(mapping, Partition) or not domain.hides_members():
+        return blocks
+    listed = {cell for cell, block in enumerate(mapping.blocks) if mapping.names[cell] == set_label(block)}
+    cell_of = mapping.of_codes(domain.attribute)[list(domain.codes)].tolist()
+    shown = sum(1 << position for position, cell in enumerate(cell_of) if cell in listed)
+    found: list[int] = []
+    for block in blocks:
+        found += [block & shown] if block & shown else [block]
+        hidden = block & ~shown if block & shown else 0
+        found += [1 << position for position in range(domain.space.size) if hidden >> position & 1]
+    return tuple(found)
+
+
+def savings(costs: Costs, limit: int) -> float:
+    """How much less than partitions any release costs at most, for values that lie in a set and are not named."""
+    if costs.exact or not limit:
+        return 0.0
+    saved = 0.0
+    for index, domain in enumerate(costs.domains):
+        if not domain.hides_members():
+            continue
+        counts = np.sort(costs.value_counts[index][1:-1] if domain.scheme != "gsps" else costs.value_counts[index])
+        hidden = np.cumsum(counts)
+        hidden = hidden[hidden <= limit]  # the rarest ones, such that few enough records are left out
+        if costs.cost == "ncp":
+            share = len(hidden) / max(1, domain.attribute.size - 1)
+        else:
+            most = float(costs.value_counts[index].max())
+            share = float(hidden[-1]) / max(1.0, costs.records - most) if len(hidden) else 0.0
+        saved += share / costs.divisors[index]
+    return min(saved, 1.0) * costs.records
