@@ -55,6 +55,7 @@ class Method:
         anytime: Whether it can stop at any moment and give the best that it has.
         anytime_later: Whether it can as soon as every class is good; it then sets `run.anytime` itself.
         local: Whether equal records may be released differently.
+        leaves_out: Whether it leaves out records where that loses less, without being asked.
     """
 
     about: str
@@ -65,6 +66,7 @@ class Method:
     anytime: bool = False
     anytime_later: bool = False
     local: bool = False
+    leaves_out: bool = False
 
     def __call__(
         self, table: CompressedTable, requirements: Requirements, options: Mapping[str, Any], run: Run

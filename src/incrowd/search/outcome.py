@@ -167,11 +167,9 @@ def weighed_cost(table: CompressedTable, recoding: Recoding, priorities: Mapping
     weights = weights_by_name([attribute.name for attribute in table.attributes], priorities)
     kept = np.ones(len(parts.records), bool) if parts.kept is None else parts.kept
     counts = np.where(kept, parts.records, 0).astype(np.float64)
-    lost = sum(
-        float(weight) * float(counts @ parts.losses[name][parts.cells[name]]) for name, weight in weights.items()
-    )
-    left_out = table.records - float(counts.sum())
-    return Fraction(str(readable((lost / float(sum(weights.values())) + left_out) / table.records)))
+    lost = {name: float(counts @ parts.losses[name][parts.cells[name]]) for name in weights}
+    mean = sum(float(weight) * lost[name] for name, weight in weights.items()) / float(sum(weights.values()))
+    return Fraction(str(readable((mean + table.records - float(counts.sum())) / table.records)))
 
 
 def weighs_cells(word: str, cost: str, priorities: Mapping[str, float] | None) -> None:

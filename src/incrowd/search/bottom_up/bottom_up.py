@@ -27,7 +27,7 @@ astray by them, so groups, and then the rare values of one column after the othe
 search loses less with them than without.
 
 A budget (`suppress`) ends the search as soon as leaving out the records of bad classes stays within that share. What is
-released then can lose more than without a budget, so that is searched as well, and the release that loses less is taken.
+released then can lose more than without a budget, so that is searched too, and the release that loses less is taken.
 
 Ties are broken by the name of the attribute, then by the order of its values. What is compared is exact: I(G) of cells
 is a fraction, and `search.exact` says when two values with logarithms are equal.

@@ -24,6 +24,7 @@ from incrowd.search.optimal.blocks import Labels, blocks_of, labels_of
 from incrowd.search.optimal.costs import Costs, Partitions
 from incrowd.search.optimal.descent import Seed
 from incrowd.search.optimal.limits import ENOUGH
+from incrowd.search.optimal.released import tightened
 from incrowd.search.optimal.schemes import Domain, Order, domain_of
 from incrowd.search.optimal.searches import begun, kind_of
 from incrowd.search.optimal.seeds import Seeds, carried, coarsest_of, refined, refined_by
@@ -121,7 +122,10 @@ class Chain:
         starts = [coarsest_of(costs.domains)]
         if self._run.goes_on():
             starts.append(refined_by(self._refined, costs.domains))
-        return Seeds(costs, self._limit, self._run).best([*starts, *fitted(found, costs.domains)])
+        starts += fitted(found, costs.domains)
+        if self._limit:  # a more flexible scheme parts values that only left-out records have
+            starts = [tightened(costs, start) for start in starts]
+        return Seeds(costs, self._limit, self._run).best(starts)
 
     @cached_property
     def _refined(self) -> ByValue:

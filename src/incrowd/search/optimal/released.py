@@ -28,7 +28,7 @@ from incrowd.recodings.attributes.closed_intervals import ClosedIntervals
 from incrowd.recodings.attributes.partition import Partition
 from incrowd.recodings.by_value import ByValue
 from incrowd.recodings.withholding import rebuilt
-from incrowd.search.optimal.blocks import Blocks, blocks_of, labels_of
+from incrowd.search.optimal.blocks import Blocks, Labels, blocks_of, labels_of
 from incrowd.search.optimal.costs import Costs, Partitions
 from incrowd.search.record_suppression import released_only
 from incrowd.table.attributes import TaxonomyAttribute
@@ -53,8 +53,7 @@ class Released:
 
 def released(table: CompressedTable, costs: Costs, partitions: Partitions) -> Released:
     """What partitions release, without anything that only left-out records have."""
-    classes = costs.classes(partitions)
-    kept = costs.good(classes)[classes.of_row]
+    kept = _kept(costs, partitions)
     mappings: list[AttributeRecoding] = []
     blocks: list[Blocks] = []
     for index, domain in enumerate(costs.domains):
@@ -72,6 +71,23 @@ def released(table: CompressedTable, costs: Costs, partitions: Partitions) -> Re
     if not kept.all():
         recoding, suppressed = released_only(table, recoding, ~kept)
     return Released(recoding, suppressed, _cost(table, costs, recoding, blocks, kept))
+
+
+def tightened(costs: Costs, partitions: Partitions) -> list[Labels]:
+    """The finest partitions that release the same records in the same classes."""
+    kept = _kept(costs, partitions)
+    found = []
+    for index, domain in enumerate(costs.domains):
+        known = set(costs.rows[kept, index].tolist())
+        blocks = domain.tightened(blocks_of(partitions[index].tolist()), known)
+        found.append(labels_of(blocks, domain.space.size))
+    return found
+
+
+def _kept(costs: Costs, partitions: Partitions) -> npt.NDArray[np.bool_]:
+    """Which rows are released."""
+    classes = costs.classes(partitions)
+    return costs.good(classes)[classes.of_row]
 
 
 def _cost(

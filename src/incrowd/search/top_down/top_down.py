@@ -107,7 +107,7 @@ def top_down(
     for step in found.steps:
         run.check()
         run.step(step)
-    return found
+    return replace(found, facts={"suppressed_records": 0, **found.facts}) if budget else found
 
 
 def searches(
