@@ -67,7 +67,7 @@ def explained(name: str) -> Iterator[str]:
 
 def _leaving_out(method: Method) -> str:
     if method.leaves_out:
-        return "yes, without being asked: as many as makes the loss lowest"
+        return method.leaves_out
     return "with --suppress" if "suppress" in method.options else "no"
 
 

@@ -244,7 +244,7 @@ def test_a_budget_saves_generalization():
 
 
 def test_a_budget_counts_records_that_another_quasi_identifier_loses():
-    rows = [("a", "c")] * 3 + [("a", "d")] * 1 + [("b", "d")] * 2 + [("e", "f")] * 18
+    rows = [("a", "c")] * 5 + [("a", "d")] * 1 + [("b", "d")] * 2 + [("e", "f")] * 16
     problem = people(3, rows, one="flat", two="flat")
     qids = (QuasiIdentifier(["one"], 3), QuasiIdentifier(["two"], 3))
     # Without b, which only two records have, only one record has d.
