@@ -140,8 +140,12 @@ class Outcome:
         return SearchResult(recoding, facts={**facts, "suppressed_records": left_out}, **more)
 
 
-def released_cost(table: CompressedTable, recoding: Recoding, cost: Cost) -> float:
+def released_cost(
+    table: CompressedTable, recoding: Recoding, cost: Cost, priorities: Mapping[str, float] | None = None
+) -> float:
     """What a release costs, once what only left-out records have is withheld, for people to read."""
+    if priorities:
+        return float(weighed_cost(table, recoding, priorities))
     classes = FinestClasses.of(table, recoding.parts(table)).over(recoding.names, 1)
     return readable(class_values(classes)[cost] or 0)
 
