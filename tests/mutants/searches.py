@@ -373,7 +373,7 @@ SEARCHES = (
         "tight = tuple(blocks_of(partitions[index].tolist()))",
         *LEFT_OUT,
     ),
-    of("search/optimal/released.py", "if costs.exact or not limit:", "if True:", *LEFT_OUT),
+    of("search/optimal/released.py", "hidden = {} if costs.exact else", "hidden = {} if True else", *LEFT_OUT),
     of("search/optimal/optimal.py", "tight=limit > 0", "tight=False", *LEFT_OUT),
     of("search/optimal/optimal.py", "if not limit or costs", "if True or costs", *LEFT_OUT),
     of(

@@ -24,7 +24,7 @@ from incrowd.search.optimal.chain import Chain
 from incrowd.search.optimal.costs import Costs
 from incrowd.search.optimal.innermost import most_even
 from incrowd.search.optimal.level_lattice import LevelLattice
-from incrowd.search.optimal.released import released, savings
+from incrowd.search.optimal.released import lowered, released
 from incrowd.search.optimal.scheme_sizes import explain
 from incrowd.search.optimal.schemes import Order, domains_of
 from incrowd.search.optimal.searches import AnySearch, Kind, begun, kind_of
@@ -103,7 +103,7 @@ def optimal(
         run.note(f"stopped after {SECONDS} seconds, since no time limit was given; a longer one may find a lower cost")
     made = released(table, costs, partitions)
     best = made.cost if costs.better(made.cost, found.best) else found.best  # they differ by rounding, or it is less
-    facts = {**_proof(search, costs, best, savings(costs, limit)), "spaces": spaces}
+    facts = {**_proof(search, costs, best, lowered(costs, costs.at_least(search.bound), limit)), "spaces": spaces}
     return SearchResult(made.recoding, facts={"measure": cost, **facts, "suppressed_records": made.suppressed})
 
 
@@ -152,9 +152,8 @@ def _no_worse(
     return other if other.partitions is not None and costs.better(other.best, search.best) else search
 
 
-def _proof(search: AnySearch, costs: Costs, best: float, saved: float) -> dict[str, Any]:
+def _proof(search: AnySearch, costs: Costs, best: float, bound: float) -> dict[str, Any]:
     """What the search can say of its result."""
-    bound = max(0.0, costs.at_least(search.bound) - saved)
     return {
         "direction": search.direction,
         "cost": costs.reported(best),

@@ -13,7 +13,7 @@ much; see `ClosedIntervals`. So no left-out record falls into one that it was no
 One thing remains. A scheme that joins neighbours may have a value that only left-out records have between two that are
 released: it cannot be parted from them. A given taxonomy is public, so the set names it all the same. Otherwise it is
 not named, and the set that is released costs less than the block. The cost of a release is that of the sets it shows;
-`savings` says how much less than a block they can cost, and the bound is lowered by that much.
+`lowered` says how much less they can cost, and the bound is lowered by that much.
 """
 
 from __future__ import annotations
@@ -123,21 +123,28 @@ def _shown(blocks: Blocks, mapping: AttributeRecoding, costs: Costs, index: int)
     return tuple(found)
 
 
-def savings(costs: Costs, limit: int) -> float:
-    """How much less than partitions any release costs at most, for values that lie in a set and are not named."""
-    if costs.exact or not limit:
-        return 0.0
-    saved = 0.0
-    for index, domain in enumerate(costs.domains):
-        if not domain.hides_members():
-            continue
-        counts = np.sort(costs.value_counts[index][1:-1] if domain.scheme != "gsps" else costs.value_counts[index])
-        hidden = np.cumsum(counts)
-        hidden = hidden[hidden <= limit]  # the rarest ones, such that few enough records are left out
-        if costs.cost == "ncp":
-            share = len(hidden) / max(1, domain.attribute.size - 1)
-        else:
+def lowered(costs: Costs, bound: float, limit: int) -> float:
+    """What no release costs less than, given a bound for partitions: values that a set does not name save something.
+
+    Who has such a value is left out. So a release that leaves out so many records hides no more values than so many
+    records can have, saves that for the others at most, and costs 1 for each that it leaves out.
+    """
+    hidden = {} if costs.exact else {i: _rarest(costs, i) for i, d in enumerate(costs.domains) if d.hides_members()}
+    found = bound
+    for left_out in sorted({int(number) for numbers in hidden.values() for number in numbers if number <= limit}):
+        share = 0.0
+        for index, numbers in hidden.items():
+            inside = numbers[numbers <= left_out]
             most = float(costs.value_counts[index].max())
-            share = float(hidden[-1]) / max(1.0, costs.records - most) if len(hidden) else 0.0
-        saved += share / costs.divisors[index]
-    return min(saved, 1.0) * costs.records
+            lost = costs.domains[index].attribute.size - 1 if costs.cost == "ncp" else costs.records - most
+            saved = len(inside) if costs.cost == "ncp" else float(inside.max(initial=0))
+            share += saved / max(1.0, lost) / costs.divisors[index]
+        found = min(found, max(bound - (costs.records - left_out) * min(share, 1.0), left_out))
+    return found
+
+
+def _rarest(costs: Costs, index: int) -> npt.NDArray[np.float64]:
+    """Records of the rarest value that may lie between others, of the two rarest, and so on."""
+    counts = costs.value_counts[index]
+    inner = counts if costs.domains[index].scheme == "gsps" else counts[1:-1]
+    return np.cumsum(np.sort(inner)).astype(np.float64)
