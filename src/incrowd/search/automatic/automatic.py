@@ -81,7 +81,7 @@ def _loss(table: CompressedTable, requirements: Requirements, name: str, result:
     """What is to be low: what is lost of the target with `tdr`, else the loss of cells (NCP)."""
     if name == "tdr":
         return float(cost_of(table, result.recoding))
-    return measure(table, result.recoding, requirements).total.ncp
+    return float(measure(table, result.recoding, requirements).total.ncp)
 
 
 def automatic(
@@ -126,11 +126,11 @@ def automatic(
             continue
         found.append((_loss(table, requirements, name, result) if len(ways) > 1 else 0.0, name, words, result))
     run.anytime = True
-    loss, name, words, best = found.pop(min(range(len(found)), key=lambda place: found[place][0]))
+    loss, name, options, best = found.pop(min(range(len(found)), key=lambda place: found[place][0]))
     if found and name != "tdr":
         others = ", ".join(f"{_called(other, given)} {ncp:.4f}" for ncp, other, given, _ in found)
         why += f": NCP {loss:.4f}, {others}"
-    return replace(best, facts={**best.facts, "method": name, "options": words, "why": why})
+    return replace(best, facts={**best.facts, "method": name, "options": options, "why": why})
 
 
 def _called(name: str, words: Mapping[str, Any]) -> str:
