@@ -200,8 +200,8 @@ def test_progress_tells_nodes_best_and_bound():
 
 
 def test_a_gap_is_kept():
-    exact = optimal(table(), QID, Run(), scheme="ops", suppress=1).facts
-    facts = optimal(table(), QID, Run(), scheme="ops", suppress=1, gap=0.5).facts
+    exact = optimal(table(), QID, Run(), scheme="ops", cost="dm", suppress=1).facts
+    facts = optimal(table(), QID, Run(), scheme="ops", cost="dm", suppress=1, gap=0.5).facts
     assert facts["gap"] <= 0.5
     assert facts["bound"] <= exact["cost"] <= facts["cost"]
 
