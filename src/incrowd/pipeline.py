@@ -215,7 +215,8 @@ def release_of(
         notes.append(f"{more} left out by chance as well, so that being left out does not tell {secrets}")
     if chosen := found.facts.get("method"):
         notes.append(f"the method is {chosen}: {found.facts['why']}")
-        policy = replace(policy, method=chosen, options=found.facts["options"])
+        if not policy.options.get("suppress"):  # else it could tell the public of who was left out
+            policy = replace(policy, method=chosen, options=found.facts["options"])
     if isinstance(table, DistantTable):
         notes.append(f"{table.tuples:,} distinct combinations stayed in the engine '{engine.name}'")
         table = released_classes(table, found.recoding)

@@ -74,15 +74,15 @@ def test_also_where_a_method_leaves_out_as_many_as_it_likes():
 
 def test_without_more_that_is_left_out_it_would_tell(monkeypatch):
     """So the attack is one, and the decoys are what stops it; the steward is told of them."""
-    release, found = told("credit", "kaca", 0.1)
+    release, found = told("census", "incognito", 0.2)
     assert found.people > 0
-    assert any("so that being left out does not tell 'credit'" in note for note in release.notes)
+    assert any("so that being left out does not tell 'income'" in note for note in release.notes)
     monkeypatch.setattr("incrowd.search.decoys._tells", lambda *words: False)
-    assert told("credit", "kaca", 0.1)[1].excess > MOST
+    assert told("census", "incognito", 0.2)[1].excess > MOST
 
 
 def test_what_is_left_out_follows_from_the_key():
-    first, again = (told("credit", "kaca", 0.1)[0] for _ in range(2))
+    first, again = (told("census", "incognito", 0.2)[0] for _ in range(2))
     assert first.data.equals(again.data)
 
 

@@ -10,6 +10,7 @@ import pytest
 from tests.conformance.tables import cases, covers
 
 import incrowd
+from incrowd.cli.methods import explained
 from incrowd.recodings.attributes.disclosure import Disclosure
 from incrowd.recodings.attributes.intervals import Intervals
 from incrowd.recodings.recoding import read_recoding
@@ -122,3 +123,12 @@ def test_several_quasi_identifiers_hold(method):
 def test_models_that_are_not_exact_then_are_refused(method, promise):
     with pytest.raises(incrowd.errors.PolicyError, match=r"left out|leave out"):
         made(CASES["with a target"], method, sensitive={"note": promise})
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_the_help_of_a_method_says_whether_it_leaves_out_records_unasked(method):
+    """Leaving out one record in 61 would save all others from being coarsened."""
+    table = pa.table({"age": [30] * 30 + [40] * 30 + [99], "job": ["nurse"] * 60 + ["smith"]})
+    release = incrowd.anonymize(table, quasi_identifiers=["age", "job"], k=5, method=method)
+    (line,) = [line for line in explained(method) if line.startswith("  records may be left out")]
+    assert (len(release.data) < len(table)) == ("yes" in line)

@@ -22,7 +22,11 @@ from incrowd.recodings.attributes.disclosure import Disclosure
 from incrowd.recodings.attributes.intervals import Intervals
 from incrowd.recodings.replay import replayed
 from incrowd.recodings.steps import NOT_TOLD, GeneralizeNode, MergeIntervals, Suppress, TakeBack
-from incrowd.search.bottom_up.bottom_up import bottom_up
+from incrowd.run import Run
+from incrowd.search.bottom_up.bottom_up import _best_way, _found, _Ways, bottom_up
+from incrowd.search.bottom_up.problem import Problem as Asked
+from incrowd.search.outcome import cost_of, weighed_cost
+from incrowd.search.record_suppression import budget_of
 
 modest = examples(100)
 MEASURES = st.sampled_from(["entropy", "weighted", "ncp"])
@@ -36,6 +40,15 @@ def measure_of(problem, information):
 def search(problem, information, seed=0, **options):
     words = {"information": measure_of(problem, information), **options}
     return bottom_up(problem.table(), problem.requirements, seeded(seed), **words)
+
+
+def within(problem, information, share):
+    """The search within the budget alone, which `bottom_up` compares with the one that leaves out nobody."""
+    table = problem.table()
+    budget = min(budget_of(table, share), table.records - 1)
+    asked = Asked.of(table, problem.requirements, measure_of(problem, information), budget)
+    best, _ = _best_way(asked, Run(), _Ways(0, False, {}, True, False), tell=False)
+    return _found(table, tuple(best.steps), best.suppressed, {})
 
 
 def after(problem, found, number):
@@ -203,7 +216,7 @@ def test_losses_add_up_to_the_ncp_of_the_release(problem, share):
 @modest
 @given(problems(), MEASURES, SHARES)
 def test_the_budget_ends_the_search_as_soon_as_few_enough_records_are_left_out(problem, information, share):
-    found = search(problem, information, suppress=share)
+    found = within(problem, information, share)
     reference = reference_of(problem, information)
     state, states = reference.bottom(), []
     for _ in found.steps:
@@ -214,6 +227,17 @@ def test_the_budget_ends_the_search_as_soon_as_few_enough_records_are_left_out(p
     assert all(len(reference.left_out(earlier)) > budget for earlier in states)
     assert found.facts["suppressed_records"] <= len(reference.left_out(state)) <= budget
     assert (found.recoding.classes is None) == (len(reference.left_out(state)) == 0)
+
+
+@modest
+@given(problems(), MEASURES, SHARES)
+def test_a_budget_never_makes_a_release_worse(problem, information, share):
+    table, is_ncp = problem.table(), measure_of(problem, information) == "ncp"
+    plain, found = (search(problem, information, suppress=budget) for budget in (0.0, share))
+    price = weighed_cost if is_ncp else cost_of
+    costs = [price(table, each.recoding, None) for each in (found, plain)]
+    assert costs[0] <= costs[1]
+    assert costs[0] < costs[1] or found.facts["suppressed_records"] == 0
 
 
 @modest

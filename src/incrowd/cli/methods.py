@@ -48,7 +48,7 @@ def explained(name: str) -> Iterator[str]:
     abilities = {
         "kind": "local: equal records may be released differently" if method.local else "global: one value, one label",
         "several quasi-identifiers": _yes(method.several),
-        "records may be left out": "with --suppress" if "suppress" in method.options else "no",
+        "records may be left out": _leaving_out(method),
         "time limit": _at_time_limit(method),
     }
     for word, text in abilities.items():
@@ -63,6 +63,12 @@ def explained(name: str) -> Iterator[str]:
         shown = "" if default is None else f" (default:{_NO_BREAK}{_shown(default)})"
         yield _indented(f"  --{option.replace('_', '-'):<26}{about.about}{choices}{shown}", 30)
     yield "\nIn Python and in release.toml the same words with _ instead of -."
+
+
+def _leaving_out(method: Method) -> str:
+    if method.leaves_out:
+        return method.leaves_out
+    return "with --suppress" if "suppress" in method.options else "no"
 
 
 def _at_time_limit(method: Method) -> str:

@@ -13,6 +13,7 @@ import pyarrow as pa
 
 from incrowd.arrays import to_arrow
 from incrowd.recodings.attributes.any_kind import AttributeRecoding
+from incrowd.recodings.attributes.closed_intervals import ClosedIntervals
 from incrowd.recodings.attributes.cut import Cut, RuleCut
 from incrowd.recodings.attributes.disclosure import Disclosure
 from incrowd.recodings.attributes.intervals import Intervals
@@ -30,6 +31,7 @@ _KINDS: dict[str, type[AttributeRecoding]] = {
     "cut": Cut,
     "rule": RuleCut,
     "intervals": Intervals,
+    "closed intervals": ClosedIntervals,
     "disclosure": Disclosure,
     "partition": Partition,
 }
@@ -194,18 +196,22 @@ class ByValue(RecodingFace):
         attributes = []
         for attribute, mapping, codes in zip(table.attributes, self.attributes, table.codes, strict=True):
             attributes.append(rebuilt(attribute, mapping, np.bincount(codes[~left_out], minlength=attribute.size) > 0))
+        return replace(self, attributes=tuple(attributes)).with_classes(table, left_out)
+
+    def with_classes(self, table: CompressedTable, left_out: Mask) -> ByValue:
+        """The recoding with the classes that tuples have that are not left out; it says nothing of the others."""
         columns = [
             mapping.of_codes(attribute)[codes[~left_out]]
-            for mapping, attribute, codes in zip(attributes, table.attributes, table.codes, strict=True)
+            for mapping, attribute, codes in zip(self.attributes, table.attributes, table.codes, strict=True)
         ]
-        order, starts = sort_tuples(columns, [len(attribute.labels) for attribute in attributes])
+        order, starts = sort_tuples(columns, [len(attribute.labels) for attribute in self.attributes])
         classes = tuple(zip(*(column[order[starts]].tolist() for column in columns), strict=True))
-        return replace(self, attributes=tuple(attributes), classes=classes)
+        return replace(self, classes=classes)
 
     def in_hierarchy(self, attribute: Attribute) -> tuple[Hierarchy, Codes]:
         """The hierarchy of an attribute, and the node that has the label of each released value."""
         hierarchy, recoding = hierarchy_of(attribute), self[attribute.name]
-        rest = isinstance(recoding, Intervals | RuleCut | Partition) and recoding.rest
+        rest = isinstance(recoding, Intervals | ClosedIntervals | RuleCut | Partition) and recoding.rest
         labels = (*recoding.labels[:-1], hierarchy.label(0)) if rest else recoding.labels
         return hierarchy, hierarchy.nodes_labelled(labels)
 

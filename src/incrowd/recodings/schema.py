@@ -99,6 +99,14 @@ def _intervals_law(data: Mapping[str, Any], place: str) -> None:
         raise Misfit(f"{place}.exact", "have at most one number in an interval")
 
 
+def _closed_intervals_law(data: Mapping[str, Any], place: str) -> None:
+    numbers = [number for pair in data["ends"] for number in from_json(pair)]
+    _fit_scale(numbers, data["scale"], f"{place}.ends")
+    ascend = all(low <= high for low, high in zip(numbers[::2], numbers[1::2], strict=True))
+    if not ascend or any(high >= low for high, low in zip(numbers[1::2], numbers[2::2], strict=False)):
+        raise Misfit(f"{place}.ends", "ascend, from the lowest to the highest number of each interval")
+
+
 def _places(bounds: Sequence[Any], numbers: Sequence[Any]) -> list[int]:
     """The interval that each number lies in; both ascend."""
     places, place = [], 0
@@ -154,6 +162,16 @@ _BY_VALUE = Kinds(
                 "rest": Flag(),
             },
             law=_intervals_law,
+        ),
+        "closed intervals": Fields(
+            {
+                "name": _NAME,
+                "ends": ListOf(ListOf(_BOUND, 2, 2)),
+                "labels": _LABELS,
+                "scale": SCALE,
+                "missing_shown": Flag(),
+            },
+            law=_closed_intervals_law,
         ),
         "disclosure": Fields(
             {"name": _NAME, "shown": ListOf(Text(), distinct=True), "missing_shown": Flag()}, law=_shown_law

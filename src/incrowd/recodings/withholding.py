@@ -8,12 +8,14 @@ taxonomy that was given is public anyway.)
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
 import numpy.typing as npt
 
 from incrowd.recodings.attributes.any_kind import AttributeRecoding
+from incrowd.recodings.attributes.closed_intervals import ClosedIntervals
 from incrowd.recodings.attributes.cut import RuleCut, public_rule
 from incrowd.recodings.attributes.disclosure import Disclosure
 from incrowd.recodings.attributes.intervals import Intervals
@@ -43,9 +45,20 @@ def rebuilt(attribute: Attribute, recoding: AttributeRecoding, released: Mask) -
     if isinstance(recoding, Intervals) and recoding.missing != "merged":
         assert isinstance(attribute, NumberAttribute)
         return _numbers(attribute, recoding, released)
+    if isinstance(recoding, ClosedIntervals):
+        assert isinstance(attribute, NumberAttribute)
+        return _narrowed(attribute, recoding, released)
     if isinstance(recoding, Partition):
         return _sets(attribute, recoding, released)
     return recoding
+
+
+def _narrowed(attribute: NumberAttribute, recoding: ClosedIntervals, released: Mask) -> ClosedIntervals:
+    """The intervals that released records lie in, each from the lowest of their numbers to the highest."""
+    cells, numbers = recoding.of_codes(attribute), attribute.numbers
+    shown = [numbers[(cells[: len(numbers)] == cell) & released[: len(numbers)]] for cell in range(len(recoding.ends))]
+    missing = recoding.missing_shown and attribute.missing is not None and bool(released[-1])
+    return replace(recoding, ends=tuple((part[0], part[-1]) for part in shown if len(part)), missing_shown=missing)
 
 
 def _labels(attribute: Attribute, recoding: RuleCut, released: Mask) -> RuleCut:

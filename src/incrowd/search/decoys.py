@@ -28,6 +28,7 @@ from incrowd.privacy.model import Requirements
 from incrowd.recodings.recoding import Parts, Recoding
 from incrowd.run import Run
 from incrowd.search.method import Method, SearchResult
+from incrowd.search.outcome import cost_of
 from incrowd.search.record_suppression import budget_of, suppressed
 from incrowd.table.compressed import CompressedTable
 from incrowd.table.distant import DistantTable
@@ -56,23 +57,38 @@ def searched(
         run: Asked whether to go on; its key decides what else is left out.
         secrets: The sensitive columns about which something is promised.
     """
-    found = method(table, requirements, options, run)  # type: ignore[arg-type]
     if not secrets or isinstance(table, DistantTable):  # which leaves nobody out
-        return found
+        return method(table, requirements, options, run)  # type: ignore[arg-type]
+    asked = options
     share = Fraction(str(options.get("suppress", 0)))
     budget = budget_of(table, options["suppress"]) if share else table.records - 1
     for _ in range(_TRIES):
+        found = method(table, requirements, asked, run)
         hidden, needed = with_decoys(table, requirements, found, secrets, run.key)
         if needed <= budget:
-            return hidden
+            return _better(method, table, requirements, options, run, hidden) if share else hidden
         if not share:  # it leaves out as many as it likes
             raise PolicyError(
                 "being left out would tell a sensitive column whatever else is left out; take a method with a budget"
             )
         share *= Fraction(9 * budget, 10 * needed)
-        found = method(table, requirements, {**options, "suppress": float(share)}, run)
-    hidden, needed = with_decoys(table, requirements, found, secrets, run.key)
-    return hidden if needed <= budget else method(table, requirements, {**options, "suppress": 0.0}, run)
+        asked = {**options, "suppress": float(share)}
+    return method(table, requirements, {**options, "suppress": 0.0}, run)
+
+
+def _better(
+    method: Method,
+    table: CompressedTable,
+    requirements: Requirements,
+    options: Mapping[str, Any],
+    run: Run,
+    hidden: SearchResult,
+) -> SearchResult:
+    """What was found, or what the search finds with no budget where that loses less: a budget does no harm."""
+    if not hidden.facts.get("left_out_by_the_key"):
+        return hidden
+    without = method(table, requirements, {**options, "suppress": 0.0}, run)
+    return min(without, hidden, key=lambda found: cost_of(table, found.recoding, options.get("priorities")))
 
 
 def with_decoys(

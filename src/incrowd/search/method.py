@@ -55,6 +55,7 @@ class Method:
         anytime: Whether it can stop at any moment and give the best that it has.
         anytime_later: Whether it can as soon as every class is good; it then sets `run.anytime` itself.
         local: Whether equal records may be released differently.
+        leaves_out: Whether and when records are left out, for people; empty where the option `suppress` decides it.
     """
 
     about: str
@@ -65,6 +66,7 @@ class Method:
     anytime: bool = False
     anytime_later: bool = False
     local: bool = False
+    leaves_out: str = ""
 
     def __call__(
         self, table: CompressedTable, requirements: Requirements, options: Mapping[str, Any], run: Run

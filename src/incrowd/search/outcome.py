@@ -12,6 +12,8 @@ from fractions import Fraction
 from functools import cached_property
 from typing import Any, Literal
 
+import numpy as np
+
 from incrowd.errors import PolicyError
 from incrowd.measures.classes import FinestClasses
 from incrowd.measures.registry import class_values
@@ -19,7 +21,9 @@ from incrowd.privacy.model import Requirements
 from incrowd.recodings.by_value import ByValue
 from incrowd.recodings.recoding import Recoding
 from incrowd.search.domains import Domain, Mask
+from incrowd.search.exact import information
 from incrowd.search.method import SearchResult
+from incrowd.search.priorities import weights_by_name
 from incrowd.search.record_suppression import suppressed, withhold
 from incrowd.table.compressed import CompressedTable
 from incrowd.table.grouping import Codes, Counts, count, group
@@ -136,10 +140,40 @@ class Outcome:
         return SearchResult(recoding, facts={**facts, "suppressed_records": left_out}, **more)
 
 
-def released_cost(table: CompressedTable, recoding: Recoding, cost: Cost) -> float:
+def released_cost(
+    table: CompressedTable, recoding: Recoding, cost: Cost, priorities: Mapping[str, float] | None = None
+) -> float:
     """What a release costs, once what only left-out records have is withheld, for people to read."""
+    if priorities:
+        return float(weighed_cost(table, recoding, priorities))
     classes = FinestClasses.of(table, recoding.parts(table)).over(recoding.names, 1)
     return readable(class_values(classes)[cost] or 0)
+
+
+def cost_of(table: CompressedTable, recoding: Recoding, priorities: Mapping[str, float] | None = None) -> Fraction:
+    """What a release has lost of what the search is for; a record that is left out has lost everything.
+
+    With a target that is the information about it, without one the loss of cells, weighed by priorities.
+    """
+    if not table.has_target:
+        return weighed_cost(table, recoding, priorities)
+    classes = FinestClasses.of(table, recoding.parts(table))
+    assert classes.labels is not None
+    left_out = table.records - int(classes.sizes.sum())
+    everyone = table.labels_in(np.zeros(len(table.counts), np.int64), 1)[0]
+    unknown = information(everyone.tolist()) / table.records  # of one record of whom nothing is known
+    return sum((information(labels) for labels in classes.labels.tolist()), left_out * unknown) / table.records
+
+
+def weighed_cost(table: CompressedTable, recoding: Recoding, priorities: Mapping[str, float] | None) -> Fraction:
+    """The loss of what is released (NCP), with cells weighed by priorities; a left-out record has lost everything."""
+    parts = recoding.parts(table)
+    weights = weights_by_name([attribute.name for attribute in table.attributes], priorities)
+    kept = np.ones(len(parts.records), bool) if parts.kept is None else parts.kept
+    counts = np.where(kept, parts.records, 0).astype(np.float64)
+    lost = {name: float(counts @ parts.losses[name][parts.cells[name]]) for name in weights}
+    mean = sum(float(weight) * lost[name] for name, weight in weights.items()) / float(sum(weights.values()))
+    return Fraction(str(readable((mean + table.records - float(counts.sum())) / table.records)))
 
 
 def weighs_cells(word: str, cost: str, priorities: Mapping[str, float] | None) -> None:

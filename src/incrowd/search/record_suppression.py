@@ -90,8 +90,27 @@ def withhold(table: CompressedTable, recoding: ByValue, left_out: npt.NDArray[np
     if not left_out.any():
         return recoding, 0
     withheld = recoding.without(table, left_out)
+    return withheld, _records_left_out(table, withheld)
+
+
+def released_only(table: CompressedTable, recoding: ByValue, left_out: npt.NDArray[np.bool_]) -> tuple[ByValue, int]:
+    """A recoding that says nothing of left-out tuples, with the classes that the others have.
+
+    Args:
+        table: The table.
+        recoding: The recoding.
+        left_out: The tuples to leave out, at least one of them.
+
+    Returns:
+        The recoding, with the classes that are released, and the number of records left out.
+    """
+    withheld = recoding.with_classes(table, left_out)
+    return withheld, _records_left_out(table, withheld)
+
+
+def _records_left_out(table: CompressedTable, recoding: ByValue) -> int:
     columns = [
         mapping.of_codes(attribute)[codes]
-        for mapping, attribute, codes in zip(withheld.attributes, table.attributes, table.codes, strict=True)
+        for mapping, attribute, codes in zip(recoding.attributes, table.attributes, table.codes, strict=True)
     ]
-    return withheld, int(table.counts[~np.asarray(withheld.released(columns))].sum())
+    return int(table.counts[~np.asarray(recoding.released(columns))].sum())

@@ -93,10 +93,19 @@ class Partition:
         if isinstance(attribute, NumberAttribute):
             losses = [self._span(block, attribute) for block in self.blocks]
         else:
-            suppressed = [name == ANY and len(block) > 1 for name, block in zip(self.names, self.blocks, strict=True)]
-            shares = [(len(block) - 1) / max(1, attribute.size - 1) for block in self.blocks]
+            suppressed = [name == ANY and block != (ANY,) for name, block in zip(self.names, self.blocks, strict=True)]
+            shares = [(size - 1) / max(1, attribute.size - 1) for size in self._sizes(attribute)]
             losses = [1.0 if lost else share for lost, share in zip(suppressed, shares, strict=True)]
         return np.array([*losses, 1.0] if self.rest else losses)
+
+    def _sizes(self, attribute: Attribute) -> Iterable[int]:
+        """How many values each set stands for: all of a node where it is called after one, else those that it lists."""
+        for name, block in zip(self.names, self.blocks, strict=True):
+            if isinstance(attribute, TaxonomyAttribute) and name not in (ANY, set_label(block)):
+                node = attribute.taxonomy.labels.index(name)
+                yield int(attribute.taxonomy.stop[node] - attribute.taxonomy.start[node])
+            else:
+                yield len(block)
 
     def _span(self, block: tuple[str | None, ...], attribute: NumberAttribute) -> float:
         known = [value for value in block if value is not None]

@@ -17,5 +17,6 @@ METHODS = {
             "priorities": PRIORITIES,
         },
         local=True,
+        leaves_out="no",
     ),
 }

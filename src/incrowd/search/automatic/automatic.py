@@ -8,8 +8,9 @@
   unless the table is too large for `cover` or even for classes of single tuples. Of larger tables a few rounds of
   `cover` show whether it is worth its time: where they cover next to nothing, `mondrian` loses less.
 
-Where records may be left out, only the last one runs, and once: which of the two is better could depend on who is left
-out, and the certificate names the method.
+Where records may be left out, each of them runs twice, without leaving out anyone and within the budget, and the best
+release is taken: a budget never makes it worse. Which one that is can depend on who is left out, so the certificate
+names `auto`, and only the steward is told more.
 
 The choice follows from the table alone, never from a clock, so that the same table gives the same release anywhere. A
 time limit can only take `cover` or some of the restarts away.
@@ -17,7 +18,7 @@ time limit can only take `cover` or some of the restarts away.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -26,6 +27,7 @@ from incrowd.measures.measures import measure
 from incrowd.privacy.model import Requirements
 from incrowd.run import Run
 from incrowd.search.method import SearchResult
+from incrowd.search.outcome import cost_of
 from incrowd.table.compressed import CompressedTable
 
 LOCAL = 5_000_000  # tuples; beyond, a recoding of single tuples does not fit into memory
@@ -66,6 +68,22 @@ def _usual(name: str, table: CompressedTable, *, suppress: float) -> dict[str, A
     return SWIFT.get(name, {})
 
 
+def _ways(names: Sequence[str], table: CompressedTable, suppress: float) -> list[tuple[str, float]]:
+    """Each method, and the share of records that it may leave out: none, and those that may be."""
+    shares = [0.0, suppress] if suppress else [0.0]
+    ways = [(name, share) for share in shares for name in names]
+    if suppress and not _usual("tdr", table, suppress=0.0):  # tdr looks at both by itself
+        ways = [way for way in ways if way != ("tdr", 0.0)]
+    return ways
+
+
+def _loss(table: CompressedTable, requirements: Requirements, name: str, result: SearchResult) -> float:
+    """What is to be low: what is lost of the target with `tdr`, else the loss of cells (NCP)."""
+    if name == "tdr":
+        return float(cost_of(table, result.recoding))
+    return float(measure(table, result.recoding, requirements).total.ncp)
+
+
 def automatic(
     table: CompressedTable,
     requirements: Requirements,
@@ -85,37 +103,35 @@ def automatic(
     """
     from incrowd.search.registry import method_of
 
-    options: dict[str, Any] = {"suppress": suppress} if suppress else {}
-    options |= {"priorities": priorities} if priorities else {}
     names, why = choices(table, requirements)
     large = len(table.counts) * len(table.attributes) > QUICK
-    if "cover" in names and large and suppress:  # what the rounds cover could tell of who is left out
-        names, why = ("mondrian",), f"{why}, and cover would take long on this table"
-    if suppress:
-        names = names[-1:]  # which of two is better could tell of who is left out
-    found: list[tuple[float, str, SearchResult]] = []
-    for name in names:
-        words = {**_usual(name, table, suppress=suppress), **options}
+    ways = _ways(names, table, suppress)
+    found: list[tuple[float, str, Mapping[str, Any], SearchResult]] = []
+    for name, share in ways:
+        words = _usual(name, table, suppress=share) | ({"suppress": share} if share else {})
+        words |= {"priorities": priorities} if priorities else {}
         method = method_of(name, words, len(requirements))
         part = run if not found else run.part()
         part.anytime = method.anytime
         try:
             if name == "cover" and large and not _is_worth_it(table, requirements, part):
-                why += ", and records are too far apart for cover"
+                why += "" if share else ", and records are too far apart for cover"
                 continue
             result = method.search(table, requirements, words, part)
         except TimeLimitError:
             if not found:
                 raise
             run.ended_early = run.over  # there is a release; the better method had no time
-            why += f"; {name} did not end in time"
+            why += f"; {_called(name, words)} did not end in time"
             continue
-        loss = measure(table, result.recoding, requirements).total.ncp if len(names) > 1 else 0.0
-        found.append((loss, name, result))
+        found.append((_loss(table, requirements, name, result) if len(ways) > 1 else 0.0, name, words, result))
     run.anytime = True
-    loss, name, best = min(found, key=lambda each: each[0])
-    if len(found) > 1:
-        others = ", ".join(f"{other} {ncp:.4f}" for ncp, other, _ in found if other != name)
+    loss, name, options, best = found.pop(min(range(len(found)), key=lambda place: found[place][0]))
+    if found and name != "tdr":
+        others = ", ".join(f"{_called(other, given)} {ncp:.4f}" for ncp, other, given, _ in found)
         why += f": NCP {loss:.4f}, {others}"
-    chosen = {"method": name, "options": {**_usual(name, table, suppress=suppress), **options}, "why": why}
-    return replace(best, facts={**best.facts, **chosen})
+    return replace(best, facts={**best.facts, "method": name, "options": options, "why": why})
+
+
+def _called(name: str, words: Mapping[str, Any]) -> str:
+    return f"{name} with records left out" if words.get("suppress") else name

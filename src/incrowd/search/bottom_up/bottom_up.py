@@ -26,7 +26,8 @@ extensions that the paper names. They change the ladders and nothing else; see `
 astray by them, so groups, and then the rare values of one column after the other by name, are kept only where the
 search loses less with them than without.
 
-A budget (`suppress`) ends the search as soon as leaving out the records of bad classes stays within that share.
+A budget (`suppress`) ends the search as soon as leaving out the records of bad classes stays within that share. What is
+released then can lose more than without a budget, so that is searched too, and the release that loses less is taken.
 
 Ties are broken by the name of the attribute, then by the order of its values. What is compared is exact: I(G) of cells
 is a fraction, and `search.exact` says when two values with logarithms are equal.
@@ -56,6 +57,7 @@ from incrowd.search.bottom_up.problem import Problem, rare_values
 from incrowd.search.bottom_up.tighten import Grouping, Tightening
 from incrowd.search.exact import RELATIVE, choose, comparable, contenders
 from incrowd.search.method import SearchResult
+from incrowd.search.outcome import cost_of, weighed_cost
 from incrowd.search.record_suppression import budget_of, suppressed, withhold
 from incrowd.table.compressed import CompressedTable
 from incrowd.table.grouping import Codes, sort_tuples
@@ -110,30 +112,55 @@ def bottom_up(
     if information != "ncp" and not table.has_target:
         raise PolicyError(f"The 'information' parameter must be ncp when there is no target. Got {information!r}.")
     budget = min(budget_of(table, suppress), table.records - 1)
-    problem = Problem.of(table, requirements, information, budget, priorities)
     rare = rare_values(table, requirements, Fraction(str(suppress_values)))
-    several = bool(restarts or partial or rare)
-    best = _Search(problem, run).search(pruning, tighten, tell=not several)
+    several = bool(restarts or partial or rare or budget)
+    found = []
+    for most in dict.fromkeys((0, budget)):  # who leaves out nobody may lose less
+        problem = Problem.of(table, requirements, information, most, priorities)
+        ways = _Ways(restarts, partial, rare, pruning, tighten)
+        best, tried = _best_way(problem, run, ways, tell=not several)
+        facts = {"information": information, "information_lost": best.lost, "generalizations_tried": tried}
+        found.append(_found(table, tuple(best.steps), best.suppressed, facts))
+    if information == "ncp":
+        result = min(found, key=lambda each: weighed_cost(table, each.recoding, priorities))
+    else:
+        result = min(found, key=lambda each: cost_of(table, each.recoding))
+    for step in result.steps if several else ():
+        run.check()
+        run.step(step)
+    return result
+
+
+@dataclass(frozen=True)
+class _Ways:
+    """How to search: what `bottom_up` was asked for."""
+
+    restarts: int
+    partial: bool
+    rare: Mapping[str, tuple[int, ...]]
+    pruning: bool
+    tighten: bool
+
+
+def _best_way(problem: Problem, run: Run, ways: _Ways, *, tell: bool) -> tuple[_Search, int]:
+    """The search that loses least of all that were asked for, and the generalizations that they tried."""
+    best = _Search(problem, run).search(ways.pruning, ways.tighten, tell=tell)
     tried = best.tried
-    ways = (*[None] * partial, *sorted(rare))  # groups first, then rare values column by column
-    for number, name in enumerate(ways, 1):
-        run.amount(number, len(ways), "ways to part values")
-        problem = best.problem.in_groups() if name is None else best.problem.suppressing(name, rare[name])
-        another = _Search(problem, run).search(pruning, tighten, tell=False)
+    names = (*[None] * ways.partial, *sorted(ways.rare))  # groups first, then rare values column by column
+    for number, name in enumerate(names, 1):
+        run.amount(number, len(names), "ways to part values")
+        problem = best.problem.in_groups() if name is None else best.problem.suppressing(name, ways.rare[name])
+        another = _Search(problem, run).search(ways.pruning, ways.tighten, tell=False)
         tried += another.tried
         best = another if another.loses_less_than(best) else best
     problem = best.problem
-    for restart in range(1, restarts + 1):
-        run.amount(restart, restarts, "restarts")
+    for restart in range(1, ways.restarts + 1):
+        run.amount(restart, ways.restarts, "restarts")
         random = np.random.default_rng(run.key.number("restarts", restart))
-        another = _Search(problem, run, random).search(pruning, tighten, tell=False)
+        another = _Search(problem, run, random).search(ways.pruning, ways.tighten, tell=False)
         tried += another.tried
         best = another if another.loses_less_than(best) else best
-    for step in best.steps if several else ():
-        run.check()
-        run.step(step)
-    facts = {"information": information, "information_lost": best.lost, "generalizations_tried": tried}
-    return _found(table, tuple(best.steps), best.suppressed, facts)
+    return best, tried
 
 
 def _found(

@@ -30,5 +30,6 @@ METHODS = {
             "suppress": Option("share of the records that may be left out; by default k records", SHARE),
             "priorities": PRIORITIES,
         },
+        leaves_out="yes: up to k records, or the share of --suppress",
     ),
 }

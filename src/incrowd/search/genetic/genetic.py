@@ -84,7 +84,7 @@ def genetic(
         "improvements": herd.improvements,
     }
     found = herd.outcome(herd.best[2]).found(facts)
-    best = readable(herd.best[0]) if priorities else released_cost(table, found.recoding, fitness)
+    best = released_cost(table, found.recoding, fitness, priorities)
     return replace(found, facts={"fitness": fitness, "best": best, **found.facts})
 
 

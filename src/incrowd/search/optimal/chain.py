@@ -24,6 +24,7 @@ from incrowd.search.optimal.blocks import Labels, blocks_of, labels_of
 from incrowd.search.optimal.costs import Costs, Partitions
 from incrowd.search.optimal.descent import Seed
 from incrowd.search.optimal.limits import ENOUGH
+from incrowd.search.optimal.released import tightened
 from incrowd.search.optimal.schemes import Domain, Order, domain_of
 from incrowd.search.optimal.searches import begun, kind_of
 from incrowd.search.optimal.seeds import Seeds, carried, coarsest_of, refined, refined_by
@@ -99,7 +100,10 @@ class Chain:
         found: list[Found] = []
         best = np.inf
         for words in stages(self._costs.domains, self._order):
-            domains = [domain_of(self._table, index, word, self._order) for index, word in enumerate(words)]
+            domains = [
+                domain_of(self._table, index, word, self._order, tight=domain.tight)
+                for index, (word, domain) in enumerate(zip(words, self._costs.domains, strict=True))
+            ]
             own = Costs(self._table, domains, self._costs.cost, self._costs.requirement, self._costs.priorities)
             kind = kind_of(own)
             seed = None if kind == "lattice" else self._seed(own, [each for each in found if _contains(words, each[1])])
@@ -118,7 +122,10 @@ class Chain:
         starts = [coarsest_of(costs.domains)]
         if self._run.goes_on():
             starts.append(refined_by(self._refined, costs.domains))
-        return Seeds(costs, self._limit, self._run).best([*starts, *fitted(found, costs.domains)])
+        starts += fitted(found, costs.domains)
+        if self._limit:  # a more flexible scheme parts values that only left-out records have
+            starts = [tightened(costs, start) for start in starts]
+        return Seeds(costs, self._limit, self._run).best(starts)
 
     @cached_property
     def _refined(self) -> ByValue:

@@ -2,8 +2,8 @@
 
 `schemes` says which partitions each attribute may have, `costs` what they cost. `branch_and_bound` finds the cheapest
 combination as in the paper; `pairs` needs far fewer nodes, and `level_lattice` is for attributes that are all
-generalized by levels. What is found comes with its cost, a lower bound that no anonymization of the scheme can beat,
-and the gap between them: 0 means optimal.
+generalized by levels. What is found comes with its cost, a lower bound that no release of the scheme can beat, and the
+gap between them: 0 means optimal. All three are those of what is released (`released`), left-out records included.
 
 The default cost is NCP, the loss per cell. DM looks at the sizes of classes only: it is as content with some columns
 as they are and all others starred as with all columns a little coarser.
@@ -16,21 +16,20 @@ from typing import Any
 
 from incrowd.errors import InfeasibleError, PolicyError, many
 from incrowd.privacy.model import Requirements, with_suppression
-from incrowd.recodings.attributes.any_kind import AttributeRecoding
-from incrowd.recodings.by_value import ByValue
 from incrowd.run import Run
 from incrowd.search.method import SearchResult
 from incrowd.search.optimal import PRUNINGS
-from incrowd.search.optimal.blocks import Labels, blocks_of
 from incrowd.search.optimal.branch_and_bound import solved_of
 from incrowd.search.optimal.chain import Chain
 from incrowd.search.optimal.costs import Costs
 from incrowd.search.optimal.innermost import most_even
+from incrowd.search.optimal.level_lattice import LevelLattice
+from incrowd.search.optimal.released import lowered, released
 from incrowd.search.optimal.scheme_sizes import explain
 from incrowd.search.optimal.schemes import Order, domains_of
-from incrowd.search.optimal.searches import AnySearch, begun, kind_of
+from incrowd.search.optimal.searches import AnySearch, Kind, begun, kind_of
 from incrowd.search.optimal.seeds import Seeds, coarsest_of
-from incrowd.search.record_suppression import budget_of, withhold
+from incrowd.search.record_suppression import budget_of
 from incrowd.table.compressed import CompressedTable
 
 SECONDS = 60  # time limit where none is given
@@ -84,22 +83,17 @@ def optimal(
     chosen = PRUNINGS if prunings == "all" else (prunings,) if isinstance(prunings, str) else tuple(prunings)
     if direction == "pairs" and set(chosen) != set(PRUNINGS):
         raise PolicyError("the direction 'pairs' uses all prunings; leave 'prunings' out, or choose another direction")
-    domains = domains_of(table, scheme, order)
-    costs = Costs(table, domains, cost, requirement, priorities)
     limit = budget_of(table, suppress)
+    domains = domains_of(table, scheme, order, tight=limit > 0)
+    costs = Costs(table, domains, cost, requirement, priorities)
     kind = kind_of(costs, direction, chosen)
     solved = most_even(costs) if kind == "pairs" else solved_of(costs, chosen) if kind == "tree" else None
     spaces = explain(domains, solved)
     run.note("\n".join(spaces))
-    with run.at_most(SECONDS):
-        seed = None
-        if kind != "lattice" and "seeding" in chosen:
-            seed = Chain(table, costs, limit, order, run, memory).seed()
-        elif kind != "lattice":  # everyone is released at least
-            seed = Seeds(costs, limit, run).of(coarsest_of(domains))
-        search = begun(kind, costs, limit, run, seed, direction=direction, prunings=chosen, gap=gap, memory=memory)
-        search.run()
-    if (partitions := search.partitions) is None:
+    words: dict[str, Any] = {"direction": direction, "prunings": chosen, "gap": gap, "memory": memory}
+    search = _searched(table, costs, limit, run, kind, order, words)
+    found = search if search.partitions is None else _no_worse(table, costs, limit, run, kind, order, words, search)
+    if (partitions := found.partitions) is None:
         raise InfeasibleError(
             f"no generalization satisfies {', '.join(map(str, requirement.models))} for "
             f"{many(table.records, 'record')} with a share of {suppress} suppressed; lower the requirement, "
@@ -107,32 +101,66 @@ def optimal(
         )
     if search.stopped == "time limit" and run.seconds_left is None:
         run.note(f"stopped after {SECONDS} seconds, since no time limit was given; a longer one may find a lower cost")
-    facts = {**_proof(search, costs), "spaces": spaces}
-    return _found(table, costs, partitions, facts)
+    made = released(table, costs, partitions)
+    best = made.cost if costs.better(made.cost, found.best) else found.best  # they differ by rounding, or it is less
+    facts = {**_proof(search, costs, best, lowered(costs, costs.at_least(search.bound), limit)), "spaces": spaces}
+    return SearchResult(made.recoding, facts={"measure": cost, **facts, "suppressed_records": made.suppressed})
 
 
-def _proof(search: AnySearch, costs: Costs) -> dict[str, Any]:
+def _searched(
+    table: CompressedTable,
+    costs: Costs,
+    limit: int,
+    run: Run,
+    kind: Kind,
+    order: Order | None,
+    words: Mapping[str, Any],
+    known: AnySearch | None = None,
+) -> AnySearch:
+    """A search of its own, begun with what another one knows if there is one."""
+    with run.at_most(SECONDS):
+        seed = None
+        if kind != "lattice" and "seeding" in words["prunings"]:
+            seed = Chain(table, costs, limit, order, run, words["memory"]).seed()
+        elif kind != "lattice":  # everyone is released at least
+            seed = Seeds(costs, limit, run).of(coarsest_of(costs.domains))
+        search = begun(kind, costs, limit, run, seed, **words)
+        if known is not None and known.partitions is not None and not isinstance(search, LevelLattice):
+            search.offer(known.best, known.partitions)
+        search.run()
+    return search
+
+
+def _no_worse(
+    table: CompressedTable,
+    costs: Costs,
+    limit: int,
+    run: Run,
+    kind: Kind,
+    order: Order | None,
+    words: Mapping[str, Any],
+    search: AnySearch,
+) -> AnySearch:
+    """A search, or one that leaves out nobody if that found something better: a budget costs nothing.
+
+    What is proven is better than anything without a budget. What was stopped may not be, so if there is time left,
+    everything without a budget is searched too, for what is better only.
+    """
+    if not limit or costs.at_least(search.bound) >= search.best or not run.goes_on():
+        return search
+    other = _searched(table, costs, 0, run, kind, order, words, search)
+    return other if other.partitions is not None and costs.better(other.best, search.best) else search
+
+
+def _proof(search: AnySearch, costs: Costs, best: float, bound: float) -> dict[str, Any]:
     """What the search can say of its result."""
-    bound = costs.at_least(search.bound)
     return {
         "direction": search.direction,
-        "cost": costs.reported(search.best),
+        "cost": costs.reported(best),
         "bound": costs.reported(bound),
-        "gap": (search.best - bound) / search.best if search.best > 0 else 0.0,
-        "optimal": bound >= search.best,
-        "stopped": search.stopped or "proven",
+        "gap": (best - bound) / best if best > 0 else 0.0,
+        "optimal": bound >= best,
+        "stopped": search.stopped or ("proven" if bound >= best else "all searched"),
         "nodes": search.visited,
         "pruned": search.pruned,
     }
-
-
-def _found(table: CompressedTable, costs: Costs, partitions: list[Labels], facts: Mapping[str, Any]) -> SearchResult:
-    """The recoding of partitions, and the classes that stay where records are suppressed."""
-    classes = costs.classes(partitions)
-    kept = costs.good(classes)[classes.of_row]
-    recodings: list[AttributeRecoding] = []
-    for index, domain in enumerate(costs.domains):
-        released = set(costs.rows[kept, index].tolist())
-        recodings.append(domain.recoding(blocks_of(partitions[index].tolist()), released))
-    recoding, suppressed = withhold(table, ByValue(tuple(recodings)), ~kept)
-    return SearchResult(recoding, facts={"measure": costs.cost, **facts, "suppressed_records": suppressed})

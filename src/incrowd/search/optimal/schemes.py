@@ -16,6 +16,7 @@ import numpy as np
 
 from incrowd.errors import PolicyError, UnknownNameError, shorten
 from incrowd.recodings.attributes.any_kind import AttributeRecoding
+from incrowd.recodings.attributes.closed_intervals import ClosedIntervals
 from incrowd.recodings.attributes.cut import Cut, cut_of
 from incrowd.recodings.attributes.disclosure import Disclosure
 from incrowd.recodings.attributes.intervals import Intervals
@@ -68,6 +69,8 @@ class Domain:
         space: The partitions of the positions.
         cuts: Of bhs with a taxonomy: the nodes of each level in the space.
         order: Of ordered schemes: rank of every code.
+        tight: Whether an interval of numbers is released from its lowest to its highest number, as it is where records
+            may be left out, and not up to the next interval.
     """
 
     attribute: Attribute
@@ -76,6 +79,7 @@ class Domain:
     space: Space
     cuts: tuple[tuple[int, ...], ...] = ()
     order: tuple[int, ...] = ()
+    tight: bool = False
     _losses: dict[int, float] = field(default_factory=dict, compare=False, repr=False)
 
     def losses(self, blocks: Blocks) -> list[float]:
@@ -102,8 +106,10 @@ class Domain:
             forced = isinstance(attribute, TaxonomyAttribute) and self.scheme != "sps"
             members = len(self.members(block)) if forced else block.bit_count()
             return (members - 1) / max(1, attribute.size - 1)
+        if len(self.codes) == 1:  # it is shown
+            return 0.0
         codes = self.members(block)
-        if self.scheme != "sps":
+        if not self.tight and (self.scheme != "sps" or len(codes) == len(self.codes)):
             return float(attribute.loss(np.array([codes[0]]), np.array([codes[-1] + 1]))[0])
         if attribute.missing in codes:
             return 0.0 if len(codes) == 1 else 1.0
@@ -152,6 +158,8 @@ class Domain:
         if len(self.codes) == 1 and released:  # all records have the same value, which loses nothing
             return levels_of(attribute)[0]
         if isinstance(attribute, NumberAttribute) and (self.scheme == "ops" or len(blocks) == 1):
+            if self.tight and (len(blocks) > 1 or attribute.missing is None):
+                return self._closed(attribute, blocks, released)
             starts = [self.codes[first(block)] for block in blocks]
             bounds = tuple(attribute.number(code) for code in sorted(starts)[1:] if code != attribute.missing)
             apart = "apart" if attribute.missing in starts and attribute.missing is not None else "merged"
@@ -165,6 +173,28 @@ class Domain:
         scale = attribute.scale if isinstance(attribute, NumberAttribute) else None
         return Partition(attribute.name, tuple(map(tuple, shown)), tuple(map(set_label, shown)), True, scale)
 
+    def _closed(self, attribute: NumberAttribute, blocks: Blocks, released: set[int]) -> AttributeRecoding:
+        """Intervals from the lowest to the highest number that released records have in them."""
+        kept = (sorted(self.codes[position] for position in bits(block) if position in released) for block in blocks)
+        known = [codes for codes in kept if codes]
+        ends = [(attribute.number(c[0]), attribute.number(c[-1])) for c in known if c != [attribute.missing]]
+        return ClosedIntervals(attribute.name, attribute.scale, tuple(sorted(ends)), [attribute.missing] in known)
+
+    def tightened(self, blocks: Blocks, released: set[int]) -> Blocks:
+        """The finest partition in which values that released records have stay together as they were.
+
+        Values that only left-out records have are parted from the others, unless the scheme has them in between.
+        """
+        mask = sum(1 << position for position in released)
+        alone = [1 << position for position in range(len(self.codes)) if position not in released]
+        return self.space.closure([*(block & mask for block in blocks if block & mask), *alone])
+
+    def hides_members(self) -> bool:
+        """Whether a set that the scheme allows may hold values that only left-out records have, which are not named."""
+        if isinstance(self.attribute, TaxonomyAttribute):
+            return self.attribute.rule is not None and self.scheme in ("ops", "gops", "gsps")
+        return isinstance(self.attribute, FlatAttribute) and self.scheme in ("ops", "gops")
+
     def _text(self, position: int) -> str | None:
         text: str | None = self._texts[self.codes[position]]
         return text
@@ -177,15 +207,13 @@ class Domain:
         taxonomy = attribute.taxonomy
         if isinstance(self.space, LevelSpace):
             return cut_of(attribute, self.cuts[self.space.level(blocks)])
-        members = [self.members(block) for block in blocks]
+        members = [self.members(block) for block in blocks if released & set(bits(block))]
         if self.scheme == "ghs":
             chosen = {_lowest(taxonomy, set(codes)) for codes in members}
             return cut_of(attribute, _fill(taxonomy, chosen))
         if attribute.rule is None:
             taken = {code for codes in members for code in codes}
             members += [[code] for code in range(attribute.size) if code not in taken]
-        else:  # a rule built the taxonomy out of the values, so it is not public
-            members = [self.members(block) for block in blocks if released & set(bits(block))]
         return sets_of(attribute, sorted(members), rest=attribute.rule is not None)
 
 
@@ -211,9 +239,9 @@ def _fill(taxonomy: Taxonomy, chosen: set[int]) -> list[int]:
 
 
 def domains_of(
-    table: CompressedTable, scheme: str | Mapping[str, str] | None, order: Order | None = None
+    table: CompressedTable, scheme: str | Mapping[str, str] | None, order: Order | None = None, *, tight: bool = False
 ) -> list[Domain]:
-    """All attributes of a table under their schemes.
+    """All attributes of a table under their schemes, with intervals as tight as they are where records are left out.
 
     Raises:
         PolicyError: A scheme or an order does not fit, or names an unknown column.
@@ -223,10 +251,12 @@ def domains_of(
         if name not in names:
             raise UnknownNameError("quasi-identifier column", name, names, "the 'order' parameter")
     schemes = schemes_of(table.attributes, scheme)
-    return [domain_of(table, index, word, order) for index, word in enumerate(schemes)]
+    return [domain_of(table, index, word, order, tight=tight) for index, word in enumerate(schemes)]
 
 
-def domain_of(table: CompressedTable, index: int, scheme: str, order: Order | None = None) -> Domain:
+def domain_of(
+    table: CompressedTable, index: int, scheme: str, order: Order | None = None, *, tight: bool = False
+) -> Domain:
     """One attribute of a table under a scheme.
 
     Raises:
@@ -250,7 +280,7 @@ def domain_of(table: CompressedTable, index: int, scheme: str, order: Order | No
             _check_groups(attribute, ranks)
     space = TreeSpace(Tree.of(nested_of(attribute, codes, scheme)), MODES[scheme])
     _check_size(attribute, scheme, space)
-    return Domain(attribute, scheme, tuple(codes), space, order=tuple(ranks))
+    return Domain(attribute, scheme, tuple(codes), space, order=tuple(ranks), tight=tight)
 
 
 def _check_size(attribute: Attribute, scheme: str, space: TreeSpace) -> None:

@@ -12,15 +12,10 @@ and is taken unless another is better.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from fractions import Fraction
 
 import numpy as np
 
 from incrowd.key import Key
-from incrowd.measures.classes import FinestClasses
-from incrowd.recodings.recoding import Recoding
-from incrowd.search.exact import information
-from incrowd.search.outcome import released_cost
 from incrowd.table.compressed import CompressedTable
 
 SPREAD = 0.7  # of the random factors, as the standard deviation of their logarithm
@@ -56,15 +51,3 @@ def drawn(
         for name, factor in zip(names, factors.tolist(), strict=True)
     }
     return weights, dict(zip(names, (shares * table.records).astype(int).tolist(), strict=True))
-
-
-def cost_of(table: CompressedTable, recoding: Recoding) -> Fraction:
-    """What a release has lost of what the search is for; a record that is left out has lost everything."""
-    if not table.has_target:
-        return Fraction(str(released_cost(table, recoding, "ncp")))
-    classes = FinestClasses.of(table, recoding.parts(table))
-    assert classes.labels is not None
-    left_out = table.records - int(classes.sizes.sum())
-    everyone = table.labels_in(np.zeros(len(table.counts), np.int64), 1)[0]
-    unknown = information(everyone.tolist()) / table.records  # of one record of whom nothing is known
-    return sum((information(labels) for labels in classes.labels.tolist()), left_out * unknown) / table.records

@@ -20,7 +20,8 @@ k, are looked at for the best candidate only (see `late_promises`).
 
 With a budget (`suppress`) a refinement is valid if leaving out the records of bad classes stays within it (see
 `leaving_out`). Its loss counts the anonymity of the classes that stay, and every record that it puts into a bad class
-as one more; gains count all records of the table.
+as one more; gains count all records of the table. What it releases can lose more than the plain search, so that is made
+as well, and the release that loses less of what the search is for is taken (see `restarts`).
 
 With `partial`, children of a node of a given taxonomy need not be told apart all at once: one is shown, and the others
 stay together as a set `{a, b}` (see `parting`). A greedy search can be led astray by that, so what it finds is taken
@@ -33,6 +34,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
+from itertools import chain
 
 import numpy as np
 
@@ -41,6 +43,7 @@ from incrowd.recodings.replay import replayed
 from incrowd.recodings.steps import Step
 from incrowd.run import Run
 from incrowd.search.method import SearchResult
+from incrowd.search.outcome import cost_of
 from incrowd.search.record_suppression import budget_of, withhold
 from incrowd.search.top_down.bundles import Watcher, bundles
 from incrowd.search.top_down.choice import Best, Criterion
@@ -51,7 +54,7 @@ from incrowd.search.top_down.leaving_out import LeavingOut
 from incrowd.search.top_down.parting import can_be_parted
 from incrowd.search.top_down.records import merged, records_of
 from incrowd.search.top_down.refiners import RangeRefiner
-from incrowd.search.top_down.restarts import cost_of, drawn
+from incrowd.search.top_down.restarts import drawn
 from incrowd.search.top_down.search import Search, Task
 from incrowd.table.compressed import CompressedTable
 from incrowd.table.distant import DistantTable
@@ -95,13 +98,16 @@ def top_down(
         with_suppression(requirement.models)
     partial = partial and any(map(can_be_parted, table.attributes))
     task = Task(table, requirements, criterion, priorities, partial=partial)
-    if not restarts and not partial:
+    if not restarts and not partial and not budget:
         return _searched(task, run, budget, max_steps, tell=True)
-    found = min(searches(task, run, restarts, budget, max_steps), key=lambda each: cost_of(table, each.recoding))
+    found = min(
+        chain.from_iterable(searches(task, run, restarts, most, max_steps) for most in dict.fromkeys((0, budget))),
+        key=lambda each: cost_of(table, each.recoding, priorities),
+    )
     for step in found.steps:
         run.check()
         run.step(step)
-    return found
+    return replace(found, facts={"suppressed_records": 0, **found.facts}) if budget else found
 
 
 def searches(

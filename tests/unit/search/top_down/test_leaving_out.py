@@ -21,8 +21,10 @@ from incrowd.errors import PolicyError, UnknownNameError
 from incrowd.privacy.k_anonymity import KAnonymity
 from incrowd.privacy.model import Requirement
 from incrowd.run import Run
+from incrowd.search.outcome import cost_of
 from incrowd.search.record_suppression import budget_of
-from incrowd.search.top_down.top_down import top_down
+from incrowd.search.top_down.search import Task
+from incrowd.search.top_down.top_down import _searched, top_down
 
 SHARES = st.sampled_from([0.0, 0.05, 0.1, 0.2, 0.4, 0.8])
 PRIORITIES = st.none() | st.dictionaries(st.sampled_from(["age", "job", "sex", "zip"]), st.sampled_from([0.1, 2, 30]))
@@ -32,6 +34,12 @@ def reference(problem, criterion, budget, weights=None):
     qids = [(qid.attributes, qid.k) for qid in problem.quasi_identifiers]
     attributes = [column.attribute() for column in problem.columns]
     return LeavingOut(attributes, problem.rows, problem.classes, qids, criterion, budget, weights=weights)
+
+
+def within(table, requirements, criterion, share, weights=None):
+    """The search within the budget alone, which `top_down` compares with the one that leaves out nobody."""
+    task = Task(table, requirements, criterion, weights)
+    return _searched(task, Run(), budget_of(table, share), None, tell=False)
 
 
 def check(found, table, slow):
@@ -54,7 +62,7 @@ def test_each_step_is_the_best_that_stays_within_the_budget(problem, criterion, 
     table = problem.table()
     names = [column.name for column in problem.columns]
     weights = {name: weight for name, weight in (priorities or {}).items() if name in names}
-    found = top_down(table, problem.requirements, Run(), criterion=criterion, suppress=share, priorities=weights)
+    found = within(table, problem.requirements, criterion, share, weights)
     slow = reference(problem, criterion, budget_of(table, share), weights)
     state = check(found, table, slow)
     assert found.facts.get("suppressed_records", 0) <= len(problem.rows) - len(slow.released(state))
@@ -85,7 +93,20 @@ def test_protected_columns_are_counted_among_those_who_stay(case, criterion, sha
     budget = budget_of(table, share)
     slow = LeavingOut(attributes, problem.rows, problem.classes, qids, criterion, budget, good)
     slow._level = worst
-    check(top_down(table, requirements, Run(), criterion=criterion, suppress=share), table, slow)
+    check(within(table, requirements, criterion, share), table, slow)
+
+
+@examples(100)
+@given(problems(), CRITERIA, SHARES, PRIORITIES)
+def test_a_budget_never_makes_a_release_worse(problem, criterion, share, priorities):
+    table = problem.table()
+    names = [column.name for column in problem.columns]
+    words = {"criterion": criterion, "priorities": {n: w for n, w in (priorities or {}).items() if n in names}}
+    plain = top_down(table, problem.requirements, Run(), **words)
+    found = top_down(table, problem.requirements, Run(), suppress=share, **words)
+    costs = [cost_of(table, each.recoding, words["priorities"]) for each in (found, plain)]
+    assert costs[0] <= costs[1]
+    assert costs[0] < costs[1] or found.facts.get("suppressed_records", 0) == 0
 
 
 def test_models_that_are_not_exact_then_are_refused():

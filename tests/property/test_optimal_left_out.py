@@ -1,0 +1,106 @@
+"""Optimal search that may leave out records: its cost and bound are those of the table that is released."""
+
+from fractions import Fraction
+
+import pyarrow as pa
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from tests.examples import examples
+from tests.reference.left_out import cheapest, counted
+
+import incrowd
+from incrowd.search.optimal import optimal as module
+
+TEXTS = st.lists(st.sampled_from(["a", "b", "c", "d"]), min_size=8, max_size=8)
+NUMBERS = st.lists(st.sampled_from([10, 13, 15, 17, 32]), min_size=8, max_size=8)
+FRACTIONS = st.lists(st.sampled_from([0.5, 1.25, 2.0, 4.75]), min_size=8, max_size=8)
+CLOSE = 1e-9
+
+
+@st.composite
+def tables(draw):
+    """Two columns that each have several values, their schemes and public ranges, k and a budget."""
+    columns, schemes, extents = [], [], []
+    for _ in range(2):
+        column = draw(st.one_of(TEXTS, NUMBERS, FRACTIONS).filter(lambda values: len(set(values)) > 1))
+        columns.append(column)
+        schemes.append(draw(st.sampled_from(["ops", "sps"])))
+        extents.append(None if isinstance(column[0], str) else draw(st.sampled_from([None, (0, 60)])))
+    return columns, schemes, extents, draw(st.integers(2, 6)), draw(st.sampled_from([0.125, 0.25, 0.5]))
+
+
+def released(case, cost, suppress, **options):
+    columns, schemes, extents, k, _ = case
+    names = ["q0", "q1"]
+    release = incrowd.anonymize(
+        pa.table(dict(zip(names, columns, strict=True))),
+        quasi_identifiers=names,
+        k=k,
+        method="optimal",
+        scheme=dict(zip(names, schemes, strict=True)),
+        cost=cost,
+        suppress=suppress,
+        ranges={name: extent for name, extent in zip(names, extents, strict=True) if extent},
+        **options,
+    )
+    return release, [tuple(row.values()) for row in release.data.to_pylist()]
+
+
+@pytest.mark.parametrize("cost", ["dm", "ncp", "hdm"])
+@examples(20)
+@given(tables())
+def test_cost_and_bound_are_those_of_the_release(cost, case):
+    columns, schemes, extents, k, share = case
+    release, rows = released(case, cost, share)
+    facts, records = release.found.facts, len(columns[0])
+    unit = records if cost == "ncp" else 1
+    price, bound = facts["cost"] * unit, facts["bound"] * unit
+    assert facts["suppressed_records"] == records - len(rows) <= share * records
+    if cost != "hdm":
+        assert price == pytest.approx(float(counted(columns, rows, cost, extents)), abs=CLOSE)
+    if cost == "ncp":
+        assert facts["cost"] == pytest.approx(release.measures.total.ncp, abs=CLOSE)
+    best = float(cheapest(columns, schemes, k, int(Fraction(str(share)) * records), cost, extents))
+    assert bound <= best + CLOSE
+    assert best <= price + CLOSE
+    if facts["optimal"]:
+        assert price == pytest.approx(best, abs=CLOSE)
+    hides = [scheme == "ops" and isinstance(c[0], str) for c, scheme in zip(columns, schemes, strict=True)]
+    assert facts["optimal"] or (cost != "dm" and any(hides))
+
+
+@pytest.mark.parametrize("cost", ["dm", "ncp"])
+@examples(15)
+@given(tables())
+def test_a_budget_never_makes_a_release_worse(cost, case):
+    columns, _, extents, _, share = case
+    plain, found = (counted(columns, released(case, cost, suppress)[1], cost, extents) for suppress in (0, share))
+    assert found <= plain
+
+
+def test_who_is_left_out_does_not_come_back_into_an_interval():
+    """Intervals used to grow into the room that left-out records had; these rejoined, and the cost was another one."""
+    table = pa.table({"q0": [13, 17, 10, 32, 32, 17, 32, 15], "q1": ["v1", "v3", "v1", "v1", "v1", "v1", "v3", "v0"]})
+    words = {"quasi_identifiers": ["q0", "q1"], "k": 6, "method": "optimal", "scheme": "ops", "cost": "dm"}
+    release = incrowd.anonymize(table, suppress=0.25, **words)
+    assert (release.found.facts["cost"], release.found.facts["optimal"]) == (52, True)
+    assert release.data.num_rows == 6  # 36, and eight each for the other two
+    assert len(set(map(str, release.data.to_pylist()))) == 1
+
+
+def test_a_search_that_was_stopped_is_no_worse_than_one_without_a_budget(monkeypatch):
+    """It is searched again without a budget then, for what is better only."""
+    draws = [[(7 * row * (column + 3)) % 11 for row in range(40)] for column in range(3)]
+    table = pa.table({f"q{column}": draws[column] for column in range(3)})
+    words = {"quasi_identifiers": ["q0", "q1", "q2"], "k": 5, "method": "optimal", "cost": "ncp", "gap": 0.6}
+    limits, begun = [], module.begun
+
+    def watched(kind, costs, limit, *more, **given):
+        limits.append(limit)
+        return begun(kind, costs, limit, *more, **given)
+
+    monkeypatch.setattr(module, "begun", watched)
+    found = incrowd.anonymize(table, suppress=0.1, **words)
+    assert (found.found.facts["optimal"], limits) == (False, [4, 0])
+    assert found.found.facts["cost"] <= incrowd.anonymize(table, **words).found.facts["cost"]
