@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING
 
 from incrowd.inspection.inspection import column_warnings, repeat_warnings
 from incrowd.inspection.telling import telling_warnings
+from incrowd.recodings.by_tuple import ByTuple
+from incrowd.recodings.ranges import Ranges
 from incrowd.run import Run
 
 if TYPE_CHECKING:
@@ -28,4 +30,14 @@ def warnings_of(release: Release) -> tuple[str, ...]:
         for name in policy.sensitive
         if name in bare
     ]
-    return tuple(found)
+    return (*found, *_exact_bounds(release))
+
+
+def _exact_bounds(release: Release) -> list[str]:
+    """A line where ranges begin and end at the values of people, which somebody asked for."""
+    parts = release.recoding.mapping.hierarchies if isinstance(release.recoding, ByTuple) else ()
+    exact = [part.name for part in parts if isinstance(part, Ranges) and part.grid is None and part.ranges]
+    if not exact:
+        return []
+    names = ", ".join(f"'{name}'" for name in exact)
+    return [f"ranges of {names} begin and end at the values of people (bounds=exact); round bounds tell nobody's value"]
