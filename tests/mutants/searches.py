@@ -321,6 +321,38 @@ SEARCHES = (
         "lost = both * (many + more)",
         "property/test_parted_generalization.py",
     ),
+    # people of a population that no record is like
+    of(
+        "privacy/model.py",
+        "return good | (classes.records == 0) if self.with_absent else good",
+        "return good",
+        "conformance/test_absent_people.py",
+    ),
+    of(
+        "privacy/model.py",
+        "if not self.with_absent or classes.records.all():",
+        "if True:",
+        "conformance/test_absent_people.py",
+        "conformance/test_population.py",
+    ),
+    of(
+        "search/method.py",
+        "if not self.local and table.absent is not None:",
+        "if False:",
+        "conformance/test_absent_people.py",
+    ),
+    of(
+        "table/compressed.py",
+        "np.zeros(len(people), self.counts.dtype)",
+        "np.ones(len(people), self.counts.dtype)",
+        "conformance/test_absent_people.py",
+    ),
+    of(
+        "population.py",
+        "chosen = matched.shared if recoding.is_confidential else matched.known",
+        "chosen = matched.shared",
+        "conformance/test_absent_people.py",
+    ),
     # mondrian
     of(
         "search/mondrian/leaving_out.py",

@@ -95,7 +95,7 @@ def withhold(table: CompressedTable, recoding: ByValue, left_out: npt.NDArray[np
         mapping.of_codes(attribute)[codes]
         for mapping, attribute, codes in zip(attributes, table.attributes, table.codes, strict=True)
     ]
-    kept = [column[~left_out] for column in columns]
+    kept = [column[~left_out & (table.counts > 0)] for column in columns]  # a class has records
     order, starts = sort_tuples(kept, [len(attribute.labels) for attribute in attributes])
     classes = tuple(zip(*(column[order[starts]].tolist() for column in kept), strict=True))
     withheld = ByValue(tuple(attributes), classes=classes)
