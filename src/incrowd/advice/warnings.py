@@ -6,8 +6,6 @@ from typing import TYPE_CHECKING
 
 from incrowd.inspection.inspection import column_warnings, repeat_warnings
 from incrowd.inspection.telling import telling_warnings
-from incrowd.recodings.by_tuple import ByTuple
-from incrowd.recodings.ranges import Ranges
 from incrowd.run import Run
 
 if TYPE_CHECKING:
@@ -35,9 +33,7 @@ def warnings_of(release: Release) -> tuple[str, ...]:
 
 def _exact_bounds(release: Release) -> list[str]:
     """A line where ranges begin and end at the values of people, which somebody asked for."""
-    parts = release.recoding.mapping.hierarchies if isinstance(release.recoding, ByTuple) else ()
-    exact = [part.name for part in parts if isinstance(part, Ranges) and part.grid is None and part.ranges]
-    if not exact:
+    if not release.recoding.exact_ranges:
         return []
-    names = ", ".join(f"'{name}'" for name in exact)
+    names = ", ".join(f"'{name}'" for name in release.recoding.exact_ranges)
     return [f"ranges of {names} begin and end at the values of people (bounds=exact); round bounds tell nobody's value"]

@@ -117,8 +117,8 @@ class BetaLikeness:
 class DeltaDisclosure:
     """The share of every value in every class differs from that in the whole by a factor below e to the delta.
 
-    Over all values, those that a class does not have included: that is the form that a union of good classes keeps. (ARX
-    takes log2, over the values that a class has.)
+    Over all values, those that a class does not have included: that is the form that a union of good classes keeps.
+    (ARX takes log2, over the values that a class has.)
 
     Args:
         column: The sensitive column.

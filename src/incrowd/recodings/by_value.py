@@ -117,6 +117,11 @@ class ByValue(RecodingFace):
             return ()
         return tuple(name for name in self.names if len(self.labels(name)) == 1 and self.labels(name)[0] is not None)
 
+    @property
+    def exact_ranges(self) -> tuple[str, ...]:
+        """None: an interval is one of the whole column, and ends where the next one begins."""
+        return ()
+
     def cells(self, name: str, values: pa.Array) -> Any:
         """The cell of each of some distinct values of a column; -1 for values that have none."""
         recoding = self[name]
