@@ -29,8 +29,8 @@ SETTINGS: dict[str, tuple[str, dict[str, Any]]] = {
     "KACA1": ("kaca", {}),
     "KACA2": ("kaca2", {"max_inconsistency": 0.1}),
     "Incognito": ("incognito", {}),
-    "Multi, strict": ("mondrian", {"round_bounds": 0}),
-    "Multi, relaxed": ("mondrian", {"round_bounds": 0, "relaxed": True}),
+    "Multi, strict": ("mondrian", {"bounds": "exact"}),
+    "Multi, relaxed": ("mondrian", {"bounds": "exact", "relaxed": True}),
     "cover (ours)": ("cover", {}),
 }
 ORDERED = ("Multi, strict", "Multi, relaxed")  # on ordered values, without taxonomies: two measures need those

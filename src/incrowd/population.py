@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,16 +13,18 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from incrowd.engines.arrow.value_numbers import ValueNumbers
-from incrowd.errors import DataError, PolicyError, UnknownNameError
+from incrowd.errors import DataError, IncrowdError, PolicyError, UnknownNameError
 from incrowd.policy.policy import Policy, QuasiIdentifier
 from incrowd.privacy.population import POPULATION
 from incrowd.recodings.recoding import Recoding, read_recoding
 from incrowd.run import Run
-from incrowd.table.attributes import Attribute, NumberAttribute
-from incrowd.table.class_counts import Histogram
-from incrowd.table.compressed import CompressedTable
+from incrowd.search.registry import METHODS
+from incrowd.table.attributes import Attribute, FlatAttribute, NumberAttribute
+from incrowd.table.compressed import CompressedTable, people_of
+from incrowd.table.exact_numbers import as_fractional, as_whole, together
 from incrowd.table.grouping import Codes, Counts, count, group
-from incrowd.table.scales import text_of
+from incrowd.table.scales import Scale, text_of
+from incrowd.taxonomies.labels import ANY
 
 if TYPE_CHECKING:
     from incrowd.formats.sources import Source
@@ -32,6 +34,10 @@ Compress = Callable[["Source", Policy, Run], CompressedTable]
 
 def with_population(table: CompressedTable, policy: Policy, compress: Compress, run: Run) -> CompressedTable:
     """The table, with the number of people of the population that have each of its tuples.
+
+    A method that recodes values one by one says what becomes of everyone, whatever combination of values they have. For
+    such a method values that only others have are values of the columns too, and their tuples are the absent ones of
+    the table. A local method says what becomes of the combinations of records alone.
 
     Args:
         table: The compressed table.
@@ -43,16 +49,82 @@ def with_population(table: CompressedTable, policy: Policy, compress: Compress, 
         PolicyError: The population lacks a column, or does not contain the table.
     """
     population = _compressed(table, policy, compress, run)
-    people, _ = _of_tuples(table, population)
+    local = not _recodes_values(policy)
+    table = table if local else _with_values(table, population)
+    matched = _matched(table, population)
+    people, absent = matched.people, matched.absent
     assert policy.population_table is not None
     if lacking := int(np.maximum(table.counts - people, 0).sum()):
         raise PolicyError(
             f"the population {policy.population_table.name} does not contain the table: {lacking} of {table.records} "
             "records are not in it; give a table with everyone, whose values are written alike"
         )
-    size = len(people)
-    counted = Histogram(("people",), np.arange(size), np.zeros(size, np.int64), people, size)
-    return replace(table, protected={**table.protected, POPULATION: counted})
+    protected = {**table.protected, POPULATION: people_of(people)}
+    return replace(table, protected=protected, absent=None if local or not len(absent[1]) else absent)
+
+
+def _recodes_values(policy: Policy) -> bool:
+    """Whether the method recodes values one by one; `auto` does for a target, and with several quasi-identifiers."""
+    if policy.method == "auto":
+        return policy.target is not None or len(policy.quasi_identifiers) > 1
+    return not METHODS[policy.method].local
+
+
+def _with_values(table: CompressedTable, population: CompressedTable) -> CompressedTable:
+    """The same table, with columns that know the values of the population as well."""
+    attributes, codes = [], []
+    for own, other, column in zip(table.attributes, population.attributes, table.codes, strict=True):
+        attribute = joined(own, other)
+        places = pc.index_in(own.values(), attribute.values())
+        attributes.append(attribute)
+        codes.append(np.asarray(places, np.int64)[column].astype(np.min_scalar_type(attribute.size - 1)))
+    order = np.lexsort(codes[::-1])
+    place = np.empty(len(order), np.int64)
+    place[order] = np.arange(len(order))
+    return replace(
+        table,
+        attributes=tuple(attributes),
+        codes=tuple(column[order] for column in codes),
+        counts=table.counts[order],
+        target=None if table.target is None else table.target.grouped(place, len(order)),
+        protected={name: histogram.grouped(place, len(order)) for name, histogram in table.protected.items()},
+    )
+
+
+def joined(own: Attribute, other: Attribute) -> Attribute:
+    """An attribute with the values of two: those of a table, and those of its population, if they are of its kind.
+
+    A taxonomy that was given has its values. Missing values of the population alone are in no class of the table.
+    """
+    if isinstance(own, NumberAttribute):
+        if not isinstance(other, NumberAttribute) or not len(other.numbers) or not _comparable(own.scale, other.scale):
+            return own
+        scale = other.scale if (own.scale.kind, other.scale.kind) == ("integer", "number") else own.scale
+        numbers, more = together(own.numbers, other.numbers)
+        if own.domain is not None:
+            (low, high), more = together(own.domain, more)
+            more = more[(low <= more) & (more <= high)]
+        every = np.unique(np.concatenate(together(numbers, more)))
+        every = as_fractional(every) if scale.kind == "number" else as_whole(every)
+        missing = None if own.missing is None else len(every)
+        return replace(own, scale=replace(own.scale, kind=scale.kind), numbers=every, missing=missing)
+    texts = {text for text in (*own.values().to_pylist(), *other.values().to_pylist()) if text is not None}
+    if isinstance(own, FlatAttribute):
+        every_text = tuple(sorted(texts - {ANY}))
+        return FlatAttribute(own.name, every_text, None if own.missing is None else len(every_text))
+    if own.rule is None:
+        return own
+    try:
+        taxonomy = own.rule.build(sorted(texts))
+    except IncrowdError:
+        return own  # values that the rule does not know are in no class
+    return replace(own, taxonomy=taxonomy if own.missing is None else taxonomy.with_missing())
+
+
+def _comparable(one: Scale, other: Scale) -> bool:
+    """Whether the numbers of two scales mean the same."""
+    plain = {"integer", "number"}
+    return replace(one, comma=other.comma, timezone=other.timezone) == other or {one.kind, other.kind} == plain
 
 
 def released_population(
@@ -64,9 +136,8 @@ def released_population(
     it was made from, since all others would fit in several classes or in none.
     """
     population = _compressed(table, policy, compress, Run())
-    chosen = np.ones(len(population.counts), bool)
-    if recoding.is_confidential:
-        chosen = _of_tuples(table, population)[1]
+    matched = _matched(table, population)
+    chosen = matched.shared if recoding.is_confidential else matched.known
     cells = []
     for attribute, codes in zip(population.attributes, population.codes, strict=True):
         of_code = np.asarray(recoding.cells(attribute.name, attribute.values()))
@@ -156,8 +227,24 @@ def _kind(attribute: Attribute) -> str:
     return "date" if attribute.scale.kind in ("date", "timestamp") else "number"
 
 
-def _of_tuples(table: CompressedTable, population: CompressedTable) -> tuple[Counts, npt.NDArray[np.bool_]]:
-    """The people with each tuple of a table, and which tuples of the population it has."""
+@dataclass(frozen=True)
+class _Matched:
+    """The tuples of a population beside those of a table.
+
+    Args:
+        people: How many people have each tuple of the table.
+        known: Which tuples of the population have values that the columns of the table know.
+        shared: Which of them the table has too.
+        absent: The known ones that it does not have, and how many people have each.
+    """
+
+    people: Counts
+    known: npt.NDArray[np.bool_]
+    shared: npt.NDArray[np.bool_]
+    absent: tuple[tuple[Codes, ...], Counts]
+
+
+def _matched(table: CompressedTable, population: CompressedTable) -> _Matched:
     columns: list[Any] = []
     known = np.ones(len(population.counts), bool)
     for place, (own, other) in enumerate(zip(table.attributes, population.attributes, strict=True)):
@@ -174,5 +261,8 @@ def _of_tuples(table: CompressedTable, population: CompressedTable) -> tuple[Cou
     np.add.at(people, theirs, population.counts[known])
     occurs = np.zeros(len(firsts), bool)
     occurs[ours] = True
-    known[np.flatnonzero(known)] = occurs[theirs]
-    return people[ours], known
+    shared = known.copy()
+    shared[known] = occurs[theirs]
+    pairs = zip(both, table.codes, strict=True)
+    absent = tuple(column[firsts][~occurs].astype(own.dtype) for column, own in pairs)
+    return _Matched(people[ours], known, shared, (absent, people[~occurs]))

@@ -174,7 +174,7 @@ def _options(draw, method):
     if method == "kaca2":
         return {"max_inconsistency": draw.choice([0.1, 0.5, 1.0])}
     if method in ("mondrian", "argus") and draw.random() < 0.5:
-        return {"round_bounds": draw.choice([0, 0.1])}
+        return {"bounds": draw.choice(["round", "exact"])}
     if method == "bug":
         ways = {"partial": draw.random() < 0.5, "suppress_values": draw.choice([0, 0.1, 0.5])}
         return {"tighten": draw.random() < 0.5, **ways}

@@ -108,7 +108,7 @@ def test_mondrian_on_the_patients_table():
     data = pa.table(dict(zip(names, map(list, zip(*rows, strict=True)), strict=True)))
     ranges = {"patient age": (25, 28), "zipcode": (53710, 53712)}
     words = {"taxonomies": {"gender": GENDER}, "ranges": ranges, "method": "mondrian", "keep_order": True}
-    release = incrowd.anonymize(data, quasi_identifiers=list(names), k=2, round_bounds=0, **words)
+    release = incrowd.anonymize(data, quasi_identifiers=list(names), k=2, bounds="exact", **words)
     young, old = ("[25-26]", "Male", "53711"), ("[27-28]", "Male", "[53710-53711]")
     women = ("[25-27]", "Female", "53712")
     assert [tuple(row.values()) for row in release.data.to_pylist()] == [young, women, young, old, women, old]

@@ -167,5 +167,5 @@ def test_a_recoding_file_is_read_back(tmp_path):
     release.write(tmp_path / "release.csv", confidential=True)
     recoding = read_recoding(tmp_path / "release.confidential" / "recoding.json")
     assert recoding.apply(data, keep_order=True).to_pylist() == release.data.to_pylist()
-    assert release.data.column("age").to_pylist() == ["<=40"] * 3 + [">=41"] * 3
-    assert release.data.column("day").to_pylist() == ["<=1970-01-04"] * 3 + [">=1970-01-05"] * 3
+    assert release.data.column("age").to_pylist() == ["<42"] * 3 + [">=40"] * 3
+    assert release.data.column("day").to_pylist() == ["<1970-01-05"] * 3 + [">=1970-01-05"] * 3

@@ -112,7 +112,8 @@ def _other_methods(policy: Policy, table: CompressedTable) -> Iterator[Change]:
     local = len(policy.quasi_identifiers) == 1
     for name in ("tdr", "mondrian", "cover") if local else ("tdr",):
         if name != policy.method:
-            yield Change(f"the method {name}", {"method": name}, replace(policy, method=name, options={}), table)
+            known = replace(table, absent=None) if METHODS[name].local else table
+            yield Change(f"the method {name}", {"method": name}, replace(policy, method=name, options={}), known)
 
 
 def _smaller_crowds(policy: Policy, table: CompressedTable) -> Iterator[Change]:

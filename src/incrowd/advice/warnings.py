@@ -28,4 +28,12 @@ def warnings_of(release: Release) -> tuple[str, ...]:
         for name in policy.sensitive
         if name in bare
     ]
-    return tuple(found)
+    return (*found, *_exact_bounds(release))
+
+
+def _exact_bounds(release: Release) -> list[str]:
+    """A line where ranges begin and end at the values of people, which somebody asked for."""
+    if not release.recoding.exact_ranges:
+        return []
+    names = ", ".join(f"'{name}'" for name in release.recoding.exact_ranges)
+    return [f"ranges of {names} begin and end at the values of people (bounds=exact); round bounds tell nobody's value"]

@@ -28,7 +28,9 @@ class ProtectionOptions(OptionGroup):
     alpha: Annotated[Words, _promise("Largest share of a value in a class.")] = None
     beta_likeness: Annotated[Words, _promise("Largest relative gain of a value in a class.")] = None
     enhanced_beta_likeness: Annotated[Words, _promise("The same, frequent values held closer.")] = None
-    delta_disclosure: Annotated[Words, _promise("Largest log factor of a share in a class.")] = None
+    delta_disclosure: Annotated[
+        Words, _promise("Largest ln of a factor of a share in a class, over all values (ARX: log2, present ones).")
+    ] = None
     population_table: Annotated[
         Path | None,
         told_path("Everyone that the records were drawn from.", section=PROMISES),

@@ -31,7 +31,8 @@ class Protection:
         alpha: The largest share of a value in any class.
         beta_likeness: The largest relative gain of a value in any class.
         enhanced_beta_likeness: The same, with frequent values held closer.
-        delta_disclosure: The logarithm of the largest factor between a share in a class and in the whole.
+        delta_disclosure: The natural logarithm of the largest factor between a share in a class and in the whole, over
+            all values; ARX takes log2, over the values that a class has.
         harmless: Values that need no protection.
         groups: Values that count as one, by the name of the group.
         bins: Bounds in ascending order; numbers between two of them count as one value.

@@ -118,10 +118,11 @@ class DeltaDisclosure:
     """The share of every value in every class differs from that in the whole by a factor below e to the delta.
 
     Over all values, those that a class does not have included: that is the form that a union of good classes keeps.
+    (ARX takes log2, over the values that a class has.)
 
     Args:
         column: The sensitive column.
-        delta: The logarithm of the factor, above 0.
+        delta: The natural logarithm of the factor, above 0.
         release: The distribution of the released rows; filled in when the table is known.
     """
 

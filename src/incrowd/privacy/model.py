@@ -12,7 +12,7 @@ gives good ones. Whether a good class stays good whatever joins it is more than 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -82,10 +82,13 @@ class Requirement:
     Args:
         attributes: The columns that make the classes.
         models: The models; the first one measures anonymity in steps and scores.
+        with_absent: Whether groups without records are counted too, for the people of a population in them. Such a
+            group is no class, and as good as any.
     """
 
     attributes: tuple[str, ...]
     models: tuple[PrivacyModel, ...]
+    with_absent: bool = False
 
     @cached_property
     def least_size(self) -> int:
@@ -105,7 +108,7 @@ class Requirement:
     def fitted(self, protected: Mapping[str, Histogram]) -> Requirement:
         """The requirement for a table, from the histograms of its protected columns."""
         models = (model.fitted(None if model.column is None else protected[model.column]) for model in self.models)
-        return Requirement(self.attributes, tuple(models))
+        return replace(self, models=tuple(models))
 
     def good(self, classes: ClassCounts) -> Mask:
         """Which classes satisfy every model."""
@@ -113,11 +116,21 @@ class Requirement:
         good: Mask = first.levels(classes) >= first.threshold
         for model in others:
             good &= model.levels(classes) >= model.threshold
-        return good
+        return good | (classes.records == 0) if self.with_absent else good
 
     def anonymity(self, classes: ClassCounts) -> Any:
         """The worst level of the first model over some classes."""
-        return self.models[0].levels(classes).min().item()
+        return self.levels(self.models[0], classes).min().item()
+
+    def levels(self, model: PrivacyModel, classes: ClassCounts) -> Levels:
+        """How well each class is protected by one of the models; as well as can be, if it is no class."""
+        levels = model.levels(classes)
+        if not self.with_absent or classes.records.all():
+            return levels
+        import numpy as np
+
+        top = np.iinfo(levels.dtype).max if levels.dtype.kind in "iu" else np.inf
+        return np.where(classes.records == 0, top, levels)
 
     @cached_property
     def needs(self) -> Needs:

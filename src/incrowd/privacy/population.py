@@ -1,7 +1,9 @@
 """k-map and delta-presence: promises against a table of the population that the records were drawn from.
 
-A search counts the people of the population by the original tuples of a class. People with combinations that no record
-has are then left out, so that there are in truth at least as many: both models err on the safe side.
+A method that recodes values one by one says what becomes of everyone. So everyone counts whom it would release as a
+class, whatever their combination of values. A local method says what becomes of the combinations of records alone, and
+its search counts the people with the original tuples of a class. In truth there are at least as many: both models err
+on the safe side.
 """
 
 from __future__ import annotations
@@ -11,8 +13,9 @@ from typing import Any, ClassVar
 
 from incrowd.privacy.sensitive import check_number, check_values, column_counts, ratio
 from incrowd.table.class_counts import ClassCounts, Histogram
+from incrowd.table.compressed import POPULATION
 
-POPULATION = "\0population"  # stands for the population among protected columns; no column has this name
+__all__ = ["POPULATION", "DeltaPresence", "KMap"]
 
 
 @dataclass(frozen=True)

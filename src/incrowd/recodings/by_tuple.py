@@ -77,6 +77,12 @@ class ByTuple(RecodingFace):
         """None: which part a row goes to may depend on all of it."""
         return ()
 
+    @property
+    def exact_ranges(self) -> tuple[str, ...]:
+        """Columns with ranges that lie on no grid."""
+        ranges = (part for part in self.mapping.hierarchies if isinstance(part, Ranges))
+        return tuple(part.name for part in ranges if part.ranges and part.grid is None)
+
     def __getitem__(self, name: str) -> Hierarchy:
         return self.mapping.hierarchies[self.names.index(name)]
 

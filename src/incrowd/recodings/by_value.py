@@ -120,6 +120,11 @@ class ByValue(RecodingFace):
             return ()
         return tuple(name for name in self.names if len(self.labels(name)) == 1 and self.labels(name)[0] is not None)
 
+    @property
+    def exact_ranges(self) -> tuple[str, ...]:
+        """None: an interval is one of the whole column, and ends where the next one begins."""
+        return ()
+
     def cells(self, name: str, values: pa.Array) -> Any:
         """The cell of each of some distinct values of a column; -1 for values that have none."""
         recoding = self[name]
@@ -200,8 +205,9 @@ class ByValue(RecodingFace):
 
     def with_classes(self, table: CompressedTable, left_out: Mask) -> ByValue:
         """The recoding with the classes that tuples have that are not left out; it says nothing of the others."""
+        shown = ~left_out & (table.counts > 0)  # a class has records
         columns = [
-            mapping.of_codes(attribute)[codes[~left_out]]
+            mapping.of_codes(attribute)[codes[shown]]
             for mapping, attribute, codes in zip(self.attributes, table.attributes, table.codes, strict=True)
         ]
         order, starts = sort_tuples(columns, [len(attribute.labels) for attribute in self.attributes])

@@ -11,23 +11,23 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from math import fsum
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from incrowd.recodings.grids import Grid, grids
+from incrowd.recodings.grids import Grid, cells_of, grid_of
 from incrowd.recodings.hierarchies import Hierarchy, Nodes, check_values
 from incrowd.table.attributes import Attribute, NumberAttribute
+from incrowd.table.compressed import CompressedTable
 from incrowd.table.exact_numbers import as_json, from_json, places
 from incrowd.table.grouping import Floats
 from incrowd.table.scales import Scale
 from incrowd.taxonomies.labels import ANY, KNOWN, interval_label
 from incrowd.taxonomies.taxonomy import Taxonomy
 
-ROUND_BOUNDS = 0.05  # by which share the loss of a release may rise so that bounds are round
+BOUNDS = "round"  # where the bounds of ranges lie unless somebody asks for "exact" ones
 
 
 @dataclass(frozen=True)
@@ -138,45 +138,26 @@ class Ranges(Hierarchy):
         low = np.where(ranges[:, 0] == 0, lowest, low)
         high = np.where(ranges[:, 1] == len(numbers), highest, high)
         if highest > lowest:
-            lost = (high - low) / (highest - lowest)
+            lost = np.clip((high - low) / (highest - lowest), 0, 1)  # floats may be coarser than the bounds
         else:  # whole numbers that floats do not tell apart
             lost = (ranges[:, 1] - ranges[:, 0] > 1).astype(np.float64)
         alone = np.zeros(len(self.taxonomy.labels))
         alone[0] = float(attribute.size > 1)
         return np.concatenate([alone, lost])
 
-    def rounded(
-        self, attribute: NumberAttribute, nodes: npt.NDArray[Any], records: npt.NDArray[np.int64], most: float
-    ) -> tuple[Ranges, npt.NDArray[Any]]:
-        """The same on the widest grid that costs no more than so much loss, and makes no range everything.
+    def on_grid(self, attribute: NumberAttribute, grid: Grid) -> tuple[Ranges, npt.NDArray[np.int64]]:
+        """The same with every range rounded outward to a grid, and the node there of each node.
 
-        Ranges only grow, so parts of different ranges may get the same one, and no part loses a value that it has.
-
-        Args:
-            attribute: The attribute.
-            nodes: The node of each part.
-            records: Records of each part.
-            most: By how much the loss may rise, summed over the records.
-
-        Returns:
-            The hierarchy, and the node of each part; as they were if every grid costs more.
+        Ranges only grow, so different ones may become the same one, and none loses a value that it has.
         """
         tree = len(self.taxonomy.labels)
-        weights = np.bincount(nodes, records, self.size)[tree:]
-        lost, every = float(weights @ self.losses(attribute)[tree:]), (0, len(attribute.numbers))
         spans = np.array(self.ranges, np.int64).reshape(-1, 2)
-        for grid in grids(attribute) if len(spans) else ():
-            cells = grid.cells(attribute.numbers)
-            starts = np.searchsorted(cells, cells[spans[:, 0]], side="left").tolist()
-            stops = np.searchsorted(cells, cells[spans[:, 1] - 1], side="right").tolist()
-            wider = list(zip(starts, stops, strict=True))
-            if any(span == every != before for span, before in zip(wider, self.ranges, strict=True)):
-                continue
-            made = Ranges.of(attribute, wider, grid)
-            to = np.array([made.node(*span) for span in wider], nodes.dtype)
-            if float(weights @ made.losses(attribute)[to]) - lost <= most:
-                return made, np.concatenate([np.arange(tree, dtype=nodes.dtype), to])[nodes]
-        return self, nodes
+        cells = grid.cells(attribute.numbers)
+        starts = np.searchsorted(cells, cells[spans[:, 0]], side="left").tolist()
+        stops = np.searchsorted(cells, cells[spans[:, 1] - 1], side="right").tolist()
+        wider = list(zip(starts, stops, strict=True))
+        made = Ranges.of(attribute, wider, grid)
+        return made, np.array([*range(tree), *(made.node(*span) for span in wider)])
 
     def meaning(self, node: int) -> str:
         """What a node stands for, in words that reveal nothing that the release does not."""
@@ -202,40 +183,44 @@ class Ranges(Hierarchy):
         return cls(data["name"], _flat(data["values"]), "ranges", scale, (), ranges, domain, grid)
 
 
-def with_round_bounds(
-    attributes: Sequence[Attribute],
+def public_grids(table: CompressedTable, least_size: int) -> list[Grid | None]:
+    """The grid of each column of numbers or dates; see `grids.grid_of`.
+
+    Args:
+        table: The table.
+        least_size: How many records a class has at least.
+    """
+    cells = cells_of(table.records, len(table.attributes), least_size)
+    return [
+        grid_of(attribute, table.value_counts(place), cells) if isinstance(attribute, NumberAttribute) else None
+        for place, attribute in enumerate(table.attributes)
+    ]
+
+
+def on_grids(
+    table: CompressedTable,
     hierarchies: Sequence[Hierarchy],
     nodes: npt.NDArray[Any],
-    records: npt.NDArray[np.int64],
-    share: float,
+    column_grids: Sequence[Grid | None],
 ) -> tuple[list[Hierarchy], npt.NDArray[Any]]:
     """What is released with the bounds of ranges rounded outward.
 
-    Every column of numbers or dates gets the widest grid with which the loss of the release rises by no more than its
-    part of a share; columns with ranges have equal parts.
-
     Args:
-        attributes: The attributes.
-        hierarchies: The hierarchy of each.
+        table: The table.
+        hierarchies: The hierarchy of each of its attributes.
         nodes: What is released, parts x attributes.
-        records: Records of each part.
-        share: By which part of itself the loss may rise; 0 leaves everything as it is.
+        column_grids: The grid of each attribute, None where bounds stay as they are.
 
     Returns:
         The hierarchies, and what is released.
     """
     made, rounded = list(hierarchies), nodes.copy()
-    columns = [place for place, hierarchy in enumerate(made) if isinstance(hierarchy, Ranges) and hierarchy.ranges]
-    if not share or not columns:
-        return made, rounded
-    pairs = zip(made, attributes, nodes.T, strict=True)
-    lost = fsum(float(records @ hierarchy.losses(attribute)[column]) for hierarchy, attribute, column in pairs)
-    for place in columns:
-        hierarchy, attribute = made[place], attributes[place]
-        assert isinstance(hierarchy, Ranges)
-        assert isinstance(attribute, NumberAttribute)
-        most = share * lost / len(columns)
-        made[place], rounded[:, place] = hierarchy.rounded(attribute, nodes[:, place], records, most)
+    for place, (hierarchy, grid) in enumerate(zip(hierarchies, column_grids, strict=True)):
+        if isinstance(hierarchy, Ranges) and hierarchy.ranges and grid is not None:
+            attribute = table.attributes[place]
+            assert isinstance(attribute, NumberAttribute)
+            made[place], to = hierarchy.on_grid(attribute, grid)
+            rounded[:, place] = to[nodes[:, place]]
     return made, rounded
 
 

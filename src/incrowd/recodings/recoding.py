@@ -86,6 +86,10 @@ class Recoding(Protocol):
     def constant(self) -> tuple[str, ...]:
         """Columns whose released value is the same in every row, so that nobody has to read them."""
 
+    @property
+    def exact_ranges(self) -> tuple[str, ...]:
+        """Columns with ranges that begin and end at the outermost values of a class."""
+
     # Values
 
     def cells(self, name: str, values: pa.Array) -> Any:

@@ -215,7 +215,10 @@ def _ranges_law(data: Mapping[str, Any], place: str) -> None:
     ascends(domain, f"{place}.domain")
 
 
-_GRID = Text(pattern="[125]0{0,15}|[125]e-[0-9]{1,3}|3|6|12|24|60|120", called="a width such as 5, 20 or 1e-2")
+_GRID = Text(
+    pattern="[125]0{0,310}|[125]e-[0-9]{1,3}|3|6|12|24|60|120|240|600|1200|[27]d|(10|60|300|900|3600|21600|86400)s",
+    called="a width such as 5, 20, 1e-2, 6 (months), 7d or 60s",
+)
 _VALUES: Mapping[str, Shape] = {"name": _NAME, "values": ListOf(_LABEL, 1, distinct=True)}
 _WIDTHS: Mapping[str, Shape] = {"scale": SCALE, "widths": ListOf(Number())}
 _HIERARCHY = Kinds(

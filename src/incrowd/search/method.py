@@ -87,7 +87,14 @@ class Method:
     def search(
         self, table: CompressedTable, requirements: Requirements, options: Mapping[str, Any], run: Run
     ) -> SearchResult:
-        """Search in this very thread, as a part of another search does."""
+        """Search in this very thread, as a part of another search does.
+
+        Whoever has a combination of values that no record has is released with some class, if values are recoded one
+        by one. So such people of a population count, and a local method knows nothing of them.
+        """
+        if not self.local and table.absent is not None:
+            table = table.with_absent
+            requirements = [replace(requirement, with_absent=True) for requirement in requirements]
         found: SearchResult = self._search()(table, requirements, run, **{**self.fixed, **options})
         return found
 

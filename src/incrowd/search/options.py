@@ -281,7 +281,10 @@ class Option:
 
 SHARE = Number(0, 1, below=True)
 SUPPRESS = Option("share of the records that may be left out", SHARE)
-ROUND_BOUNDS = Option("by which share the loss may rise so that the bounds of ranges are round numbers", SHARE)
+BOUNDS = Option(
+    "bounds of ranges: 'round' numbers of a public grid, or 'exact' values, which are those of the outermost people",
+    Choice(("round", "exact")),
+)
 
 
 def _number(text: str, *kinds: Callable[[str], Any]) -> Any:

@@ -14,6 +14,7 @@ from incrowd.table.attributes import Attribute
 from incrowd.table.class_counts import ClassCounts, Histogram, Mask
 from incrowd.table.grouping import Codes, Counts, changes, count, sort_tuples, summed
 
+POPULATION = "\0population"  # stands for the population among protected columns; no column has this name
 _MOST_CELLS = 1 << 16  # of a table of counts that several attributes share
 
 
@@ -28,6 +29,7 @@ class CompressedTable:
         target: How often each label of the target occurs in each tuple; None without a target.
         protected: The same of each protected column, by name.
         incomplete: Records of the table that are not here, since they lack a value and the policy drops such.
+        absent: Tuples of a population that no record has: their codes, and how many people have each.
     """
 
     attributes: tuple[Attribute, ...]
@@ -36,6 +38,30 @@ class CompressedTable:
     target: Histogram | None = None
     protected: Mapping[str, Histogram] = field(default_factory=dict)
     incomplete: int = 0
+    absent: tuple[tuple[Codes, ...], Counts] | None = None
+
+    @cached_property
+    def with_absent(self) -> CompressedTable:
+        """The table with the absent tuples among its own, without records: their people count, and nothing else."""
+        if self.absent is None:
+            return self
+        codes, people = self.absent
+        columns = [np.concatenate(pair) for pair in zip(self.codes, codes, strict=True)]
+        order = np.lexsort(columns[::-1])
+        place = np.empty(len(order), np.int64)
+        place[order] = np.arange(len(order))
+        own, size = place[: len(self.counts)], len(order)
+        protected = {name: histogram.grouped(own, size) for name, histogram in self.protected.items()}
+        everyone = np.concatenate([self.protected[POPULATION].in_each, people])[order]
+        protected[POPULATION] = people_of(everyone)
+        return CompressedTable(
+            self.attributes,
+            tuple(column[order] for column in columns),
+            np.concatenate([self.counts, np.zeros(len(people), self.counts.dtype)])[order],
+            None if self.target is None else self.target.grouped(own, size),
+            protected,
+            self.incomplete,
+        )
 
     @property
     def has_target(self) -> bool:
@@ -54,7 +80,8 @@ class CompressedTable:
 
     def everyone(self) -> ClassCounts:
         """What privacy models ask of all records together."""
-        return self.class_counts(np.zeros(len(self.counts), np.int64), 1)
+        table = self.with_absent
+        return table.class_counts(np.zeros(len(table.counts), np.int64), 1)
 
     def index(self, name: str) -> int:
         """Position of an attribute."""
@@ -63,7 +90,7 @@ class CompressedTable:
     @cached_property
     def weights(self) -> npt.NDArray[np.float64] | None:
         """Counts as weights of np.bincount, None where every count is 1."""
-        return None if len(self.counts) == self.records else self.counts.astype(np.float64)
+        return None if (self.counts == 1).all() else self.counts.astype(np.float64)
 
     def value_counts(self, attribute: int) -> Counts:
         """Records per code of one attribute."""
@@ -169,3 +196,9 @@ class CompressedTable:
         if len(firsts) < len(entries):
             entry_counts = np.add.reduceat(entry_counts, firsts)
         return cls(tuple(attributes), kept, entry_counts, labels, histograms)
+
+
+def people_of(people: Counts) -> Histogram:
+    """How many people of a population have each tuple, as a protected column has it."""
+    size = len(people)
+    return Histogram(("people",), np.arange(size), np.zeros(size, np.int64), people, size)

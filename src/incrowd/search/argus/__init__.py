@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from incrowd.search.method import Method
-from incrowd.search.options import ROUND_BOUNDS, SHARE, Option, Whole
+from incrowd.search.options import BOUNDS, SHARE, Option, Whole
 from incrowd.search.priorities import PRIORITIES
 
 METHODS = {
@@ -13,7 +13,7 @@ METHODS = {
         {
             "length": Option("largest number of attributes in a combination", Whole(1)),
             "suppress": Option("share of the records that may have rare combinations after generalization", SHARE),
-            "round_bounds": ROUND_BOUNDS,
+            "bounds": BOUNDS,
             "priorities": PRIORITIES,
         },
         local=True,

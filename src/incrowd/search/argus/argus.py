@@ -37,7 +37,7 @@ from incrowd.privacy.model import Requirement, Requirements
 from incrowd.recodings.by_tuple import ByTuple
 from incrowd.recodings.hierarchies import Hierarchy, hierarchy_of
 from incrowd.recodings.mapping import LocalMapping, nodes_of, trace
-from incrowd.recodings.ranges import ROUND_BOUNDS, Ranges, with_round_bounds
+from incrowd.recodings.ranges import BOUNDS, Ranges, on_grids, public_grids
 from incrowd.run import Run
 from incrowd.search.argus.cell_suppression import BLOCK, Ints, Needed, Suppression, cover
 from incrowd.search.argus.whole_tuples import WholeTuples
@@ -59,7 +59,7 @@ def argus(
     *,
     length: int = 3,
     suppress: float = 0.05,
-    round_bounds: float = ROUND_BOUNDS,
+    bounds: str = BOUNDS,
     priorities: Mapping[str, float] | None = None,
 ) -> SearchResult:
     """Generalize away rare combinations, then suppress cells until everyone has a crowd.
@@ -70,7 +70,7 @@ def argus(
         run: Gets every step.
         length: Combinations of up to that many attributes are looked at.
         suppress: Share of the records that may have a rare combination when generalization ends.
-        round_bounds: By which share the loss may rise so that the bounds of ranges are round.
+        bounds: Whether the bounds of ranges are "round" numbers, or "exact": those of the outermost records.
         priorities: Weights of attributes by name, 1 for those that are not named: unsafe combinations are divided by
             them, and what a suppressed cell loses is multiplied.
     """
@@ -89,7 +89,7 @@ def argus(
         "unsafe_combinations": first.total,
         "unsafe_combinations_left": found.total,
     }
-    mapping, more = _Generalized(table, climb, weights, round_bounds).suppress(requirements, rare, run)
+    mapping, more = _Generalized(table, climb, weights, exact=bounds == "exact").suppress(requirements, rare, run)
     return SearchResult(ByTuple.of(mapping, run.key), climb.steps, facts={**facts, **more})
 
 
@@ -100,13 +100,13 @@ class _Generalized:
         table: The table.
         climb: Where generalization has ended.
         weights: The priority of each attribute.
-        round_bounds: By which share the loss may rise so that the bounds of ranges are round.
+        exact: Whether the bounds of ranges are those of the outermost records.
     """
 
-    def __init__(self, table: CompressedTable, climb: Climb, weights: Sequence[Fraction], round_bounds: float) -> None:
+    def __init__(self, table: CompressedTable, climb: Climb, weights: Sequence[Fraction], *, exact: bool) -> None:
         self._table = table
         self._weights = weights
-        self._round_bounds = round_bounds
+        self._exact = exact
         self._levels = climb.levels
         self._domains = climb.outcome.domains
         self._order = sorted(range(len(table.attributes)), key=lambda index: table.attributes[index].name)
@@ -148,7 +148,7 @@ class _Generalized:
             "records_with_suppressed_cells": int(state.records[touched].sum()),
             "safe_records_among_them": int(state.records[touched & ~unsafe[state.tuples]].sum()),
         }
-        return self._mapping(state), facts
+        return self._mapping(state, max(requirement.least_size for requirement in requirements)), facts
 
     def _state(self, weights: list[float], requirements: Requirements) -> Suppression:
         """Nothing is suppressed yet."""
@@ -180,8 +180,8 @@ class _Generalized:
         """The parts that lie in a class that is not good."""
         return np.asarray(np.logical_or.reduce([state.bad(places, requirement) for places, requirement in needed]))
 
-    def _mapping(self, state: Suppression) -> LocalMapping:
-        """What is released, by original tuples."""
+    def _mapping(self, state: Suppression, least_size: int) -> LocalMapping:
+        """What is released, by original tuples; no class has fewer records."""
         table = self._table
         numbers = np.arange(len(state.tuples))
         tuples, parts, records = trace(self._number, table.counts, state.tuples, numbers, state.records)
@@ -192,7 +192,8 @@ class _Generalized:
             hierarchies.append(hierarchy)
             nodes.append(column)
         shown = np.stack(nodes, axis=1)
-        hierarchies, shown = with_round_bounds(table.attributes, hierarchies, shown, records, self._round_bounds)
+        if not self._exact:
+            hierarchies, shown = on_grids(table, hierarchies, shown, public_grids(table, least_size))
         return LocalMapping.build(hierarchies, nodes_of(table, hierarchies), tuples, shown, records)
 
     def _column(self, index: int, codes: Any, told: Mask) -> tuple[Hierarchy, Ints]:

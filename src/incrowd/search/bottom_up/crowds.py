@@ -77,7 +77,7 @@ class Crowds:
             self._values[index] = ladders[index].leaves[column]
             self._under[index] = _Lists(column, ladders[index])
             self._keys[self._words[index]] += ladders[index].first[self._values[index]] * self._strides[index]
-        self._worst = [Worst(model, classes, self._alive) for model in requirement.models]
+        self._worst = [Worst(requirement, model, classes, self._alive) for model in requirement.models]
         self._bad: int | None = None
 
     @property

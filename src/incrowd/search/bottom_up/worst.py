@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from incrowd.privacy.model import PrivacyModel
+from incrowd.privacy.model import PrivacyModel, Requirement
 from incrowd.table.class_counts import ClassCounts
 
 Ints = npt.NDArray[np.int64]
@@ -23,15 +23,18 @@ class Worst:
     """The worst level of a model, and which classes have it.
 
     Args:
-        model: The model.
+        requirement: What must hold.
+        model: One of its models.
         classes: The classes at the start.
         alive: Which classes there still are; kept up to date by whoever merges them.
     """
 
-    def __init__(self, model: PrivacyModel, classes: ClassCounts, alive: npt.NDArray[np.bool_]) -> None:
-        self._model = model
+    def __init__(
+        self, requirement: Requirement, model: PrivacyModel, classes: ClassCounts, alive: npt.NDArray[np.bool_]
+    ) -> None:
+        self._requirement, self._model = requirement, model
         self._alive = alive
-        self._levels: Levels = np.array(model.levels(classes))
+        self._levels: Levels = np.array(requirement.levels(model, classes))
         self._enough: Any = ceil(model.threshold) if model.whole else model.threshold
         self._numbers = self._counted(self._levels) if model.whole else None  # classes by level
         self._find()
@@ -68,7 +71,7 @@ class Worst:
         """By how much the worst level rises if some classes become others, counted up to the threshold."""
         if self.holds:
             return 0
-        new = self._model.levels(merged)
+        new = self._requirement.levels(self._model, merged)
         worst = min(self._without(touched), new.min().item() if len(new) else self._enough, self._enough)
         if worst <= self.level:  # a rounded level may fall by its last digit
             return 0
@@ -86,7 +89,7 @@ class Worst:
 
     def replace(self, touched: Ints, kept: Ints, merged: ClassCounts) -> None:
         """Some classes have become others, under the numbers of some of them; `alive` says so already."""
-        new = self._model.levels(merged)
+        new = self._requirement.levels(self._model, merged)
         if self._numbers is not None:
             self._numbers += self._counted(new) - self._counted(self._levels[touched])
         changed = kept[(new == self.level) & (self._levels[kept] != new)]  # as bad as before, under another number

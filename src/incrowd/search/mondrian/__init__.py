@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from incrowd.search.method import Method
-from incrowd.search.options import ROUND_BOUNDS, SUPPRESS, Choice, Flag, Option
+from incrowd.search.options import BOUNDS, SUPPRESS, Choice, Flag, Option
 from incrowd.search.priorities import PRIORITIES
 
 PROOF = Choice(("quick", "bound"))
@@ -16,7 +16,7 @@ METHODS = {
             "relaxed": Option("allow records with equal numbers to be separated", Flag()),
             "suppress": SUPPRESS,
             "priorities": PRIORITIES,
-            "round_bounds": ROUND_BOUNDS,
+            "bounds": BOUNDS,
             "proof": Option("what is proven of the loss; 'quick' is a bound where it takes little", PROOF),
         },
         several=False,

@@ -6,36 +6,69 @@ One class per way of cutting: numbers and dates at the median, categories into t
 from __future__ import annotations
 
 from collections.abc import Sequence
+from fractions import Fraction
+from math import lcm
 
 import numpy as np
 
+from incrowd.recodings.grids import Grid
 from incrowd.recodings.hierarchies import Hierarchy, hierarchy_of
 from incrowd.recodings.ranges import Ranges
 from incrowd.search.loss_scale import NARROW, LossScale, Whole
 from incrowd.search.mondrian.boxes import Box, Ints, Part
 from incrowd.table.attributes import NumberAttribute
 from incrowd.table.compressed import CompressedTable
+from incrowd.table.exact_numbers import as_fraction
 
 
 class NumberDimension:
     """An attribute of numbers or dates."""
 
-    def __init__(self, attribute: NumberAttribute, relaxed: bool) -> None:
+    def __init__(self, attribute: NumberAttribute, relaxed: bool, grid: Grid | None) -> None:
         self._attribute = attribute
         self._relaxed = relaxed
         scale = LossScale(attribute)
         self.widest = scale.denominator
         self._places = scale.places
+        self._low_bounds = self._high_bounds = self._places  # of the range of a code, as places
+        if grid is not None and len(self._places) > 1:
+            self._round_outward(grid)
+
+    def _round_outward(self, grid: Grid) -> None:
+        """Places of the bounds of cells, in whole numbers like those of the numbers themselves."""
+        numbers, (lowest, highest) = self._attribute.numbers, map(as_fraction, self._attribute.extent)
+        unit = self.widest / (highest - lowest)
+        step = 0 if self._attribute.scale.kind == "number" else 1
+        cells = grid.cells(numbers).tolist()
+        low = {cell: max(Fraction(0), (as_fraction(grid.bound(cell)) - lowest) * unit) for cell in set(cells)}
+        high = {cell: (as_fraction(grid.bound(cell + 1)) - step - lowest) * unit for cell in set(cells)}
+        low[cells[0]], high[cells[-1]] = (
+            Fraction(0),
+            Fraction(self.widest),
+        )  # these are open, or end at the public range
+        finer = lcm(*(place.denominator for place in (*low.values(), *high.values())))
+        self.widest *= finer
+        self._places = [place * finer for place in self._places]
+        self._low_bounds = [int(low[cell] * finer) for cell in cells]
+        self._high_bounds = [int(high[cell] * finer) for cell in cells]
 
     def width(self, low: int, high: int) -> int:
         """Part of the range of the column; everything with missing values."""
         return self.widest if high == self._attribute.missing else self._places[high] - self._places[low]
 
     def lost(self, low: Ints, high: Ints) -> Whole:
-        """What boxes lose that reach from one code to another, as they are released."""
-        places = np.array([*self._places, 0], object if self.widest >= NARROW else np.int64)
-        top = np.where(high == len(self._places) - 1, self.widest, places[high])
-        lost = np.where(high == self._attribute.missing, self.widest, top - np.where(low == 0, 0, places[low]))
+        """What boxes lose that reach from one code to another, at least: were bounds exact."""
+        return self._lost(low, high, self._places, self._places)
+
+    def released_loss(self, low: Ints, high: Ints) -> Whole:
+        """What they lose as they are released."""
+        return self._lost(low, high, self._low_bounds, self._high_bounds)
+
+    def _lost(self, low: Ints, high: Ints, lows: list[int], highs: list[int]) -> Whole:
+        kind = object if self.widest >= NARROW else np.int64
+        bottoms, tops = np.array([*lows, 0], kind), np.array([*highs, 0], kind)
+        top = np.where(high == len(highs) - 1, self.widest, tops[high])
+        lost = np.where(high == self._attribute.missing, self.widest, top - np.where(low == 0, 0, bottoms[low]))
         return np.where(low == high, 0, lost)
 
     def cut(self, codes: Ints, box: Box) -> Sequence[Part]:
@@ -98,6 +131,10 @@ class TreeDimension:
         while (apart := tree.stop[nodes] <= high).any():
             nodes[apart] = tree.parent[nodes[apart]]
         return np.array(self._widths, np.int64)[nodes]
+
+    def released_loss(self, low: Ints, high: Ints) -> Whole:
+        """The same: that is what they are released as."""
+        return self.lost(low, high)
 
     def cut(self, codes: Ints, box: Box) -> Sequence[Part]:
         """Cut into the children of the node that holds all values; the parts by position."""

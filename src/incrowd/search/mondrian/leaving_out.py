@@ -120,7 +120,7 @@ class Trimming:
         """What each record of some boxes loses, in all attributes."""
         lost: Whole = np.zeros(len(low[self._by_name[0][0]]), self._whole)
         for index, dimension, weight in self._by_name:
-            lost += dimension.lost(low[index], high[index]).astype(self._whole) * weight
+            lost += dimension.released_loss(low[index], high[index]).astype(self._whole) * weight
         return lost
 
     def _without(self, codes: dict[int, Ints], starts: Ints, leave: Mask) -> Whole:

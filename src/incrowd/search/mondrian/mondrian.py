@@ -17,8 +17,8 @@ records then stay together (no relaxed cuts), since which of them would go where
 A budget (`suppress`) is used when no box can be cut any more: outermost records are left out where that pays (see
 `leaving_out`).
 
-What goes out are not the lowest and the highest number of a class but round ones around them, as long as that costs
-little (`round_bounds`, see `recodings.ranges`): nobody's value is told, and classes that look the same then are one.
+What goes out are not the lowest and the highest number of a class, which are somebody's, but round ones around them
+(`bounds`, see `recodings.grids`); classes that look the same then are one.
 
 Invariant: every box is a good class (with k-anonymity: of at least k records), and every record lies in one box. It
 ends, since parts are smaller than the box that they come from. Strict boxes are minimal, as in the paper: none can be
@@ -37,8 +37,9 @@ import numpy as np
 from incrowd.errors import PolicyError
 from incrowd.privacy.model import Requirement, Requirements, with_suppression
 from incrowd.recodings.by_tuple import ByTuple
+from incrowd.recodings.grids import Grid
 from incrowd.recodings.mapping import LocalMapping, nodes_of
-from incrowd.recodings.ranges import ROUND_BOUNDS, with_round_bounds
+from incrowd.recodings.ranges import BOUNDS, on_grids, public_grids
 from incrowd.run import Run
 from incrowd.search.method import SearchResult
 from incrowd.search.mondrian.boxes import Box, Ints, Judge, Part
@@ -59,7 +60,7 @@ def mondrian(
     relaxed: bool = False,
     suppress: float = 0.0,
     priorities: Mapping[str, float] | None = None,
-    round_bounds: float = ROUND_BOUNDS,
+    bounds: str = BOUNDS,
     proof: str = "quick",
 ) -> SearchResult:
     """Cut the table into boxes.
@@ -71,7 +72,7 @@ def mondrian(
         relaxed: Whether records with equal numbers may be parted.
         suppress: Share of the records that may be left out.
         priorities: Weight of each attribute by name, 1 for those that are not named: widths are multiplied by it.
-        round_bounds: By which share the loss may rise so that the bounds of ranges are round.
+        bounds: Whether the bounds of ranges are "round" numbers, or "exact": those of the outermost records.
         proof: What is proven of the loss: a bound if that is "quick", or a "bound" anyway.
 
     Raises:
@@ -80,8 +81,12 @@ def mondrian(
     """
     (requirement,) = requirements
     _check_relaxed(requirement, relaxed)
+    exact = [None] * len(table.attributes)
+    grids = exact if bounds == "exact" else public_grids(table, requirement.least_size)
     dimensions = [
-        NumberDimension(attribute, relaxed) if isinstance(attribute, NumberAttribute) else TreeDimension(table, index)
+        NumberDimension(attribute, relaxed, grids[index])
+        if isinstance(attribute, NumberAttribute)
+        else TreeDimension(table, index)
         for index, attribute in enumerate(table.attributes)
     ]
     cutting = _Cutting(table, dimensions, requirement, run, priorities)
@@ -93,7 +98,7 @@ def mondrian(
         boxes, out = trimming.trimmed(boxes, budget, run)
         facts["suppressed_records"] = sum(int(part.records.sum()) for part in out)
     facts["boxes"] = len(boxes)
-    mapping = _mapping(table, dimensions, boxes, out, round_bounds)
+    mapping = _mapping(table, dimensions, boxes, out, grids)
     if not budget and not priorities:
         facts |= proven(table, requirement, dimensions, mapping, run, asked=proof == "bound")
     return SearchResult(ByTuple.of(mapping, run.key), facts=facts)
@@ -180,9 +185,17 @@ def _mapping(
     dimensions: Sequence[Dimension],
     boxes: Sequence[Part],
     out: Sequence[Part],
-    round_bounds: float,
+    grids: Sequence[Grid | None],
 ) -> LocalMapping:
-    """What is released of boxes, and of parts that are left out."""
+    """What is released of boxes, and of parts that are left out.
+
+    Args:
+        table: The table.
+        dimensions: Its attributes.
+        boxes: What is released.
+        out: What is left out.
+        grids: Where the bounds of ranges lie in each attribute; None where they are those of the outermost records.
+    """
     sizes = [len(box.tuples) for box in boxes]
     tuples = np.concatenate([part.tuples for part in (*boxes, *out)])
     records = np.concatenate([part.records for part in (*boxes, *out)])
@@ -197,7 +210,5 @@ def _mapping(
         hierarchy, nodes = dimension.release(list(spans))
         hierarchies.append(hierarchy)
         columns.append(np.append(np.repeat(nodes, sizes), np.zeros(left_out.sum(), np.int64)))
-    hierarchies, nodes = with_round_bounds(
-        table.attributes, hierarchies, np.stack(columns, axis=1), records * ~left_out, round_bounds
-    )
+    hierarchies, nodes = on_grids(table, hierarchies, np.stack(columns, axis=1), grids)
     return LocalMapping.build(hierarchies, nodes_of(table, hierarchies), tuples, nodes, records, left_out)

@@ -263,7 +263,7 @@ def domain_of(
         PolicyError: The scheme does not fit the attribute, or the order is not total.
     """
     attribute = table.attributes[index]
-    codes = np.flatnonzero(table.value_counts(index)).tolist()
+    codes = np.unique(table.codes[index]).tolist()
     given = (order or {}).get(attribute.name)
     if scheme in NEEDS_TAXONOMY and isinstance(attribute, NumberAttribute):
         raise PolicyError(

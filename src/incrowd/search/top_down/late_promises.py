@@ -12,7 +12,7 @@ in full.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -40,9 +40,7 @@ class LatePromises:
 
     def __init__(self, table: CompressedTable, promises: Promises) -> None:
         self._table = table
-        self._left = [
-            Requirement(r.attributes, promises.left(number)) for number, r in enumerate(promises.requirements)
-        ]
+        self._left = [replace(r, models=promises.left(number)) for number, r in enumerate(promises.requirements)]
         self._columns = {name: ProtectedColumn(table.protected[name]) for left in self._left for name in left.columns}
         self._needy: dict[int, Mask] = {}  # by requirement: tuples that are no good class by themselves
         self.needed = any(left.models for left in self._left)

@@ -156,7 +156,8 @@ class LeavingOut(Search):
         for owners, classes in refiner.made(requirement, groups):
             good = self._good(requirement, classes)
             np.add.at(bad, owners[~good], classes.records[~good])
-            np.minimum.at(lowest, owners[good], model.levels(classes)[good].astype(np.float64))
+            levels = self._requirements[requirement].levels(model, classes)
+            np.minimum.at(lowest, owners[good], levels[good].astype(np.float64))
         tally = _Tally(bad, lowest)
         tally.forget(NOBODY)
         return tally

@@ -99,7 +99,7 @@ class Promises:
     def levels(self, requirement: int, classes: ClassCounts) -> Iterator[tuple[int, Levels]]:
         """For each promise of a requirement, how well each of some classes is protected."""
         for promise, model in self._counted[requirement]:
-            yield promise, model.levels(classes)
+            yield promise, self.requirements[requirement].levels(model, classes)
 
     def lowest(self, requirement: int, counts: Counts) -> Iterator[tuple[int, Codes, Levels]]:
         """For each promise, the columns that have a class, and the lowest level of each; counts: groups x columns.
