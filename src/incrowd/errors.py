@@ -187,3 +187,9 @@ def shown(value: Any) -> str:
     except Exception:  # repr of an integer of thousands of digits raises, and so may that of a stranger's object
         text = f"an {type(value).__name__} that is too large to show" if isinstance(value, int) else "something unusual"
     return text if len(text) <= MOST_SHOWN else f"{text[:MOST_SHOWN]}..."
+
+
+def shown_type(kind: object) -> str:
+    """A type of Arrow in one line that is not too long, however deeply it is nested."""
+    text = str(kind)
+    return text if len(text) <= MOST_SHOWN else f"{text[:MOST_SHOWN]}..."

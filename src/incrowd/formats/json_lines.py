@@ -20,7 +20,7 @@ import pyarrow.compute as pc
 import pyarrow.json
 
 from incrowd.arrays import to_numpy
-from incrowd.errors import DataError, OutputError
+from incrowd.errors import DataError, OutputError, shown_type
 from incrowd.formats.compression import UNREADABLE, compressing, open_bytes, unreadable
 from incrowd.formats.csv_dialect import Given, refuse_words
 from incrowd.formats.sources import (
@@ -322,7 +322,7 @@ def _json(column: pa.Array, name: str) -> pa.Array:
         return column.cast(pa.string())
     if pa.types.is_floating(kind):
         return _fraction(column, name)
-    if pa.types.is_temporal(kind) and not pa.types.is_duration(kind):
+    if pa.types.is_temporal(kind) and not (pa.types.is_duration(kind) or pa.types.is_interval(kind)):
         return _quoted(column.cast(pa.string()))
     if pa.types.is_nested(kind) or pa.types.is_null(kind):
         return pa.array([None if value is None else _nested(value, name) for value in column.to_pylist()], pa.string())
@@ -356,4 +356,4 @@ def _nested(value: Any, name: str) -> str:
 
 
 def _unwritable(name: str, kind: pa.DataType) -> OutputError:
-    return OutputError(f"column '{name}' of type {kind} cannot be written as JSON; write Parquet instead")
+    return OutputError(f"column '{name}' of type {shown_type(kind)} cannot be written as JSON; write Parquet instead")
