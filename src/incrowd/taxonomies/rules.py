@@ -348,7 +348,7 @@ def _rule_of(words: Mapping[str, Any]) -> Rule | None:
         return Calendar(words["calendar"], words.get("order", "ymd"))
     if "domain" in words:
         return Domain(words["domain"])
-    return Flat() if words.get("flat") is True else None
+    return Flat() if "flat" in words and words["flat"] is True else None
 
 
 def _comma(words: Mapping[str, Any]) -> bool:
