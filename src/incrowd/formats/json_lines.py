@@ -215,7 +215,8 @@ def _is_rounded(value: Any) -> bool:
 def _leaves(table: pa.Table) -> Iterator[tuple[tuple[str, ...], pa.Array]]:
     """The path and the values of everything that holds single values."""
     named = zip(table.column_names, table.columns, strict=True)
-    waiting = [((name,), chunk) for name, column in named for chunk in column.chunks]
+    waiting: list[tuple[tuple[str, ...], pa.Array]] = []
+    waiting += [((name,), chunk) for name, column in named for chunk in column.chunks]
     while waiting:
         path, values = waiting.pop()
         kind = values.type
