@@ -12,12 +12,16 @@ from collections.abc import Iterable, Sequence
 from typing import Any, NoReturn
 
 MOST_SHOWN = 100  # characters of a wrong value in a message
+MOST_SAID = 1000  # characters of a message: labels of files from outside may be of any length
 
 
 class IncrowdError(Exception):
     """Base of every error that incrowd raises on purpose."""
 
     exit_code = 1
+
+    def __init__(self, message: str = "") -> None:
+        super().__init__(message if len(message) <= MOST_SAID else f"{message[:MOST_SAID]}...")
 
 
 class PolicyError(IncrowdError):

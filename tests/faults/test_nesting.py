@@ -121,3 +121,10 @@ def test_names_of_deep_types_are_cut_off(tmp_path):
     with pytest.raises(IncrowdError) as found:
         release.write(tmp_path / "r.csv")
     assert len(str(found.value)) < 300
+
+
+def test_labels_of_any_length_make_no_message_of_any_length(tmp_path):
+    (tmp_path / "job.csv").write_text(f"a;*\nb;{'x' * 100_000}\n")
+    with pytest.raises(IncrowdError) as found:
+        incrowd.Taxonomy.read(tmp_path / "job.csv")
+    assert len(str(found.value)) < 1200

@@ -10,10 +10,10 @@ import random
 import signal
 import tempfile
 from collections import Counter
+from decimal import Decimal
 from pathlib import Path
 
 import pyarrow as pa
-import pyarrow.compute as pc
 import pyarrow.csv as arrow_csv
 import pyarrow.parquet as pq
 from tests.command_line import GOOD
@@ -78,7 +78,9 @@ def originals():
         table = arrow_csv.read_csv(folder / "people.csv")
         pq.write_table(table, folder / "people.parquet")
         unusual = table.set_column(2, "sex", table["sex"].cast(pa.string_view()))
-        unusual = unusual.append_column("paid", pc.cast(table["age"], pa.decimal32(5, 2)))
+        unusual = unusual.append_column(
+            "paid", pa.array([Decimal(i % 7) for i in range(len(table))], pa.decimal32(5, 2))
+        )
         with pa.ipc.new_file(folder / "people.arrow", unusual.schema) as file:
             file.write_table(unusual)
         lines = "".join(json.dumps({**row, "paid": [1.5, {"x": 2}]}) + "\n" for row in table.to_pylist())
