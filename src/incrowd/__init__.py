@@ -6,9 +6,11 @@ The public API. Names are imported when they are first used, so that importing i
 from __future__ import annotations
 
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
 
+TYPE_CHECKING = False  # as in typing, which takes more time to import than the rest
 if TYPE_CHECKING:
+    from typing import Any
+
     from incrowd import datasets
     from incrowd.certificate import Certificate
     from incrowd.comparison.comparison import Comparison, compare

@@ -3,8 +3,24 @@
 from __future__ import annotations
 
 import os
+import signal
 import sys
 import threading
+
+
+def _interrupted(number: int, frame: object) -> None:
+    """End at once: nothing was done yet, and a library that is being loaded would lose an exception."""
+    os.write(2, b"error: interrupted; no file was written\n")
+    os._exit(130)
+
+
+def _heed_interrupts() -> None:
+    if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+        signal.signal(signal.SIGINT, _interrupted)
+
+
+if __name__ == "__main__":  # as soon as possible
+    _heed_interrupts()
 
 # Libraries that start threads while they are loaded complain on stderr, or send a signal, where memory is scarce.
 QUIET = {"OPENBLAS_NUM_THREADS": "1", "JE_ARROW_MALLOC_CONF": "background_thread:false"}
@@ -12,10 +28,14 @@ QUIET = {"OPENBLAS_NUM_THREADS": "1", "JE_ARROW_MALLOC_CONF": "background_thread
 
 def main() -> None:
     """Load the commands and run one."""
+    _heed_interrupts()
     code: object = 0
     for name, value in QUIET.items():
         os.environ.setdefault(name, value)
     try:
+        from incrowd.standard_streams import prepare_streams
+
+        prepare_streams()
         from incrowd.cli import main as run
 
         run()

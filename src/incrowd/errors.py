@@ -12,12 +12,16 @@ from collections.abc import Iterable, Sequence
 from typing import Any, NoReturn
 
 MOST_SHOWN = 100  # characters of a wrong value in a message
+MOST_SAID = 1000  # characters of a message: labels of files from outside may be of any length
 
 
 class IncrowdError(Exception):
     """Base of every error that incrowd raises on purpose."""
 
     exit_code = 1
+
+    def __init__(self, message: str = "") -> None:
+        super().__init__(message if len(message) <= MOST_SAID else f"{message[:MOST_SAID]}...")
 
 
 class PolicyError(IncrowdError):
@@ -186,4 +190,10 @@ def shown(value: Any) -> str:
         text = " ".join(repr(value).split())
     except Exception:  # repr of an integer of thousands of digits raises, and so may that of a stranger's object
         text = f"an {type(value).__name__} that is too large to show" if isinstance(value, int) else "something unusual"
+    return text if len(text) <= MOST_SHOWN else f"{text[:MOST_SHOWN]}..."
+
+
+def shown_type(kind: object) -> str:
+    """A type of Arrow in one line that is not too long, however deeply it is nested."""
+    text = str(kind)
     return text if len(text) <= MOST_SHOWN else f"{text[:MOST_SHOWN]}..."

@@ -11,7 +11,7 @@ from incrowd.arrays import text_array
 from incrowd.decimal_commas import with_comma_types
 from incrowd.engines.engine import Engine
 from incrowd.engines.registry import engine_for
-from incrowd.errors import InfeasibleError, PolicyError, many
+from incrowd.errors import InfeasibleError, PolicyError, many, shown
 from incrowd.far_tuples import read_table, released_classes
 from incrowd.formats.registry import open_source
 from incrowd.formats.sources import Source
@@ -205,6 +205,7 @@ def release_of(
     if table.incomplete:
         dropped = many(table.incomplete, "record was", "records were")
         notes.append(f"{dropped} dropped for lack of a value, which the losses do not count")
+    check_harmless(table, policy)
     requirements = tuple(requirement.fitted(table.protected) for requirement in policy.requirements)
     check_feasible(table, requirements)
     run.stage("searching")
@@ -288,6 +289,18 @@ def missing_notes(table: CompressedTable | DistantTable, policy: Policy) -> list
         value = "missing value" if len(named) == 1 else "missing values"
         notes.append(f"no quasi-identifier has the {value} {told}; check how {it} written in the table")
     return notes
+
+
+def check_harmless(table: CompressedTable | DistantTable, policy: Policy) -> None:
+    """Raise PolicyError for a harmless value that nobody has: it is misspelt, or belongs to another column."""
+    for model in policy.models_of_columns:
+        values = table.protected[str(model.column)].values
+        for text in getattr(model, "harmless", ()):
+            if text not in values and text not in policy.missing_values:
+                raise PolicyError(
+                    f"no record has the harmless value {shown(text)} in column '{model.column}'; check how it is "
+                    "written there, or leave it out"
+                )
 
 
 def check_feasible(table: CompressedTable | DistantTable, requirements: Requirements) -> None:

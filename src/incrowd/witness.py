@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from incrowd.errors import DataError, NotAnonymousError, many
+from incrowd.errors import DataError, NotAnonymousError, many, shown_type
 from incrowd.policy.policy import QuasiIdentifier
 from incrowd.privacy.k_anonymity import KAnonymity
 from incrowd.privacy.model import Requirement
@@ -278,8 +278,11 @@ class Witness:
         from incrowd.arrays import filled, to_arrow, to_numpy
 
         if pa.types.is_nested(column.type):
-            raise DataError(f"column '{name}' has type {column.type}, which cannot be counted; convert it to text")
-        column = column if pa.types.is_dictionary(column.type) else column.dictionary_encode()
+            raise _uncountable(name, column)
+        try:
+            column = column if pa.types.is_dictionary(column.type) else column.dictionary_encode()
+        except pa.ArrowNotImplementedError:
+            raise _uncountable(name, column) from None
         numbers = self._numbers[name]
         values = [*_plain(column.dictionary), None]
         if name in self._sensitive:
@@ -338,6 +341,10 @@ class Witness:
         values = tuple(self._numbers[name])
         used, codes = np.unique(rows[:, -1], return_inverse=True)
         return Column(tuple(values[number] for number in used), np.cumsum(new), codes, counts, classes)
+
+
+def _uncountable(name: str, column: pa.Array) -> DataError:
+    return DataError(f"column '{name}' has type {shown_type(column.type)}, which cannot be counted; convert it to text")
 
 
 def _plain(values: pa.Array) -> list[Any]:

@@ -80,6 +80,8 @@ def released(rows, method, words):
     age, sex, ill, person = zip(*rows, strict=True)
     table = pa.table({"age": age, "sex": sex, "ill": ill, "person": person, "row": list(range(len(rows)))})
     sensitive = {} if set(words) == {"k", "unit"} else {"sensitive": ["ill"]}
+    if "harmless" in words:  # those that nobody has are refused
+        words = {**words, "harmless": [value for value in words["harmless"] if value in ill]}
     return incrowd.anonymize(
         table,
         quasi_identifiers=["age", "sex"],

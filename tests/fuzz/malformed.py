@@ -10,8 +10,10 @@ import random
 import signal
 import tempfile
 from collections import Counter
+from decimal import Decimal
 from pathlib import Path
 
+import pyarrow as pa
 import pyarrow.csv as arrow_csv
 import pyarrow.parquet as pq
 from tests.command_line import GOOD
@@ -56,6 +58,10 @@ PIECES = (
     b"[",
     b"{",
     b"9" * 400,
+    b"[" * 20_000,
+    b'{"a":' * 3_000,
+    b"a." * 5_000,
+    b"1234567890123456789",
     b"nan",
     b"=",
     b"\t",
@@ -70,11 +76,20 @@ def originals():
         (folder / "people.csv").write_text(GOOD)
         table = arrow_csv.read_csv(folder / "people.csv")
         pq.write_table(table, folder / "people.parquet")
+        unusual = table.set_column(2, "sex", table["sex"].cast(pa.string_view()))
+        unusual = unusual.append_column(
+            "paid", pa.array([Decimal(i % 7) for i in range(len(table))], pa.decimal32(5, 2))
+        )
+        with pa.ipc.new_file(folder / "people.arrow", unusual.schema) as file:
+            file.write_table(unusual)
+        lines = "".join(json.dumps({**row, "paid": [1.5, {"x": 2}]}) + "\n" for row in table.to_pylist())
         release = incrowd.anonymize(folder / "people.csv", identifiers=["name"], **WORDS)
         cover = incrowd.anonymize(folder / "people.csv", identifiers=["name"], **{**WORDS, "method": "mondrian"})
         return {
             "people.csv": (GOOD.encode(), read_table),
             "people.parquet": ((folder / "people.parquet").read_bytes(), read_table),
+            "people.arrow": ((folder / "people.arrow").read_bytes(), read_table),
+            "people.jsonl": (lines.encode(), read_table),
             "policy.toml": (
                 POLICY.encode(),
                 lambda path: make_policy(**{"quasi_identifiers": ["age"], **read_policy(path)[0]}),

@@ -17,12 +17,13 @@ import tempfile
 import time
 from pathlib import Path
 
+from tests.mutants.faults import FAULTS
 from tests.mutants.figures import FIGURES
 from tests.mutants.outflow import OUTFLOW
 from tests.mutants.promises import PROMISES
 from tests.mutants.searches import SEARCHES
 
-MUTATIONS = (*PROMISES, *SEARCHES, *OUTFLOW, *FIGURES)
+MUTATIONS = (*PROMISES, *SEARCHES, *OUTFLOW, *FIGURES, *FAULTS)
 ROOT = Path(__file__).parents[2]
 PARTS = (
     "src",

@@ -48,6 +48,7 @@ from incrowd.cli.report import ResultReport, evaluation_of, report
 from incrowd.cli.risk import RiskOptions, assess_file
 from incrowd.cli.studio import studio
 from incrowd.cli.why import why
+from incrowd.standard_streams import prepare_streams
 
 app = typer.Typer(
     name="incrowd",
@@ -309,6 +310,7 @@ command(demo)
 def main() -> None:
     """Entry point; an interrupt while modules are loading ends like one during a command."""
     try:
+        prepare_streams()
         heed_lost_endings()
         app()
     except KeyboardInterrupt:

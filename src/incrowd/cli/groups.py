@@ -6,6 +6,7 @@ import inspect
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import MISSING, dataclass, fields
 from functools import partial, wraps
+from pathlib import Path
 from typing import Any, Self, get_type_hints
 
 import typer
@@ -74,5 +75,12 @@ def told(help_text: str, *names: str, section: str = COLUMNS, noun: str | None =
     return typer.Option(*names, help=help_text, rich_help_panel=section, metavar=noun, show_default=False, **more)
 
 
+def _path(text: str) -> Path:
+    """A path as it was typed; an empty one would be the folder that one is in."""
+    if not text:
+        raise typer.BadParameter("give a path that is not empty")
+    return Path(text)
+
+
 # Whether a path can be read is not checked by typer, which would answer with a box: incrowd does with one line.
-told_path = partial(told, readable=False, noun="FILE")
+told_path = partial(told, parser=_path, noun="FILE")

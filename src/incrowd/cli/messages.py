@@ -18,6 +18,7 @@ from typer.core import TyperCommand, TyperGroup
 
 from incrowd.cli.help import write_commands, write_help
 from incrowd.errors import NO_MEMORY, IncrowdError, end, ending_behind, forget_endings, lacks_memory
+from incrowd.standard_streams import prints_any_character
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -108,7 +109,7 @@ def console() -> Console:
 
 def print_json(data: Any) -> None:
     """Data for machines."""
-    typer.echo(json.dumps(data, indent=1, ensure_ascii=False))
+    typer.echo(json.dumps(data, indent=1, ensure_ascii=not prints_any_character()))
 
 
 def say(line: str) -> None:

@@ -140,11 +140,12 @@ class EngineOptions(OptionGroup):
     def settings(self) -> Settings:
         """What the engine may use."""
         from incrowd.engines.engine import Settings
-        from incrowd.policy.schema import check_word
+        from incrowd.policy.schema import check_engine, check_word
 
         words = {word: getattr(self, word) for word in ("memory_limit", "spill_folder", "master")}
         for word, value in words.items():
             check_word(word, value)
+        check_engine(self.engine or "auto", **words)
         return Settings(**words)
 
 

@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from incrowd.errors import DataError
 from incrowd.formats.containers import bare, pandas_notes, without_unused
@@ -26,8 +25,7 @@ from incrowd.formats.sources import (
     is_text,
     with_dictionaries,
 )
-
-_PLAIN = {"string_view": pa.string(), "large_string": pa.string(), "binary_view": pa.binary()}
+from incrowd.formats.usual_types import stored_schema, usual_batch, usual_schema
 
 
 class ArrowSource(WatchedFile):
@@ -36,6 +34,9 @@ class ArrowSource(WatchedFile):
     Args:
         path: The file.
         given: What the caller says of the file; nothing, that is.
+
+    Attributes:
+        stored: The types that the file has, where they are not those of `schema`.
     """
 
     missing_values: tuple[str, ...] = ()
@@ -46,7 +47,8 @@ class ArrowSource(WatchedFile):
         first = next((batch for batch in self._read(None) if batch.num_rows), None)
         if first is None:
             raise DataError(f"{self.name} has no rows")
-        self.schema = first.schema
+        self.stored = first.schema
+        self.schema = usual_schema(first.schema)
         self.columns = tuple(self.schema.names)
         check_names(self.columns, self.name)
 
@@ -55,7 +57,7 @@ class ArrowSource(WatchedFile):
         chosen = choose_columns(self, columns)
         self.check_unchanged()
         for batch in self._read(chosen or list(self.columns[:1])):
-            batch = with_dictionaries(batch.select(chosen), encoded)
+            batch = with_dictionaries(usual_batch(batch.select(chosen)), encoded)
             for start in range(0, batch.num_rows, BATCH_ROWS):
                 yield batch.slice(start, BATCH_ROWS)
         self.check_unchanged()
@@ -66,7 +68,8 @@ class ArrowSource(WatchedFile):
             with pa.OSFile(str(self.path), "rb") as file:
                 for batch in _batches(file, columns):
                     batch.validate(full=True)  # a damaged file can hold text that is none
-                    yield _plain(batch)
+                    list(batch.schema.names)  # they are decoded here
+                    yield batch
         except (pa.ArrowException, OSError, EOFError, UnicodeDecodeError):  # the names of columns may be no text
             raise DataError(f"{self.name} is not an Arrow or Feather file, or it is damaged") from None
 
@@ -85,29 +88,6 @@ def _batches(file: pa.NativeFile, columns: Sequence[str] | None) -> Iterator[pa.
         yield reader.get_batch(number)
 
 
-def _plain(batch: pa.RecordBatch) -> pa.RecordBatch:
-    """The batch with text and bytes in their usual layout: views would take the text of other rows along."""
-    columns = []
-    for column in batch.columns:
-        if pa.types.is_run_end_encoded(column.type):
-            column = pc.run_end_decode(column)
-        columns.append(column.cast(_plain_type(column.type)))
-    fields = [
-        pa.field(field.name, column.type, field.nullable) for field, column in zip(batch.schema, columns, strict=True)
-    ]
-    return pa.RecordBatch.from_arrays(columns, schema=pa.schema(fields, batch.schema.metadata))
-
-
-def _plain_type(kind: pa.DataType) -> pa.DataType:
-    if isinstance(kind, pa.ListType):
-        return pa.list_(_plain_type(kind.value_type))
-    if isinstance(kind, pa.LargeListType):
-        return pa.large_list(_plain_type(kind.value_type))
-    if isinstance(kind, pa.StructType):
-        return pa.struct([pa.field(field.name, _plain_type(field.type), field.nullable) for field in kind])
-    return _PLAIN.get(str(kind), kind)
-
-
 class ArrowRows:
     """Writes record batches as an Arrow file, without metadata.
 
@@ -120,8 +100,9 @@ class ArrowRows:
 
     def __init__(self, file: Any, path: Path, schema: pa.Schema, source: Source) -> None:
         fields = [pa.field(field.name, _written(field, source.schema), field.nullable) for field in schema]
-        self._schema = bare(pa.schema(fields))
-        self._schema = self._schema.with_metadata(pandas_notes(source.schema, self._schema))
+        self._schema = bare(stored_schema(pa.schema(fields), source))
+        notes = pandas_notes(getattr(source, "stored", source.schema), self._schema)
+        self._schema = self._schema.with_metadata(notes)
         self._file = file
         self._held: list[pa.RecordBatch] | None = None
         if any(pa.types.is_dictionary(field.type) for field in self._schema):

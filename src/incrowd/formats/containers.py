@@ -16,6 +16,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from incrowd.arrays import filled, to_arrow, to_numpy
+from incrowd.formats.usual_types import as_stored, as_usual
 
 _PANDAS = b"pandas"
 _LOOKED_AT = 8192  # rows
@@ -54,7 +55,7 @@ def without_unused(column: pa.Array | pa.ChunkedArray) -> pa.Array | pa.ChunkedA
         places = to_arrow(place.take(indices), indices == size).cast(column.type.index_type)
     else:
         places = pc.take(to_arrow(place).cast(column.type.index_type), column.indices, boundscheck=False)
-    dictionary = column.dictionary.take(to_arrow(used))
+    dictionary = as_stored(as_usual(column.dictionary, "").take(to_arrow(used)), column.type.value_type)
     return pa.DictionaryArray.from_arrays(places, dictionary, ordered=column.type.ordered, safe=False)
 
 

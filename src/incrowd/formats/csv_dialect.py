@@ -20,6 +20,7 @@ from incrowd.formats.sources import check_names
 SAMPLE_BYTES = 1 << 20
 SAMPLE_LINES = 2_000  # of these bytes; taking lines apart takes longer than reading them
 SEPARATORS = (",", ";", "\t", "|")
+_OF_WORDS = ("idna", "punycode", "unicode-escape", "raw-unicode-escape")  # of words and of source code, not of files
 DIALECT = ("separator", "quote", "encoding", "header", "strip")
 VALUE_LABELS = ("keep", "apply")
 _AT_HOME = {"sheet": "Excel files", "value_labels": "Stata and SPSS files"}
@@ -183,7 +184,8 @@ def _is_text_encoding(encoding: object) -> bool:
     """Whether Python can decode text with it, bit by bit."""
     try:
         "a".encode(encoding)  # type: ignore[arg-type]
-        return codecs.lookup(encoding).incrementaldecoder is not None  # type: ignore[arg-type]
+        found = codecs.lookup(encoding)  # type: ignore[arg-type]
+        return found.incrementaldecoder is not None and found.name not in _OF_WORDS
     except (LookupError, TypeError, ValueError):
         return False
 

@@ -6,12 +6,15 @@ A message never shows what stands in a row.
 
 from __future__ import annotations
 
+import atexit
 import codecs
 import csv
 import io
+import time
+import weakref
 from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
-from typing import NoReturn
+from typing import Any, NoReturn
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -77,49 +80,47 @@ class CsvSource(WatchedFile):
         self.check_unchanged()
         stream = _Utf8Stream(self.path, self.dialect, len(self.columns))
         watch = _RowWatch(stream.sentinel)
+        reading = _Reading(stream, watch)
         failure, rows = "", 0
         try:
-            with self._reader(stream, watch, chosen or list(self.columns[:1]), encoded) as reader:
-                for batch in reader:
-                    if batch.num_rows:
-                        rows += batch.num_rows
-                        batch = _stripped(batch) if self._strip else batch
-                        yield batch if chosen else batch.select([])
+            reading.begin(self._options(chosen or list(self.columns[:1]), encoded))
+            while (batch := reading.next()) is not None:
+                if batch.num_rows:
+                    rows += batch.num_rows
+                    batch = _stripped(batch) if self._strip else batch
+                    yield batch if chosen else batch.select([])
         except pa.ArrowException as error:
             failure = str(error)
         finally:
-            stream.close()
+            reading.end()
+        if stream.failure is not None:
+            raise stream.failure
         self.check_unchanged()
         if failure or watch.ragged or not watch.ended:  # outside of except: Arrow's message holds the row's text
             self._fail(failure, watch)
         if rows == 0:
             raise DataError(f"{self.name} has a header but no rows")
 
-    def _reader(
-        self, stream: _Utf8Stream, watch: _RowWatch, columns: list[str], encoded: Collection[str]
-    ) -> pyarrow.csv.CSVStreamingReader:
-        """Arrow's reader over the stream."""
-        check_room()
-        return pyarrow.csv.open_csv(
-            pa.PythonFile(stream, mode="r"),
-            pyarrow.csv.ReadOptions(
+    def _options(self, columns: list[str], encoded: Collection[str]) -> dict[str, Any]:
+        """How Arrow reads the stream."""
+        return {
+            "read_options": pyarrow.csv.ReadOptions(
                 block_size=BLOCK_BYTES,
                 column_names=list(self.columns),
                 skip_rows_after_names=int(self.dialect.header),
             ),
-            pyarrow.csv.ParseOptions(
+            "parse_options": pyarrow.csv.ParseOptions(
                 delimiter=self.dialect.separator,
                 quote_char=self.dialect.quote,
                 newlines_in_values=True,
                 ignore_empty_lines=len(self.columns) > 1,
-                invalid_row_handler=watch,
             ),
-            pyarrow.csv.ConvertOptions(
+            "convert_options": pyarrow.csv.ConvertOptions(
                 strings_can_be_null=False,
                 include_columns=columns,
                 column_types={column: ENCODED_TEXT if column in encoded else pa.string() for column in columns},
             ),
-        )
+        }
 
     def _fail(self, failure: str, watch: _RowWatch) -> NoReturn:
         """Raise the DataError that says what is wrong and where."""
@@ -205,6 +206,83 @@ def _stripped(batch: pa.RecordBatch) -> pa.RecordBatch:
     return pa.RecordBatch.from_arrays(columns, names=batch.schema.names)
 
 
+_PATIENCE = 5  # seconds, after which threads of Arrow that still hold something are not waited for
+_OPEN: weakref.WeakSet[_Reading] = weakref.WeakSet()
+
+
+class _Reading:
+    """One pass of Arrow over a stream; it is over when the threads of Arrow have let go of all that is Python's.
+
+    They may do so long after the last row has come. If Python ends meanwhile, that aborts the process. So Arrow gets
+    objects of its own to hold, the pass ends when they are gone, and so does every pass that was left in the middle
+    before Python ends. Blocks are copied once, so that threads hold none that Python has made.
+
+    Args:
+        stream: The bytes.
+        watch: Hears of bad rows.
+    """
+
+    def __init__(self, stream: _Utf8Stream, watch: _RowWatch) -> None:
+        self._stream = stream
+        self._watch = watch
+        self._reader: Any = None
+        self._lent: list[weakref.ref[Any]] = []
+        _OPEN.add(self)
+
+    def begin(self, options: dict[str, Any]) -> None:
+        """Let Arrow begin to read."""
+        check_room()
+        options["parse_options"].invalid_row_handler = self._lend(self._watch.hear)
+        # A buffer of one byte holds nothing back: every block is read at once, into memory of Arrow.
+        try:
+            self._reader = pyarrow.csv.open_csv(
+                pa.BufferedInputStream(pa.PythonFile(self._lend(_Lent(self._stream)), mode="r"), 1), **options
+            )
+        finally:
+            options.clear()  # an error would hold them
+
+    def _lend(self, thing: Any) -> Any:
+        self._lent.append(weakref.ref(thing))
+        return thing
+
+    def next(self) -> pa.RecordBatch | None:
+        """The next rows; None after the last."""
+        try:
+            return self._reader.read_next_batch()
+        except StopIteration:
+            return None
+
+    def end(self) -> None:
+        """Close everything, and wait until nobody else holds any of it."""
+        reader, self._reader = self._reader, None
+        if reader is not None:
+            reader.close()
+        del reader
+        self._stream.close()
+        until = time.monotonic() + _PATIENCE
+        while any(lent() is not None for lent in self._lent) and time.monotonic() < until:
+            time.sleep(0.0002)
+        _OPEN.discard(self)
+
+
+@atexit.register
+def _end_all() -> None:
+    """End what was left in the middle."""
+    for reading in list(_OPEN):
+        reading.end()
+
+
+class _Lent:
+    """A stream for Arrow to hold. Letting go of it runs no code of Python."""
+
+    __slots__ = ("__weakref__", "close", "read")
+    closed = False
+
+    def __init__(self, stream: _Utf8Stream) -> None:
+        self.read = stream.read_safely
+        self.close = stream.close
+
+
 class _RowWatch:
     """Hears of every row with the wrong number of columns, the sentinel at the end of the file among them."""
 
@@ -214,7 +292,8 @@ class _RowWatch:
         self.swallowed = False  # the sentinel came as part of another row: a quote was left open
         self.ragged = 0  # columns of the first bad row
 
-    def __call__(self, row: pyarrow.csv.InvalidRow) -> str:
+    def hear(self, row: pyarrow.csv.InvalidRow) -> str:
+        """What Arrow should do with a bad row."""
         try:
             text = row.text
         except UnicodeDecodeError:
@@ -246,6 +325,7 @@ class _Utf8Stream(io.RawIOBase):
         self._rest = b""
         self._last = b""
         self._ended = False
+        self.failure: Exception | None = None  # what went wrong while Arrow read
 
     def readable(self) -> bool:
         """Always."""
@@ -270,6 +350,14 @@ class _Utf8Stream(io.RawIOBase):
         end = len(data[:size].rstrip(b"\r")) if have > size or not self._ended else size
         self._rest = data[end or size :]
         return data[: end or size]
+
+    def read_safely(self, size: int = -1) -> bytes:
+        """The same for Arrow, whose threads must not hold an error either: the file ends there."""
+        try:
+            return self.read(size)
+        except Exception as error:
+            self.failure = self.failure or (None if self.closed else error)
+            return b""
 
     def _next(self, size: int) -> bytes:
         """Some more bytes; at the end of the file the sentinel."""

@@ -16,7 +16,7 @@ import pyarrow.compute as pc
 import pyarrow.csv
 
 from incrowd.arrays import filled, text_array, to_arrow, to_numpy
-from incrowd.errors import OutputError
+from incrowd.errors import OutputError, shown_type
 from incrowd.formats.compression import compressing, uncompressed
 from incrowd.formats.csv_dialect import Dialect, output_dialect
 from incrowd.formats.csv_reader import CsvSource
@@ -219,7 +219,7 @@ def _as_text(column: pa.Array, name: str) -> pa.Array:
         return column.cast(pa.string())
     except pa.ArrowException:
         kind = column.type
-    raise OutputError(f"column '{name}' of type {kind} cannot be written as text; write Parquet instead")
+    raise OutputError(f"column '{name}' of type {shown_type(kind)} cannot be written as text; write Parquet instead")
 
 
 def _held(text: pa.Array) -> pa.Buffer:

@@ -14,7 +14,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from incrowd.errors import OutputError
+from incrowd.errors import OutputError, shown_type
 from incrowd.formats.held_files import as_doubles
 from incrowd.formats.sources import Source
 from incrowd.formats.staging import Folder
@@ -162,4 +162,6 @@ def _cells(column: pa.Array, name: str) -> Sequence[Any]:
         return column.cast(pa.string()).to_pylist()  # type: ignore[no-any-return]
     except pa.ArrowException:
         pass
-    raise OutputError(f"column '{name}' of type {column.type} cannot be written to a sheet; write Parquet instead")
+    raise OutputError(
+        f"column '{name}' of type {shown_type(column.type)} cannot be written to a sheet; write Parquet instead"
+    )

@@ -15,6 +15,7 @@ import pyarrow as pa
 from incrowd.errors import DataError, PolicyError
 from incrowd.formats.containers import bare, pandas_notes, without_unused
 from incrowd.formats.sources import BATCH_ROWS, Check, as_array, as_dictionary, check_names, choose_columns, is_text
+from incrowd.formats.usual_types import as_stored, as_usual
 
 Frame = TypeVar("Frame")
 Rows = npt.NDArray[np.int64]
@@ -47,6 +48,12 @@ class FrameSource:
         self._schema: pa.Schema | None = None
 
     @property
+    def stored(self) -> pa.Schema:
+        """The types that the frame has, where they are not those of `schema`; only a table of Arrow says which."""
+        native = self._table.to_native()
+        return native.schema if isinstance(native, pa.Table) else self.schema
+
+    @property
     def schema(self) -> pa.Schema:
         """The fields as `batches()` gives them when nothing is encoded."""
         if self._schema is None:
@@ -59,7 +66,7 @@ class FrameSource:
         self.check_unchanged()
         values = [self._column(name, name in encoded) for name in chosen]
         for start in range(0, self._shape[0], BATCH_ROWS):
-            arrays = [_as_string(as_array(column.slice(start, BATCH_ROWS))) for column in values]
+            arrays = [_as_string(_in_one(column.slice(start, BATCH_ROWS))) for column in values]
             if arrays:
                 yield pa.RecordBatch.from_arrays(arrays, names=chosen)
             else:
@@ -80,6 +87,7 @@ class FrameSource:
             return pa.array(map(repr, self._table.get_column(name).to_list()), pa.string())
         if column is None:
             raise DataError(f"column '{name}' mixes types or holds objects that a table cannot store; convert it first")
+        column = as_usual(column, name)
         if encoded or pa.types.is_dictionary(column.type):
             return as_dictionary(as_array(column))
         return column
@@ -170,9 +178,8 @@ def _taken(column: pa.ChunkedArray, rows: Rows | None) -> pa.ChunkedArray:
     """Some rows of a column, copied: a part of a buffer would carry the others along."""
     if rows is None:
         return column
-    if str(column.type) in VIEWS:  # Arrow cannot take these
-        return column.cast(VIEWS[str(column.type)]).take(pa.array(rows)).cast(column.type)
-    return column.take(pa.array(rows))
+    taken = as_usual(column, "").take(pa.array(rows))  # Arrow cannot take some types
+    return as_stored(taken, column.type)
 
 
 def _rebuild_pandas(
@@ -306,6 +313,10 @@ def _wrap(frame: Any, name: str) -> nw.DataFrame[Any]:
         raise PolicyError(f"cannot read a table from {kind}; give a path or a dataframe (pandas, polars, pyarrow)")
     check_names(table.columns, name)
     return table
+
+
+def _in_one(values: pa.Array | pa.ChunkedArray) -> pa.Array:
+    return as_array(values) if not isinstance(values, pa.ChunkedArray) or values.num_chunks else values.combine_chunks()
 
 
 def _as_string(values: pa.Array) -> pa.Array:

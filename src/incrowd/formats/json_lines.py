@@ -13,11 +13,14 @@ from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
 from typing import Any, NoReturn
 
+import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.json
 
-from incrowd.errors import DataError, OutputError
+from incrowd.arrays import to_numpy
+from incrowd.errors import DataError, OutputError, shown_type
 from incrowd.formats.compression import UNREADABLE, compressing, open_bytes, unreadable
 from incrowd.formats.csv_dialect import Given, refuse_words
 from incrowd.formats.sources import (
@@ -34,6 +37,8 @@ BLOCK_BYTES = 1 << 24
 _LONGEST = 1 << 26  # bytes of a line
 _LONG_NUMBER = re.compile(rb"[:,\[]\s*-?\d{16,}\s*[,}\]]")
 _EXACT = 2.0**53  # whole numbers up to here are exact as fractions
+_DEEPEST = 50  # objects and lists in each other; Arrow's parser has no limit but its stack
+_TEXT = re.compile(rb'"(?:[^"\\]|\\.)*"')
 
 
 class JsonLinesSource(WatchedFile):
@@ -87,33 +92,51 @@ class JsonLinesSource(WatchedFile):
 
     def _found_schema(self) -> pa.Schema:
         found = pa.schema([])
+        long: set[tuple[str, ...]] = set()  # columns, or fields of them, with whole numbers that fractions cannot keep
         for block, start in self._blocks():
             table = self._parsed(block, start, pyarrow.json.ParseOptions())
-            self._check_numbers(table, block)
+            long |= _long_numbers(table, block)
             try:
                 found = pa.unify_schemas([found, _as_text(table.schema)], promote_options="permissive")
             except pa.ArrowException:
                 self._fail(b"", start)
+        for path, kind in _fields_of(found):
+            if path in long and pa.types.is_floating(kind):
+                raise DataError(
+                    f"column '{path[0]}' of {self.name} has numbers with more digits than can be kept; put them in "
+                    "quotes"
+                )
         return pa.schema([field.with_type(_without_null(field.type)) for field in found])
 
     def _parsed(self, block: bytes, start: int, options: pyarrow.json.ParseOptions) -> pa.Table:
         if not block.strip():
             return pa.table({})
+        self._check_depth(block, start)
         with contextlib.suppress(pa.ArrowException):  # whose message may hold a value
             read = pyarrow.json.ReadOptions(block_size=len(block) + 1)
-            table = pyarrow.json.read_json(pa.BufferReader(block), read, options)
+            table = pyarrow.json.read_json(pa.BufferReader(_held_by_arrow(block)), read, options)
             table.validate(full=True)
             return table
         return self._fail(block, start)
 
-    def _check_numbers(self, table: pa.Table, block: bytes) -> None:
-        """Raise DataError for whole numbers that were read as fractions and are not what they were."""
-        for name, column in zip(table.column_names, table.columns, strict=True):
-            if not pa.types.is_floating(column.type) or not _LONG_NUMBER.search(block):
-                continue
-            if (pc.max(pc.abs(column)).as_py() or 0) >= _EXACT:
+    def _check_depth(self, block: bytes, start: int) -> None:
+        """Raise DataError for a line that holds more objects and lists in each other than anything can read."""
+        data = np.frombuffer(block, np.uint8)
+        ends = np.flatnonzero(data == ord("\n"))
+        if not _are_objects(data, ends):  # Arrow reads on where an object goes on in the next line
+            numbers, lines = [0], [block]
+        elif block.count(b"[") + block.count(b"{") - len(ends) < _DEEPEST:  # every line has one of its own
+            return
+        else:
+            opening = np.flatnonzero((data == ord("[")) | (data == ord("{")))
+            line = np.searchsorted(ends, opening)
+            numbers = np.unique(line[_DEEPEST:][line[_DEEPEST:] == line[:-_DEEPEST]]).tolist()  # or in text
+            lines = block.split(b"\n") if numbers else []
+        for number in numbers:
+            if (place := _too_deep(lines[number])) is not None:
                 raise DataError(
-                    f"column '{name}' of {self.name} has numbers with more digits than can be kept; put them in quotes"
+                    f"line {start + number + lines[number][:place].count(10)} of {self.name} has more than {_DEEPEST} "
+                    "lists or objects in each other; correct that line"
                 )
 
     def _fail(self, block: bytes, start: int) -> NoReturn:
@@ -125,6 +148,97 @@ class JsonLinesSource(WatchedFile):
             f"a column of {self.name} holds values of different kinds, such as text and numbers, or stands twice in a "
             "line; make it one kind"
         )
+
+
+def _held_by_arrow(block: bytes) -> pa.Buffer:
+    """A copy that is not Python's: threads of Arrow may hold it until Python ends, and would abort the process."""
+    copy = pa.allocate_buffer(len(block))
+    memoryview(copy).cast("B")[:] = block
+    return copy
+
+
+def _are_objects(data: npt.NDArray[np.uint8], ends: npt.NDArray[Any]) -> bool:
+    """Whether lines end in a closing brace and begin with an opening one, between which no object can go on."""
+    inner = ends[(ends > 1) & (ends < len(data) - 1)]
+    last = np.where(data[inner - 1] == ord("\r"), data[inner - 2], data[inner - 1])
+    return bool((last == ord("}")).all() and (data[inner + 1] == ord("{")).all())
+
+
+def _too_deep(text: bytes) -> int | None:
+    """Where too many objects and lists are in each other; None if they nowhere are."""
+    bare = _TEXT.sub(lambda found: b" " * len(found[0]), text).partition(b'"')[0]  # text that never ends holds none
+    data = np.frombuffer(bare, np.uint8)
+    steps = np.isin(data, list(b"[{")).astype(np.int64) - np.isin(data, list(b"]}"))
+    deep = np.flatnonzero(np.cumsum(steps) > _DEEPEST)
+    return int(deep[0]) if len(deep) else None
+
+
+def _fields_of(schema: pa.Schema) -> Iterator[tuple[tuple[str, ...], pa.DataType]]:
+    """The path and the type of everything in a schema that holds single values."""
+    waiting: list[tuple[tuple[str, ...], pa.DataType]] = [((field.name,), field.type) for field in schema]
+    while waiting:
+        path, kind = waiting.pop()
+        if pa.types.is_nested(kind):
+            fields = [kind.field(place) for place in range(kind.num_fields)]
+            waiting += [((*path, field.name), field.type) for field in fields]
+        else:
+            yield path, kind
+
+
+def _long_numbers(table: pa.Table, block: bytes) -> set[tuple[str, ...]]:
+    """The columns, and fields of columns, that hold a whole number which is another one as a fraction.
+
+    What was read as a fraction may have been written as one. So the lines with long numbers are read again, but only
+    where there is one, and where a fraction is large enough.
+    """
+    found, large = set(), set()
+    for path, values in _leaves(table):
+        if pa.types.is_integer(values.type):
+            numbers = to_numpy(values.drop_null())
+            if len(numbers) and max(int(numbers.max()), -int(numbers.min())) > _EXACT:
+                found |= {path for number in numbers[abs(numbers.astype(float)) >= _EXACT] if _is_rounded(int(number))}
+        elif pa.types.is_floating(values.type) and (pc.max(pc.abs(values)).as_py() or 0) >= _EXACT:
+            large.add(path)
+    for line in block.split(b"\n") if large and _LONG_NUMBER.search(block) else ():
+        if _LONG_NUMBER.search(line):
+            try:
+                found |= {path for path, value in _values_of(json.loads(line)) if _is_rounded(value)}
+            except ValueError:  # an object that goes on in the next line
+                return found | large
+    return found
+
+
+def _is_rounded(value: Any) -> bool:
+    return isinstance(value, int) and (abs(value) > 1 << 1023 or int(float(value)) != value)
+
+
+def _leaves(table: pa.Table) -> Iterator[tuple[tuple[str, ...], pa.Array]]:
+    """The path and the values of everything that holds single values."""
+    named = zip(table.column_names, table.columns, strict=True)
+    waiting: list[tuple[tuple[str, ...], pa.Array]] = []
+    waiting += [((name,), chunk) for name, column in named for chunk in column.chunks]
+    while waiting:
+        path, values = waiting.pop()
+        kind = values.type
+        if pa.types.is_struct(kind):
+            waiting += [((*path, kind.field(i).name), values.field(i)) for i in range(kind.num_fields)]
+        elif pa.types.is_list(kind):
+            waiting.append(((*path, kind.value_field.name), values.flatten()))
+        else:
+            yield path, values
+
+
+def _values_of(document: dict[str, Any]) -> Iterator[tuple[tuple[str, ...], Any]]:
+    """The path and the value of every single value of a line; items of lists are called as Arrow calls them."""
+    waiting: list[tuple[tuple[str, ...], Any]] = [((), document)]
+    while waiting:
+        path, value = waiting.pop()
+        if isinstance(value, dict):
+            waiting += [((*path, name), item) for name, item in value.items()]
+        elif isinstance(value, list):
+            waiting += [((*path, "item"), item) for item in value]
+        else:
+            yield path, value
 
 
 def _is_object(line: bytes) -> bool:
@@ -209,7 +323,7 @@ def _json(column: pa.Array, name: str) -> pa.Array:
         return column.cast(pa.string())
     if pa.types.is_floating(kind):
         return _fraction(column, name)
-    if pa.types.is_temporal(kind) and not pa.types.is_duration(kind):
+    if pa.types.is_temporal(kind) and not (pa.types.is_duration(kind) or pa.types.is_interval(kind)):
         return _quoted(column.cast(pa.string()))
     if pa.types.is_nested(kind) or pa.types.is_null(kind):
         return pa.array([None if value is None else _nested(value, name) for value in column.to_pylist()], pa.string())
@@ -243,4 +357,4 @@ def _nested(value: Any, name: str) -> str:
 
 
 def _unwritable(name: str, kind: pa.DataType) -> OutputError:
-    return OutputError(f"column '{name}' of type {kind} cannot be written as JSON; write Parquet instead")
+    return OutputError(f"column '{name}' of type {shown_type(kind)} cannot be written as JSON; write Parquet instead")

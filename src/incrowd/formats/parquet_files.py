@@ -9,7 +9,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from incrowd.errors import DataError, OutputError
+from incrowd.errors import DataError, OutputError, shown_type
 from incrowd.formats.containers import bare, pandas_notes, without_unused
 from incrowd.formats.csv_dialect import Given, refuse_words
 from incrowd.formats.sources import (
@@ -21,6 +21,7 @@ from incrowd.formats.sources import (
     is_text,
     with_dictionaries,
 )
+from incrowd.formats.usual_types import as_stored, stored_schema, usual, usual_batch, usual_schema
 
 
 class ParquetSource(WatchedFile):
@@ -29,6 +30,9 @@ class ParquetSource(WatchedFile):
     Args:
         path: The file.
         given: What the caller says of the file; nothing, that is.
+
+    Attributes:
+        stored: The types that the file has, where they are not those of `schema`.
     """
 
     missing_values: tuple[str, ...] = ()
@@ -37,8 +41,9 @@ class ParquetSource(WatchedFile):
         refuse_words(given)
         super().__init__(path)
         with self._open() as file:
-            self.schema = file.schema_arrow
+            self.stored = file.schema_arrow
             rows = file.metadata.num_rows
+        self.schema = usual_schema(self.stored)
         self.columns = tuple(self.schema.names)
         if not self.columns:
             raise DataError(f"{self.name} has no columns")
@@ -55,7 +60,7 @@ class ParquetSource(WatchedFile):
             # Arrow reads a column with all those whose names go on after a dot, in the file's order: hence the select.
             batches = file.iter_batches(batch_size=BATCH_ROWS, columns=chosen or list(self.columns[:1]))
             while (batch := self._next(batches)) is not None:
-                yield with_dictionaries(batch.select(chosen), encoded)
+                yield with_dictionaries(usual_batch(batch.select(chosen)), encoded)
         self.check_unchanged()
 
     def _open(self, texts: Sequence[str] = ()) -> pq.ParquetFile:
@@ -85,16 +90,20 @@ class ParquetRows:
     """
 
     def __init__(self, file: Any, path: Path, schema: pa.Schema, source: Source) -> None:
-        self._schema = bare(schema).with_metadata(pandas_notes(source.schema, schema))
+        kept = bare(_known(schema, stored_schema(schema, source)))
+        self._schema = kept.with_metadata(pandas_notes(getattr(source, "stored", source.schema), kept))
         sink = pa.PythonFile(file, mode="w")
         # Labels are few and in every row group: the least one costs much, and lets readers skip next to nothing.
         counted = [field.name for field in schema if not pa.types.is_dictionary(field.type)]
-        self._writer = pq.ParquetWriter(
-            sink,
-            self._schema,
-            write_statistics=counted,
-            use_compliant_nested_type=False,  # names stay as read
-        )
+        try:
+            self._writer = pq.ParquetWriter(
+                sink,
+                self._schema,
+                write_statistics=counted,
+                use_compliant_nested_type=False,  # names stay as read
+            )
+        except pa.ArrowNotImplementedError:
+            raise OutputError(_unwritable(self._schema)) from None
         self._waiting: list[pa.RecordBatch] = []
         self._rows = 0
 
@@ -119,6 +128,26 @@ class ParquetRows:
         self._writer.close()
 
 
+def _known(schema: pa.Schema, stored: pa.Schema) -> pa.Schema:
+    """The types to write: those that are stored, but for runs and dictionaries of views, which it cannot write."""
+
+    def unknown(kind: pa.DataType) -> bool:
+        return bool(pa.types.is_run_end_encoded(kind) or (pa.types.is_dictionary(kind) and usual(kind) != kind))
+
+    return pa.schema([one if unknown(other.type) else other for one, other in zip(schema, stored, strict=True)])
+
+
+def _unwritable(schema: pa.Schema) -> str:
+    """Which column has a type that Parquet does not have."""
+    for field in schema:
+        try:
+            pq.ParquetWriter(pa.BufferOutputStream(), pa.schema([field])).close()
+        except pa.ArrowNotImplementedError:
+            kind = shown_type(field.type)
+            return f"column '{field.name}' of type {kind} cannot be written as Parquet; write an Arrow file"
+    return "the columns cannot be written as Parquet; write an Arrow file"
+
+
 def conform(batch: pa.RecordBatch, schema: pa.Schema) -> pa.RecordBatch:
     """The columns of a batch in the order and the types of a schema."""
     columns = []
@@ -126,10 +155,9 @@ def conform(batch: pa.RecordBatch, schema: pa.Schema) -> pa.RecordBatch:
         column = batch.column(field.name)
         if column.type != field.type:
             try:
-                column = column.cast(field.type)
+                column = as_stored(column, field.type)
             except pa.ArrowException:
-                raise OutputError(
-                    f"column '{field.name}' of type {column.type} cannot be written as {field.type}"
-                ) from None
+                kinds = f"{shown_type(column.type)} cannot be written as {shown_type(field.type)}"
+                raise OutputError(f"column '{field.name}' of type {kinds}") from None
         columns.append(column)
     return pa.RecordBatch.from_arrays(columns, schema=schema)

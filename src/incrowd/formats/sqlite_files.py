@@ -16,7 +16,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from incrowd.errors import DataError, OutputError, PolicyError
+from incrowd.errors import DataError, OutputError, PolicyError, shown_type
 from incrowd.formats.databases import one_line
 from incrowd.formats.new_files import NewFile
 from incrowd.formats.sources import BATCH_ROWS, Source, WatchedFile
@@ -218,7 +218,7 @@ class SqliteSession:
 
     def insert(self, batch: pa.RecordBatch) -> None:
         """Add rows, after those that are there."""
-        columns = [_stored(column).to_pylist() for column in batch.columns]
+        columns = [_values(column, name) for name, column in zip(batch.schema.names, batch.columns, strict=True)]
         marks = ", ".join("?" * len(columns))
         with self._errors():
             self._connection.executemany(f"INSERT INTO {self._table} VALUES ({marks})", zip(*columns, strict=True))
@@ -252,6 +252,14 @@ def _declared(kind: pa.DataType) -> str:
     if pa.types.is_boolean(kind) or pa.types.is_integer(kind):
         return "INTEGER"
     return "REAL" if pa.types.is_floating(kind) else "BLOB" if pa.types.is_binary(kind) else "TEXT"
+
+
+def _values(column: pa.Array, name: str) -> list[Any]:
+    try:
+        return list(_stored(column).to_pylist())
+    except pa.ArrowNotImplementedError:
+        said = f"column '{name}' of type {shown_type(column.type)} cannot be written to SQLite; write Parquet instead"
+        raise OutputError(said) from None
 
 
 def _stored(column: pa.Array) -> pa.Array:

@@ -17,7 +17,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from incrowd.errors import OutputError, shorten
+from incrowd.errors import OutputError, shorten, shown_type
 from incrowd.formats.held_files import as_doubles
 from incrowd.formats.parquet_files import conform
 from incrowd.formats.sources import Source, is_text
@@ -112,7 +112,9 @@ class StatisticsRows:
         except pa.ArrowException:
             column = None
         if column is None:
-            raise OutputError(f"column '{name}' of type {values.type} cannot be written here; write Parquet instead")
+            raise OutputError(
+                f"column '{name}' of type {shown_type(values.type)} cannot be written here; write Parquet instead"
+            )
         if is_text(column.type):
             self._check_text(column, name)
         return column

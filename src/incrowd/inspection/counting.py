@@ -118,7 +118,7 @@ class _Counter:
     def __init__(self, name: str, kind: pa.DataType) -> None:
         self.name = name
         self.kind = kind.value_type if pa.types.is_dictionary(kind) else kind
-        self.readable = not (pa.types.is_nested(kind) or pa.types.is_null(kind) or _is_binary(self.kind))
+        self.readable = not (pa.types.is_nested(kind) or pa.types.is_null(kind) or _is_opaque(self.kind))
         self._waiting: list[pa.Array] = []
         self._values: pa.Array | None = None
         self._counts = np.zeros(0, np.int64)
@@ -180,5 +180,7 @@ class _Counter:
         return CountedColumn(self.name, self.kind, values, counts, nulls, codes)
 
 
-def _is_binary(kind: pa.DataType) -> bool:
-    return bool(pa.types.is_binary(kind) or pa.types.is_large_binary(kind) or pa.types.is_fixed_size_binary(kind))
+def _is_opaque(kind: pa.DataType) -> bool:
+    """Whether values have no text: bytes, months and days, and types that others have made."""
+    binary = pa.types.is_binary(kind) or pa.types.is_large_binary(kind) or pa.types.is_fixed_size_binary(kind)
+    return bool(binary or pa.types.is_interval(kind) or isinstance(kind, pa.BaseExtensionType))

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from incrowd.errors import PolicyError, UnknownNameError, many
+from incrowd.errors import PolicyError, UnknownNameError, many, shown_type
 from incrowd.formats.registry import open_source
 from incrowd.formats.sources import Source
 from incrowd.inspection.columns import Column, describe, findings_in, missing_tokens
@@ -250,7 +250,9 @@ def _owners(counted: Sequence[CountedColumn], unit: str) -> CountedColumn:
     """The column that says whose record it is."""
     owners = next(column for column in counted if column.name == unit)
     if not owners.readable:
-        raise PolicyError(f"column '{unit}' has type {owners.kind}, which tells nobody apart; name another unit")
+        raise PolicyError(
+            f"column '{unit}' has type {shown_type(owners.kind)}, which tells nobody apart; name another unit"
+        )
     return owners
 
 

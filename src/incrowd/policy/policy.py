@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from incrowd.errors import PolicyError, UnknownNameError, shown
 from incrowd.policy.protection import Protection
 from incrowd.policy.schema import WORDS as SCHEMA
-from incrowd.policy.schema import check_word
+from incrowd.policy.schema import check_engine, check_word
 from incrowd.privacy.k_anonymity import KAnonymity
 from incrowd.privacy.model import PrivacyModel, Requirement
 from incrowd.table.numbers import with_point
@@ -127,6 +127,7 @@ class Policy:
         for column in self.ranges:
             if column in self.taxonomies:
                 raise PolicyError(f"column '{column}' has a taxonomy, so its range would have no effect; leave one out")
+        check_engine(self.engine, self.memory_limit, self.spill_folder, self.master)
         self._check_roles()
         self._check_protection()
         target = () if self.target is None else (self.target,)

@@ -205,3 +205,16 @@ def check_word(word: str, value: Any, shape: Shape | None = None) -> None:
         if single is not None and column != misfit.place:
             text = text.replace(f"The '{misfit.place}' field", f"The {single} of '{column}'", 1)
         raise PolicyError(f"{text.replace(' field must ', ' parameter must ', 1)}.") from None
+
+
+def check_engine(engine: str, memory_limit: object, spill_folder: object, master: object) -> None:
+    """Raise PolicyError for settings that the engine does not have: a limit that nobody keeps is worse than none."""
+    if master is not None and engine != "spark":
+        raise PolicyError(
+            "The 'master' parameter is the cluster of the engine spark. Choose that engine, or leave it out."
+        )
+    for word, value in (("memory_limit", memory_limit), ("spill_folder", spill_folder)):
+        if value is not None and engine == "arrow":
+            raise PolicyError(
+                f"The '{word}' parameter has no effect on the engine arrow. Choose duckdb, or leave it out."
+            )

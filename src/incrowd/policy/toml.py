@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Callable, Iterable, Mapping
 from inspect import Parameter, signature
 from pathlib import Path
@@ -12,6 +11,7 @@ from incrowd.errors import PolicyError, UnknownNameError, closest
 from incrowd.policy.presence import WORDS as PRESENCE
 from incrowd.policy.protection import WORDS as PROTECTING
 from incrowd.schemas.regular_files import open_regular
+from incrowd.schemas.toml import parsed_toml
 from incrowd.search.registry import METHODS
 
 WORDS = (
@@ -92,7 +92,7 @@ def read_policy(path: str | Path) -> tuple[dict[str, Any], dict[str, Any]]:
             text = file.read(MOST_BYTES + 1)
         if len(text) > MOST_BYTES:
             raise PolicyError(f"{path} is larger than {MOST_BYTES >> 20} megabytes, which no policy is; give a policy")
-        data = tomllib.loads(text.decode())
+        data = parsed_toml(text.decode())
     except OSError as error:
         raise PolicyError(f"cannot read the policy {path}: {error.strerror}") from None
     except RecursionError:

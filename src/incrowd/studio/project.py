@@ -20,7 +20,6 @@ import json
 import os
 import secrets
 import shutil
-import tomllib
 from collections.abc import Mapping
 from pathlib import Path
 from typing import IO, Any
@@ -29,6 +28,7 @@ from incrowd.errors import DataError, OutputError, PolicyError
 from incrowd.formats.atomic_files import AtomicFiles, output_errors
 from incrowd.policy.toml_text import policy_text
 from incrowd.schemas.regular_files import open_regular
+from incrowd.schemas.toml import parsed_toml
 from incrowd.studio.paths import inside
 from incrowd.studio.schema import PROJECT, PROJECT_SHAPE, RESULT, RESULT_SHAPE
 
@@ -136,7 +136,7 @@ class Project:
         """
         try:
             with open_regular(self.policy_path) as file:
-                return tomllib.loads(file.read(1 << 24).decode())
+                return parsed_toml(file.read(1 << 24).decode())
         except FileNotFoundError:
             return {}
         except OSError as error:

@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from incrowd.arrays import filled, text_array, to_arrow, to_numpy
-from incrowd.errors import DataError
+from incrowd.errors import DataError, shown_type
 from incrowd.table.scales import text_of
 
 
@@ -29,8 +29,15 @@ def is_missing(values: pa.Array, tokens: Sequence[str]) -> Any:
 def encoded(column: pa.Array, name: str) -> pa.DictionaryArray:
     """A column as distinct values and indices; nulls are null indices."""
     if pa.types.is_nested(column.type):
-        raise DataError(f"column '{name}' has type {column.type}, which holds no single values; convert it to text")
-    return column if pa.types.is_dictionary(column.type) else column.dictionary_encode()
+        raise DataError(
+            f"column '{name}' has type {shown_type(column.type)}, which holds no single values; convert it to text"
+        )
+    try:
+        return column if pa.types.is_dictionary(column.type) else column.dictionary_encode()
+    except pa.ArrowNotImplementedError:
+        raise DataError(
+            f"column '{name}' has type {shown_type(column.type)}, which cannot be used; convert it"
+        ) from None
 
 
 def encoded_in_any_order(column: pa.Array, name: str) -> pa.DictionaryArray:

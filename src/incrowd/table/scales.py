@@ -17,7 +17,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from incrowd.arrays import to_numpy
-from incrowd.errors import DataError
+from incrowd.errors import DataError, shown_type
 from incrowd.table.exact_numbers import (
     NumberRangeError,
     Numbers,
@@ -73,7 +73,7 @@ class Scale:
         temporal = self.kind in ("date", "timestamp")
         if pa.types.is_boolean(values.type) or (days != temporal and not _is_text(values.type)):
             noun = "dates" if temporal and not days else "numbers"
-            raise DataError(f"column '{column}' has type {values.type} instead of {noun}; convert it first")
+            raise DataError(f"column '{column}' has type {shown_type(values.type)} instead of {noun}; convert it first")
         return self._moments(values, column) if temporal else self._plain_numbers(values, column)
 
     def _plain_numbers(self, values: pa.Array, column: str) -> Numbers:
@@ -255,7 +255,9 @@ def scale_of(values: pa.Array, column: str, declared: str | None = None, *, comm
         return Scale("integer" if is_whole(_numbers_of(values, column)) else "number")
     if _is_text(kind):
         return _scale_of_text(values, column, declared, has_commas(values, declared, commas))
-    raise DataError(f"column '{column}' has type {kind}, which cannot be in a quasi-identifier; convert it to text")
+    raise DataError(
+        f"column '{column}' has type {shown_type(kind)}, which cannot be in a quasi-identifier; convert it to text"
+    )
 
 
 def _scale_of_text(values: pa.Array, column: str, declared: str | None, comma: bool) -> Scale | None:
@@ -294,7 +296,10 @@ def text_of(values: pa.Array) -> pa.Array:
         return texts_of_decimals(values)
     if pa.types.is_timestamp(values.type):
         return _texts_of_moments(values)
-    return values if values.type == pa.string() else values.cast(pa.string())
+    try:
+        return values if values.type == pa.string() else values.cast(pa.string())
+    except pa.ArrowNotImplementedError:
+        raise DataError(f"values of type {shown_type(values.type)} have no text; convert that column to text") from None
 
 
 def _texts_of_moments(values: pa.Array) -> pa.Array:

@@ -20,6 +20,7 @@ from typing import Any
 
 from incrowd.errors import PolicyError, TaxonomyError
 from incrowd.schemas.regular_files import open_regular
+from incrowd.schemas.toml import parsed_toml
 
 PathText = str | PathLike[str]
 
@@ -87,7 +88,7 @@ def read_toml(path: PathText) -> dict[str, Any]:
     """
     text = _read_text(path)
     try:
-        return tomllib.loads(text)
+        return parsed_toml(text)
     except RecursionError:
         raise TaxonomyError(f"{Path(path).name}: nested too deeply; join some levels") from None
     except tomllib.TOMLDecodeError as error:

@@ -89,7 +89,7 @@ class Intervals:
         if any((wide / narrow).denominator != 1 for narrow, wide in pairwise(exact)):
             refuse(self, "widths", "each be a multiple of the one before", widths)
         if not _are_numbers((self.origin,)):
-            refuse(self, "origin", "be a number", self.origin)
+            refuse(self, "origin", "be a number of at most 15 digits", self.origin)
 
     def ancestors(self, value: str) -> tuple[str, ...]:
         """The intervals of a number from the narrowest to the root.
@@ -278,7 +278,7 @@ def _as_tuple(rule: Any, name: str) -> tuple[Any, ...]:
 
 
 def _are_numbers(numbers: Iterable[Any]) -> bool:
-    return all(map(is_number, numbers))
+    return all(is_number(number) and abs(number) <= _MOST for number in numbers)
 
 
 def _ascending(numbers: Sequence[Any]) -> bool:
@@ -290,7 +290,17 @@ def refuse(rule: Any, name: str, must: str, got: object) -> NoReturn:
     raise PolicyError(f"The '{name}' parameter of {type(rule).__name__} must {must}. Got {shown(got)}.")
 
 
-KINDS = ("prefix", "widths", "bounds", "frequent", "calendar", "domain", "flat", "origin", "other", "order", "comma")
+_WITH: Mapping[str, tuple[str, ...]] = {  # every kind of rule, and what may be said with it
+    "prefix": (),
+    "widths": ("origin", "comma"),
+    "bounds": ("comma",),
+    "frequent": ("other",),
+    "calendar": ("order",),
+    "domain": (),
+    "flat": (),
+}
+KINDS = tuple(dict.fromkeys([*_WITH, *(word for words in _WITH.values() for word in words)]))
+_MOST = 10**15  # of numbers of rules: intervals among larger ones have bounds that nobody can tell apart
 
 
 def rule_of(column: str, words: Mapping[str, Any]) -> Rule:
@@ -302,6 +312,12 @@ def rule_of(column: str, words: Mapping[str, Any]) -> Rule:
     for key in words if isinstance(words, Mapping) else ():
         if key not in KINDS:
             raise UnknownNameError("rule", key, KINDS, f"the taxonomy of '{column}'")
+    kinds = [key for key in words if key in _WITH] if isinstance(words, Mapping) else []
+    if len(kinds) > 1:
+        raise PolicyError(f"The taxonomy of '{column}' has two rules, {kinds[0]} and {kinds[1]}; choose one")
+    for key in words if kinds else ():
+        if key not in (*kinds, *_WITH[kinds[0]]):
+            raise PolicyError(f"The taxonomy of '{column}' is by {kinds[0]}, where {key} says nothing; leave it out")
     try:
         if (rule := _rule_of(words)) is not None:
             return rule
@@ -332,7 +348,7 @@ def _rule_of(words: Mapping[str, Any]) -> Rule | None:
         return Calendar(words["calendar"], words.get("order", "ymd"))
     if "domain" in words:
         return Domain(words["domain"])
-    return Flat() if "flat" in words else None
+    return Flat() if "flat" in words and words["flat"] is True else None
 
 
 def _comma(words: Mapping[str, Any]) -> bool:

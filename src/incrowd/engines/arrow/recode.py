@@ -21,6 +21,7 @@ from incrowd.errors import DataError, many
 from incrowd.formats.containers import bare, without_unused
 from incrowd.formats.frames import FrameSource, rebuild
 from incrowd.formats.sources import Source, as_array
+from incrowd.formats.usual_types import as_stored, stored_schema
 from incrowd.recodings.recoding import Recoding
 from incrowd.run import Run
 from incrowd.table.missing import encoded, encoded_in_any_order, listed, looked_up, places_of, same_values
@@ -78,7 +79,9 @@ def recoded(
         column.cast(pa.string()) if name in recoding.names and name not in kept.values else without_unused(column)
         for name, column in zip(table.column_names, table.columns, strict=True)
     ]
-    return pa.table(columns, names=table.column_names)
+    made = pa.table(columns, names=table.column_names)
+    fields = stored_schema(made.schema, source)
+    return pa.table([as_stored(column, field.type) for column, field in zip(made.columns, fields, strict=True)], fields)
 
 
 def _show(rows: Any, source: FrameSource, places: Places, see: See, witnessed: Sequence[str]) -> None:

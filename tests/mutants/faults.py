@@ -1,0 +1,35 @@
+"""Mistakes that only show where something goes wrong: at the end of a process, in strange files, on closed streams."""
+
+from tests.mutants.mutation import of
+
+THREADS = ("faults/test_arrow_threads.py",)
+NESTING = ("faults/test_nesting.py",)
+TYPES = ("faults/test_types.py",)
+STREAMS = ("faults/test_streams.py",)
+RULES = ("faults/test_contradictions.py",)
+
+FAULTS = (
+    of("formats/csv_reader.py", "lent() is not None for lent in self._lent", "False for _ in ()", *THREADS),
+    of("formats/csv_reader.py", "        raise stream.failure\n", "        pass\n", *THREADS),
+    of("formats/json_lines.py", "        self._check_depth(block, start)\n", "", *NESTING),
+    of("formats/json_lines.py", "if not _are_objects(data, ends):", "if False:", *NESTING),
+    of("formats/json_lines.py", "if path in long and pa.types.is_floating(kind):", "if False:", *NESTING),
+    of("schemas/toml.py", "    if _DEEP.search(text):\n        raise RecursionError\n", "", *NESTING),
+    of("formats/usual_types.py", "return pa.decimal128(kind.precision, kind.scale)", "return kind", *TYPES),
+    of("formats/usual_types.py", "return _VIEWS.get(str(kind), kind)", "return kind", *TYPES),
+    of(
+        "formats/usual_types.py",
+        "fields.append(field.with_type(stored.field(field.name).type) if same else field)",
+        "fields.append(field)",
+        *TYPES,
+    ),
+    of("standard_streams.py", 'sys.stdout.reconfigure(errors="backslashreplace")', "pass", *STREAMS),
+    of("standard_streams.py", "(1, os.O_RDONLY)", "(1, os.O_WRONLY)", *STREAMS),
+    of("standard_streams.py", "            opened = os.open(os.devnull, mode)\n", "            continue\n", *STREAMS),
+    of("__main__.py", "signal.signal(signal.SIGINT, _interrupted)", "pass", *STREAMS),
+    of("taxonomies/rules.py", "    if len(kinds) > 1:\n", "    if False:\n", *RULES),
+    of("taxonomies/rules.py", "is_number(number) and abs(number) <= _MOST", "is_number(number)", *RULES),
+    of("pipeline.py", "    check_harmless(table, policy)\n", "", *RULES),
+    of("policy/schema.py", 'if master is not None and engine != "spark":', "if False:", *RULES),
+    of("cli/groups.py", "    if not text:\n", "    if False:\n", *RULES),
+)
