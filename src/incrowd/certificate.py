@@ -195,6 +195,7 @@ def _shape() -> Fields:
         "identifiers": _NAMES,
         "sensitive": _NAMES,
         "insensitive": _NAMES,
+        "keep": _NAMES,
         "protections": TableOf(TableOf(Anything())),
         "unit": Text(blank=False),
         "types": SCHEMA["types"],

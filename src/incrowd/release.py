@@ -6,6 +6,7 @@ out and raise before anyone sees rows that do not satisfy the policy.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -22,6 +23,7 @@ from incrowd.errors import PolicyError
 from incrowd.formats.atomic_files import AtomicFiles
 from incrowd.formats.registry import open_source
 from incrowd.formats.sources import Source
+from incrowd.inspection.leaving import Look, look_at
 from incrowd.measures.hierarchical_distance import HEIGHT, Weights
 from incrowd.measures.measures import Measures, measure
 from incrowd.policy.policy import Policy
@@ -63,6 +65,7 @@ class Release(Tabular):
         found: What the search gave: the recoding, steps and facts.
         notes: What a user should know.
         engine: What reads, counts and writes the rows.
+        look: What the columns that leave as they are look like; None if nobody has looked yet.
     """
 
     policy: Policy
@@ -71,6 +74,7 @@ class Release(Tabular):
     found: SearchResult = field(repr=False)
     notes: tuple[str, ...] = ()
     engine: Engine = field(default_factory=engine_of, repr=False)
+    look: Look | None = field(default=None, repr=False)
 
     @property
     def recoding(self) -> Recoding:
@@ -88,6 +92,23 @@ class Release(Tabular):
     def untouched(self) -> tuple[str, ...]:
         """The columns without a role, which pass through as they are."""
         return self.policy.untouched(self.source.columns)
+
+    @cached_property
+    def checked(self) -> Look:
+        """What the columns that leave as they are look like; rows are handed out and written only where none stops it.
+
+        Raises:
+            NamesPeopleError: One of them may name people, and is not kept on purpose.
+        """
+        if self.look is not None:
+            return self.look
+        return look_at(self.source, self.policy, Run()).require(self.policy.keep, self.source.name)
+
+    def loses(self, column: str) -> bool:
+        """Whether a column of a quasi-identifier says less than it did, in any released row."""
+        parts = self.recoding.parts(self.table)
+        there = parts.records > 0 if parts.kept is None else (parts.records > 0) & parts.kept
+        return bool((parts.losses[column][parts.cells[column][there]] > 0).any())
 
     @cached_property
     def warnings(self) -> tuple[str, ...]:
@@ -186,6 +207,7 @@ class Release(Tabular):
     @cached_property
     def _verified(self) -> tuple[Any, Verification]:
         """The released rows, and what the witness counted in them."""
+        _ = self.checked
         witness = Witness.of(self.policy)
         rows = self.engine.recoded(
             self.source,
@@ -262,6 +284,7 @@ class Release(Tabular):
         public_report: str | Path | None = None,
         evaluation: Evaluation | None = None,
         run: Run | None = None,
+        before: Callable[[], object] | None = None,
     ) -> Certificate:
         """Write the release, and next to it its certificate and the recoding of a global method, which is its codebook.
 
@@ -278,6 +301,7 @@ class Release(Tabular):
             public_report: Where to write a report for anyone.
             evaluation: What `incrowd.evaluate` found, for the report.
             run: Gets the number of rows, and is asked whether to go on.
+            before: Called when all is written and verified, before the files appear: if it raises, none does.
 
         Raises:
             OutputError: The files cannot be written there.
@@ -285,6 +309,7 @@ class Release(Tabular):
         """
         run = run or Run()
         run.anytime = True  # there is a release: a time limit no longer ends it
+        _ = self.checked
         run.stage("writing")
         place = self.engine.output(path, overwrite=overwrite)
         paths = ReleaseFiles.of(path if place is None else place.beside)
@@ -319,6 +344,8 @@ class Release(Tabular):
                     paths.open(files, target).write_text(text, encoding="utf-8")
                 reports.write(self, certificate, files, paths)
                 paths.remove_others(files, contents)
+                if before is not None:
+                    before()
         return certificate
 
     def preview(self, rows: int = 5) -> tuple[dict[str, list[Any]], dict[str, list[Any]]]:

@@ -246,7 +246,7 @@ def cost(published: Published) -> dict[str, Any]:
 def done(published: Published) -> dict[str, Any]:
     """What was done: the policy, the method, and the released values with what they stand for."""
     policy = published.policy
-    known = ("quasi_identifiers", "target", "identifiers", "unit", "sensitive", "protections", "insensitive")
+    known = ("quasi_identifiers", "target", "identifiers", "unit", "sensitive", "protections", "insensitive", "keep")
     others = ("taxonomies", "types", "ranges", "missing", "missing_values", "method", "seed", "strict", "keep_order")
     return {
         "policy": policy_toml(_shortened(policy)),
