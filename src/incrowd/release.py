@@ -23,7 +23,7 @@ from incrowd.errors import PolicyError
 from incrowd.formats.atomic_files import AtomicFiles
 from incrowd.formats.registry import open_source
 from incrowd.formats.sources import Source
-from incrowd.inspection.leaving import Look, look_at
+from incrowd.inspection.leaving import Look, look_at, steady_warning
 from incrowd.measures.hierarchical_distance import HEIGHT, Weights
 from incrowd.measures.measures import Measures, measure
 from incrowd.policy.policy import Policy
@@ -116,6 +116,11 @@ class Release(Tabular):
         from incrowd.advice.warnings import warnings_of
 
         return warnings_of(self)
+
+    @property
+    def public_warnings(self) -> tuple[str, ...]:
+        """Those that every recipient should know; they are in the certificate."""
+        return tuple(steady_warning(name) for name in self.checked.steady)
 
     def why(self, column: str, run: Run | None = None) -> Why:
         """Why a column says so little, and what would help, tried out.
@@ -248,7 +253,9 @@ class Release(Tabular):
         """The certificate of `data`; what `write` writes has its own."""
         rows, verification = self._verified
         digests = self.source.fingerprint(), open_source(rows).fingerprint()
-        return Certificate.of(self.policy, verification, *digests, untouched=self.untouched)
+        return Certificate.of(
+            self.policy, verification, *digests, untouched=self.untouched, warnings=self.public_warnings
+        )
 
     def at(self, step: int) -> Release:
         """The release after that many steps of a greedy method, 0 for where the search began.
@@ -336,7 +343,9 @@ class Release(Tabular):
                 self._show_population(witness)
                 verification = witness.verdict().require()
                 digests = fingerprint.result(), output
-                certificate = Certificate.of(self.policy, verification, *digests, untouched=self.untouched)
+                certificate = Certificate.of(
+                    self.policy, verification, *digests, untouched=self.untouched, warnings=self.public_warnings
+                )
                 if counted is not None:
                     counted()
                 contents = sidecars_of(self, paths, certificate, confidential=confidential) if sidecars else {}

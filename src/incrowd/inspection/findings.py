@@ -137,6 +137,12 @@ def warning_of(name: str, findings: Sequence[Finding]) -> str | None:
     return f"column '{name}' " + "; ".join(risks) if risks else None
 
 
+def stopping(findings: Sequence[Finding]) -> str | None:
+    """Why a column may not leave as it is unless on purpose, None where it may."""
+    first = next((finding for finding in findings if finding.kind in STOPPING), None)
+    return None if first is None else f"{RISKY[first.kind]} ({first.reason})"
+
+
 def _of_counts(facts: Facts, first: Finding | None) -> Iterator[Finding]:
     if facts.is_near_unique:
         records = "records with a value" if facts.missing else "records"

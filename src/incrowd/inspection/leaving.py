@@ -19,7 +19,7 @@ from incrowd.errors import NamesPeopleError
 from incrowd.formats.sources import Source
 from incrowd.inspection.columns import findings_in, missing_tokens
 from incrowd.inspection.counting import KEPT_ROWS, CountedColumn, count_values
-from incrowd.inspection.findings import NEARLY_ALL, RISKY, STOPPING, Finding, warning_of
+from incrowd.inspection.findings import NEARLY_ALL, Finding, stopping, warning_of
 from incrowd.inspection.telling import tells
 from incrowd.run import Run
 
@@ -58,12 +58,8 @@ class Look:
         Raises:
             NamesPeopleError: A column may name people, and is not kept on purpose.
         """
-        naming = {}
-        for name, findings in self.findings.items():
-            stopping = next((finding for finding in findings if finding.kind in STOPPING), None)
-            if stopping is not None and name not in keep:
-                naming[name] = f"{RISKY[stopping.kind]} ({stopping.reason})"
-        if naming:
+        why = {name: stopping(findings) for name, findings in self.findings.items() if name not in keep}
+        if naming := {name: reason for name, reason in why.items() if reason is not None}:
             raise NamesPeopleError(naming, where, _typed(list(naming)))
         return self
 

@@ -139,6 +139,8 @@ def safe(published: Published) -> dict[str, Any]:
         "risks": [risk_figures(risk) for risk in published.risks],
         "homogeneity": [row for risk in published.risks for row in homogeneity(risk)],
         "untouched": _names(published.certificate.untouched),
+        "kept": _names(published.policy.get("keep", ())),
+        "warnings": [shown(warning, 400) for warning in published.certificate.warnings],
         "not_promised": [*[UNPROTECTED] * unprotected, *[several] * ("unit" in published.policy), *NOT_PROMISED],
     }
 

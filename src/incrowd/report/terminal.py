@@ -52,6 +52,8 @@ def print_summary(console: Console, summary: Mapping[str, Any]) -> None:
     _print_crowds(console, summary)
     if safe["untouched"]:
         console.print(Text(f"passed through untouched: {', '.join(safe['untouched'])}"))
+    if safe["kept"]:
+        console.print(Text(f"kept on purpose, though they may name people: {', '.join(safe['kept'])}"))
     remarks = {"warning": safe["warnings"], "hint": done["hints"], "note": done["notes"]}
     for word, texts in remarks.items():
         for text in texts:
