@@ -11,7 +11,7 @@ import incrowd
 from incrowd.engines.registry import ENGINES
 from incrowd.errors import DataError, PolicyError, TaxonomyError
 
-WORDS = {"quasi_identifiers": ["weight", "sex"], "k": 4}
+WORDS = {"quasi_identifiers": ["weight", "sex"], "k": 4, "keep": ["price"]}
 RULES = {"taxonomies": {"weight": {"widths": [2.5, 5, 10]}}}
 BOUNDS = {"taxonomies": {"weight": {"bounds": [[52.5, 60, 71.25], [60]]}}}
 METHODS = [

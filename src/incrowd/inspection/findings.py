@@ -110,7 +110,7 @@ class Facts:
     def called(self) -> str | None:
         """What it is by its name, whatever its values; None where they only say whether there is one."""
         kind = called(self.name)
-        flag = len(self.sample) <= 3 and {value.strip().lower() for value in self.sample} <= FLAGS
+        flag = len(self.sample) <= 2 and {value.strip().lower() for value in self.sample} <= FLAGS
         flag = flag or (kind not in ("name", "id") and self.distinct <= 2)  # such as codes of a phone or none
         return None if flag or self.is_constant else kind
 
@@ -149,7 +149,8 @@ def _of_counts(facts: Facts, first: Finding | None) -> Iterator[Finding]:
         alone = "have a value that no other person has" if facts.by_people else "are alone with their value"
         present, once = facts.first or (facts.present, facts.once)
         yield Finding("near-unique", f"{_percent(once, present)} of the {records} {alone}")
-    if first is not None and first.kind == "id" and facts.distinct < facts.present:
+    several = min(SEVERAL_RECORDS, facts.present) <= facts.distinct < facts.present
+    if first is not None and first.kind == "id" and several:
         yield Finding(
             "repeats",
             f"{facts.distinct:,} values in {facts.present:,} records: probably several rows per person, "

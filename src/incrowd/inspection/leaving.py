@@ -19,7 +19,7 @@ from incrowd.errors import NamesPeopleError
 from incrowd.formats.sources import Source
 from incrowd.inspection.columns import findings_in, missing_tokens
 from incrowd.inspection.counting import KEPT_ROWS, CountedColumn, count_values
-from incrowd.inspection.findings import NEARLY_ALL, Finding, stopping, warning_of
+from incrowd.inspection.findings import Finding, stopping, warning_of
 from incrowd.inspection.telling import tells
 from incrowd.run import Run
 
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 MOST_CODES = 1 << 25  # values that are looked at, in all columns together
 LEAST_ROWS = 1 << 16  # but so many rows of every column
 MOST_BYTES = 1 << 28  # of rows, where values are long
+CHANGING = 10  # one in so many people may have several values of what hardly ever changes
 MOST_NAMES = 40  # that a message has room for
 
 
@@ -124,7 +125,7 @@ def is_steady(column: CountedColumn, owners: CountedColumn) -> bool:
     last = np.zeros(len(several), np.int64)
     last[people] = values
     changing = len(np.unique(people[last[people] != values]))
-    return bool(changing <= (1 - NEARLY_ALL) * several.sum())
+    return CHANGING * changing <= int(several.sum())
 
 
 def steady_warning(name: str) -> str:
