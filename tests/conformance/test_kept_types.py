@@ -28,7 +28,7 @@ KINDS = {
 PLACES = list(itertools.product((0, 1), repeat=len(KINDS))) * 6
 TABLE = pa.table(
     {name: values.take(pa.array([row[place] for row in PLACES])) for place, (name, values) in enumerate(KINDS.items())}
-    | {"exact": pa.array(range(len(PLACES)), pa.int64()), "note": pa.array([f"n{n}" for n in range(len(PLACES))])}
+    | {"exact": pa.array(range(len(PLACES)), pa.int64()), "note": pa.array([f"n{n % 30}" for n in range(len(PLACES))])}
 )
 WORDS = {"quasi_identifiers": [*KINDS, "exact"], "k": 3}
 NUMBERED = ("incognito", "mondrian", "cover", "argus")  # these leave all of the first columns as they are

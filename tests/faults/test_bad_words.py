@@ -28,7 +28,7 @@ TABLE = pa.table(
         "ill": [["flu", "cold", "none"][i % 3] for i in range(24)],
     }
 )
-BASE = {"quasi_identifiers": ["age", "sex"], "k": 2, "method": "tdr"}
+BASE = {"quasi_identifiers": ["age", "sex"], "k": 2, "method": "tdr", "identifiers": ["name"]}
 
 
 class Strange:
@@ -301,6 +301,7 @@ FLAGS = [
     "--target",
     "--identifiers",
     "--insensitive",
+    "--keep",
     "--taxonomies",
     "--taxonomy",
     "--type",
