@@ -144,7 +144,11 @@ def anonymize(
     Example:
         >>> import incrowd
         >>> release = incrowd.anonymize(
-        ...     incrowd.datasets.german(), quasi_identifiers=["age", "job", "housing"], k=5, target="credit"
+        ...     incrowd.datasets.german(),
+        ...     quasi_identifiers=["age", "job", "housing"],
+        ...     k=5,
+        ...     target="credit",
+        ...     keep=["credit-amount"],  # nearly unique, but nobody outside knows it
         ... )
         >>> release.measures.total.anonymity >= 5
         True
