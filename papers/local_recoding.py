@@ -10,6 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from incrowd.formats.registry import open_source
+from incrowd.inspection.leaving import Look
 from incrowd.pipeline import release_of
 from incrowd.policy.words import make_policy
 from incrowd.search.registry import METHODS
@@ -81,7 +82,7 @@ def measured(
         policy = make_policy(
             quasi_identifiers=names, k=k, taxonomies=taxonomies, method=method, seed=seed, options=options
         )
-        release = release_of(open_source(rows), policy)
+        release = release_of(open_source(rows), policy, look=Look())
         total = release.measures.total
         if taxonomies is None:
             return [None, total.dm, total.c_avg, None]
