@@ -166,11 +166,7 @@ def anonymize(
         **{"sensitive": sensitive, "l": l, "t": t, **protecting},
         taxonomies=taxonomies,
         **values,
-        method=method,
-        seed=seed,
-        strict=strict,
-        keep_order=keep_order,
-        time_limit=time_limit,
+        **{"method": method, "seed": seed, "strict": strict, "keep_order": keep_order, "time_limit": time_limit},
         engine=engine,
         options=options,
     )

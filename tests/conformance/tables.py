@@ -25,6 +25,11 @@ class Case:
         """The quasi-identifier."""
         return self.words["quasi_identifiers"]
 
+    @property
+    def kept(self) -> list[str]:
+        """What is kept on purpose where names are not dropped."""
+        return [*self.words.get("keep", ()), *({"name"} & {*self.table.column_names})]
+
 
 def _people(rows: int, seed: int) -> pa.Table:
     draw = random.Random(seed)

@@ -1,10 +1,13 @@
 """A preview shows every column, breaks no word, and puts the same rows side by side."""
 
 import pyarrow as pa
+import pytest
 
 import incrowd
 from incrowd.report.preview import print_preview
 from incrowd.report.text import as_text
+
+pytestmark = pytest.mark.filterwarnings("ignore::incrowd.errors.ReleaseWarning")  # risks are not the point here
 
 WIDE = pa.table({"age": [30] * 5 + [40] * 5} | {f"a long column {i}": ["some words here"] * 10 for i in range(9)})
 
