@@ -147,7 +147,8 @@ class Anonymizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type
                 "use a global method, such as 'tdr'."
             )
         for text in release.warnings:
-            warnings.warn(text, ReleaseWarning, stacklevel=2)
+            if not text.startswith(f"column '{target}' "):  # classes are not handed on
+                warnings.warn(text, ReleaseWarning, stacklevel=2)
         self.recoding_ = _counted(release, table)
         self.release_ = release
         return self
