@@ -159,6 +159,7 @@ def anonymize(
     values = {"types": types, "ranges": ranges, "missing": missing, "missing_values": missing_values}
     dialect: dict[str, Any] = {"separator": separator, "quote": quote, "encoding": encoding, "header": header}
     dialect |= {"strip": strip, "sheet": sheet, "value_labels": value_labels, "query": query}
+    how = {"method": method, "seed": seed, "strict": strict, "keep_order": keep_order, "time_limit": time_limit}
     policy = make_policy(
         quasi_identifiers=quasi_identifiers,
         k=k,
@@ -166,7 +167,7 @@ def anonymize(
         **{"sensitive": sensitive, "l": l, "t": t, **protecting},
         taxonomies=taxonomies,
         **values,
-        **{"method": method, "seed": seed, "strict": strict, "keep_order": keep_order, "time_limit": time_limit},
+        **how,
         engine=engine,
         options=options,
     )
