@@ -340,6 +340,7 @@ def test_an_option_on_the_command_line(flag, tmp_path, monkeypatch):
             "--qi": "age,sex",
             "--k": "2",
             "--method": method,
+            "--identifiers": "name",
             **({"--sensitive": "income"} if flag[2] in "ltabre" else {}),
         }
         arguments = [part for pair in {**words, flag: typed}.items() for part in pair]
