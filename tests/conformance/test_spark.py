@@ -21,7 +21,7 @@ from incrowd.engines.spark.source import moved
 from incrowd.errors import NotAnonymousError
 from incrowd.formats.registry import open_source
 
-pytestmark = NEEDS_SPARK
+pytestmark = [NEEDS_SPARK, pytest.mark.filterwarnings("ignore::incrowd.errors.ReleaseWarning")]
 PAIRS = [
     ("nulls and dates", "tdr"),
     ("nulls and dates", "cover"),
