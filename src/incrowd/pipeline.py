@@ -156,19 +156,18 @@ def anonymize(
     protecting = {word: options.pop(word) for word in (*PROTECTING, *PRESENCE, *ENGINE_WORDS) if word in options}
     check_spelling(options, anonymize)
     roles = {"target": target, "identifiers": identifiers, "unit": unit, "insensitive": insensitive, "keep": keep}
-    values = {"types": types, "ranges": ranges, "missing": missing, "missing_values": missing_values}
+    values: dict[str, Any] = {"types": types, "ranges": ranges, "missing": missing, "missing_values": missing_values}
     dialect: dict[str, Any] = {"separator": separator, "quote": quote, "encoding": encoding, "header": header}
     dialect |= {"strip": strip, "sheet": sheet, "value_labels": value_labels, "query": query}
+    values |= {"taxonomies": taxonomies, "engine": engine}
     how = {"method": method, "seed": seed, "strict": strict, "keep_order": keep_order, "time_limit": time_limit}
     policy = make_policy(
         quasi_identifiers=quasi_identifiers,
         k=k,
         **roles,
         **{"sensitive": sensitive, "l": l, "t": t, **protecting},
-        taxonomies=taxonomies,
         **values,
         **how,
-        engine=engine,
         options=options,
     )
     from incrowd.report.progress import watching
