@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from incrowd.formats.registry import open_source
+from incrowd.inspection.leaving import Look
 from incrowd.pipeline import release_of
 from incrowd.recodings.steps import SplitInterval, Step
 from papers.adult import adult_rows, all_rows, policy_of
@@ -22,7 +23,7 @@ def generated_trees(effort: Effort) -> Outcome:
     for words, with_taxonomies in TAXONOMIES.items():
         effort.say(f"with {words}")
         policy = policy_of(effort, TOP[:7], K, "tds", with_taxonomies=with_taxonomies)
-        steps = release_of(open_source(all_rows(effort.records)), policy).steps
+        steps = release_of(open_source(all_rows(effort.records)), policy, look=Look()).steps
         for name in NUMBERS:
             rows += intervals(name, steps, words)
     splits = {(row["taxonomies"], row["attribute"]): row["split"] for row in rows if row["depth"] == 0}

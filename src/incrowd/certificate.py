@@ -98,6 +98,7 @@ class Certificate:
         commitment: To the original table; nobody can tell from it which that was.
         output: The digest of the release.
         untouched: Columns without a role, which are released as they were.
+        warnings: What every recipient should know, beside what is promised.
         versions: Of incrowd, and of what decides a release.
         secret: What the steward keeps to prove the commitment; None if the certificate was read from a file.
     """
@@ -108,6 +109,7 @@ class Certificate:
     output: str
     untouched: tuple[str, ...]
     versions: dict[str, str]
+    warnings: tuple[str, ...] = ()
     secret: Commitment | None = field(default=None, repr=False, compare=False)
 
     @classmethod
@@ -119,6 +121,7 @@ class Certificate:
         release: str,
         *,
         untouched: tuple[str, ...] = (),
+        warnings: tuple[str, ...] = (),
         salt: bytes | None = None,
     ) -> Certificate:
         """The certificate of a release that was verified.
@@ -129,6 +132,7 @@ class Certificate:
             original: The digest of the original table, which the certificate does not show.
             release: The digest of the release.
             untouched: Columns without a role.
+            warnings: What every recipient should know.
             salt: The salt of the commitment to the original; drawn if None.
         """
         import numpy as np  # to read a certificate takes neither
@@ -138,7 +142,7 @@ class Certificate:
         versions["python"] = platform.python_version()
         secret = Commitment.to(original, salt)
         found = policy.to_json(), verification.to_json()
-        return cls(*found, secret.public, release, untouched, versions, secret)
+        return cls(*found, secret.public, release, untouched, versions, warnings, secret)
 
     def commits_to(self, original: str, salt: bytes) -> bool:
         """Whether it was made from an original with this digest, given the salt that the steward kept."""
@@ -147,7 +151,8 @@ class Certificate:
     def to_json(self) -> dict[str, Any]:
         """As JSON-able data, to go out with the release; the secret is not in it."""
         fields = {name: getattr(self, name) for name in ("policy", "verification", "commitment", "output")}
-        return DOCUMENT.sealed({**fields, "untouched": list(self.untouched), "versions": self.versions})
+        warned = {"warnings": list(self.warnings)} if self.warnings else {}
+        return DOCUMENT.sealed({**fields, "untouched": list(self.untouched), **warned, "versions": self.versions})
 
     @classmethod
     def read(cls, path: str | Path) -> Certificate:
@@ -158,7 +163,7 @@ class Certificate:
         """
         data = DOCUMENT.read(path, _shape())
         found = data["policy"], data["verification"], data["commitment"], data["output"]
-        return cls(*found, tuple(data["untouched"]), data["versions"])
+        return cls(*found, tuple(data["untouched"]), data["versions"], tuple(data.get("warnings", ())))
 
 
 _NAMES = ListOf(Text(blank=False), distinct=True)
@@ -195,6 +200,7 @@ def _shape() -> Fields:
         "identifiers": _NAMES,
         "sensitive": _NAMES,
         "insensitive": _NAMES,
+        "keep": _NAMES,
         "protections": TableOf(TableOf(Anything())),
         "unit": Text(blank=False),
         "types": SCHEMA["types"],
@@ -210,5 +216,6 @@ def _shape() -> Fields:
             "output": DIGEST,
             "untouched": _NAMES,
             "versions": TableOf(Text()),
-        }
+        },
+        optional={"warnings": _NAMES},
     )

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import difflib
 import errno
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NoReturn
 
 MOST_SHOWN = 100  # characters of a wrong value in a message
@@ -47,6 +47,42 @@ class UnknownNameError(PolicyError):
         name = name if len(name) <= MOST_SHOWN else f"{name[:MOST_SHOWN]}..."
         listed = f" {what.capitalize()}s" if hint else f"; {what}s"  # a hint ends in a question mark
         super().__init__(f"no {what} '{name}'{place}{hint}{listed}: {shorten(known, 20) or 'none'}")
+
+
+class NamesPeopleError(PolicyError):
+    """Columns would leave as they are and may name people.
+
+    Args:
+        columns: Why, by column; without any of their values.
+        where: What the table is called.
+        typed: The columns as they are typed on the command line.
+    """
+
+    def __init__(self, columns: Mapping[str, str], where: str, typed: str) -> None:
+        self.columns = dict(columns)
+        super().__init__(
+            f"columns of {where} that may name people would be released as they are: {self.reasons}; drop them "
+            f"(--identifiers {typed}, in Python identifiers), or keep one on purpose (--keep {typed}, in Python keep)"
+        )
+
+    @property
+    def reasons(self) -> str:
+        """The columns, and what each looks like."""
+        return shorten([f"'{name}' {reason}" for name, reason in self.columns.items()], 8)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _again, (type(self), str(self), self.columns)
+
+
+def _again(kind: type[NamesPeopleError], text: str, columns: dict[str, str]) -> NamesPeopleError:
+    """The error as it was before it went to another process."""
+    error = kind.__new__(kind, text)
+    error.args, error.columns = (text,), columns
+    return error
+
+
+class ReleaseWarning(UserWarning):
+    """What is risky in a release, beside what it promises; also in `Release.warnings`."""
 
 
 class MissingPackageError(IncrowdError):

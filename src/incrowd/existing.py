@@ -18,6 +18,7 @@ from incrowd.errors import PolicyError, UnknownNameError, many
 from incrowd.formats.atomic_files import AtomicFiles
 from incrowd.formats.registry import open_source
 from incrowd.formats.sources import Source
+from incrowd.inspection.leaving import look_at
 from incrowd.measures.distortion import Distortion, Values, values_distortion
 from incrowd.measures.hierarchical_distance import HEIGHT, Weights
 from incrowd.policy.policy import Policy, QuasiIdentifier
@@ -213,6 +214,8 @@ def apply(
     *,
     require: Iterable[QuasiIdentifier] = (),
     unit: str | None = None,
+    identifiers: Iterable[str] = (),
+    keep: Iterable[str] = (),
     keep_order: bool = False,
     separator: str | None = None,
     quote: str | None = None,
@@ -235,6 +238,8 @@ def apply(
         data: Path of a file, a pandas, polars or pyarrow table, or anything with the Arrow stream interface.
         require: Quasi-identifiers that must hold for the new rows.
         unit: The column that says whose record it is: then they must hold in people.
+        identifiers: Columns to drop, beside those that the release dropped.
+        keep: Columns that leave as they are on purpose, though they look as if they named people.
         keep_order: Whether the rows stay in their order; else they come in one that says nothing of it, as in
             `anonymize`.
         separator: Separator of a CSV file; detected if not given, like the next three.
@@ -253,6 +258,7 @@ def apply(
 
     Raises:
         NotAnonymousError: A required quasi-identifier does not hold.
+        PolicyError: A column that would leave as it is may name people.
     """
     recoding = read_recoding(recoding) if isinstance(recoding, str | Path) else recoding
     source = open_source(
@@ -269,7 +275,8 @@ def apply(
     )
     from incrowd.report.progress import watching
 
-    doing, recoding, asked = engine_suiting(source, engine), fitted(recoding, source), tuple(require)
+    doing, asked = engine_suiting(source, engine), tuple(require)
+    recoding = _leaving(fitted(recoding, source), source, identifiers, keep, Run())
     witness, beside = _witness(asked, unit, recoding, source)
     words: dict[str, Any] = {"see": witness.see, "sees": witness.columns, "witnessed": beside} if asked else {}
     with watching(progress) as watch:
@@ -301,6 +308,8 @@ def apply_to_file(
     *,
     require: Iterable[QuasiIdentifier] = (),
     unit: str | None = None,
+    identifiers: Iterable[str] = (),
+    keep: Iterable[str] = (),
     overwrite: bool = False,
     keep_order: bool = False,
     engine: str = AUTO,
@@ -310,6 +319,7 @@ def apply_to_file(
     """Recode new rows into a file, streaming; see `apply`. Nothing is written if a requirement does not hold."""
     source = open_source(data, **dialect, engine=engine, master=settings.master if settings else None)
     recoding, doing = fitted(recoding, source), engine_suiting(source, engine, settings)
+    recoding = _leaving(recoding, source, identifiers, keep, run)
     place = doing.output(output, overwrite=overwrite)
     ReleaseFiles.of(output).check(source, overwrite=overwrite, sidecars=False, rows=place is None)
     witness, beside = _witness(tuple(require), unit, recoding, source)
@@ -319,6 +329,20 @@ def apply_to_file(
         doing.write(source, recoding, target, witness.see, run, **words)
         files.remove(ReleaseFiles.of(output).certificate)  # of a release that was there before
         witness.verdict().require()
+
+
+def _leaving(recoding: Recoding, source: Source, identifiers: Iterable[str], keep: Iterable[str], run: Run) -> Recoding:
+    """The recoding that also drops some columns, if none of those that leave as they are may name people."""
+    dropped = tuple(dict.fromkeys((*recoding.dropped, *identifiers)))
+    qid = QuasiIdentifier(recoding.names, 2)
+    policy = Policy(quasi_identifiers=(qid,), identifiers=dropped, keep=tuple(keep))
+    for name in (*identifiers, *policy.keep):
+        if name not in source.columns:
+            raise UnknownNameError("column", name, source.columns, source.name)
+    if set(policy.passing(source.columns)) - set(policy.keep):
+        here = replace(policy, identifiers=tuple(name for name in dropped if name in source.columns))
+        look_at(source, here, run).require(policy.keep, source.name)
+    return replace(recoding, dropped=dropped)  # type: ignore[type-var]
 
 
 def fitted(recoding: Recoding, source: Source) -> Recoding:

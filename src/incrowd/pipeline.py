@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -11,10 +12,11 @@ from incrowd.arrays import text_array
 from incrowd.decimal_commas import with_comma_types
 from incrowd.engines.engine import Engine
 from incrowd.engines.registry import engine_for
-from incrowd.errors import InfeasibleError, PolicyError, many, shown
+from incrowd.errors import InfeasibleError, PolicyError, ReleaseWarning, many, shown
 from incrowd.far_tuples import read_table, released_classes
 from incrowd.formats.registry import open_source
 from incrowd.formats.sources import Source
+from incrowd.inspection.leaving import Look, look_at
 from incrowd.key import Key
 from incrowd.policy.policy import Policy, QuasiIdentifier
 from incrowd.policy.presence import WORDS as PRESENCE
@@ -62,6 +64,7 @@ def anonymize(
     l: int | Mapping[str, int] | None = None,
     t: float | Mapping[str, float] | None = None,
     insensitive: Iterable[str] = (),
+    keep: Iterable[str] = (),
     taxonomies: Mapping[str, Taxonomy | Rule | str | Path] | str | Path | None = None,
     types: Mapping[str, str] | None = None,
     ranges: Mapping[str, tuple[Any, Any]] | None = None,
@@ -102,6 +105,8 @@ def anonymize(
         t: The values of every sensitive column are distributed in every class as in the whole, but for this distance;
             or by column.
         insensitive: Columns that pass through unchanged, like all columns that are not named.
+        keep: Columns that leave as they are on purpose, though they look like names, ids, addresses or free text, or
+            are nearly unique. Without it, such a column stops the run.
         taxonomies: Taxonomy, rule or file by column, or a folder with a file per column. A column without one is
             generalized to intervals if it holds numbers or dates; otherwise its rare values are suppressed.
         types: "number", "comma" (a number with a decimal comma), "date" or "text" by column, instead of detecting it.
@@ -133,7 +138,8 @@ def anonymize(
             of its people in a class, and `delta_presence`, the largest share of them that may be in the table.
 
     Raises:
-        PolicyError: The policy is inconsistent or names unknown columns.
+        PolicyError: The policy is inconsistent or names unknown columns, or a column that would leave as it is may
+            name people.
         DataError: The table cannot be read or used.
         InfeasibleError: No release can satisfy the policy.
         TimeLimitError: The time limit was reached before there was anything to release.
@@ -141,29 +147,30 @@ def anonymize(
     Example:
         >>> import incrowd
         >>> release = incrowd.anonymize(
-        ...     incrowd.datasets.german(), quasi_identifiers=["age", "job", "housing"], k=5, target="credit"
+        ...     incrowd.datasets.german(),
+        ...     quasi_identifiers=["age", "job", "housing"],
+        ...     k=5,
+        ...     target="credit",
+        ...     keep=["credit-amount"],  # nearly unique, but nobody outside knows it
         ... )
         >>> release.measures.total.anonymity >= 5
         True
     """
     protecting = {word: options.pop(word) for word in (*PROTECTING, *PRESENCE, *ENGINE_WORDS) if word in options}
     check_spelling(options, anonymize)
-    roles = {"target": target, "identifiers": identifiers, "unit": unit, "insensitive": insensitive}
-    values = {"types": types, "ranges": ranges, "missing": missing, "missing_values": missing_values}
+    roles = {"target": target, "identifiers": identifiers, "unit": unit, "insensitive": insensitive, "keep": keep}
+    values: dict[str, Any] = {"types": types, "ranges": ranges, "missing": missing, "missing_values": missing_values}
     dialect: dict[str, Any] = {"separator": separator, "quote": quote, "encoding": encoding, "header": header}
     dialect |= {"strip": strip, "sheet": sheet, "value_labels": value_labels, "query": query}
+    values |= {"taxonomies": taxonomies, "engine": engine}
+    how = {"method": method, "strict": strict, "keep_order": keep_order, "time_limit": time_limit}
     policy = make_policy(
         quasi_identifiers=quasi_identifiers,
         k=k,
         **roles,
         **{"sensitive": sensitive, "l": l, "t": t, **protecting},
-        taxonomies=taxonomies,
         **values,
-        method=method,
-        strict=strict,
-        keep_order=keep_order,
-        time_limit=time_limit,
-        engine=engine,
+        **how,
         options=options,
     )
     from incrowd.report.progress import watching
@@ -171,7 +178,10 @@ def anonymize(
     secret = Key.of(key)
     source = open_source(data, **dialect, engine=engine, master=policy.master)
     with watching(progress) as watch:
-        return release_of(source, policy, Run(watch, key=secret, time_limit=policy.time_limit))
+        release = release_of(source, policy, Run(watch, key=secret, time_limit=policy.time_limit))
+    for text in release.warnings:
+        warnings.warn(text, ReleaseWarning, stacklevel=2)
+    return release
 
 
 def release_of(
@@ -181,6 +191,7 @@ def release_of(
     *,
     engine: Engine | None = None,
     table: CompressedTable | DistantTable | None = None,
+    look: Look | None = None,
 ) -> Release:
     """Run the pipeline on an open source.
 
@@ -190,6 +201,10 @@ def release_of(
         run: Gets the events, is asked whether to go on, and has the key.
         engine: What touches the rows.
         table: The rows compressed, where that was done before.
+        look: What its columns look like, where that was seen before, or where nobody gets the rows.
+
+    Raises:
+        NamesPeopleError: A column that would leave as it is may name people; nothing was searched.
     """
     run = run or Run(time_limit=policy.time_limit)
     engine = engine or engine_for(policy, source)
@@ -197,6 +212,8 @@ def release_of(
     policy, redundant = policy.without_redundant()
     policy = with_comma_types(policy, source)
     search = method_of(policy.method, policy.options, len(policy.quasi_identifiers))
+    if look is None:
+        look = look_at(source, policy, run).require(policy.keep, source.name)
     notes = [f"dropped the quasi-identifier {qid}, because another one implies it" for qid in redundant]
     if table is None:
         run.stage("reading")
@@ -230,7 +247,7 @@ def release_of(
         notes.append(NO_BOUND)
     if policy.keep_order:
         notes.append(KEPT_ORDER)
-    return Release(policy, source, table, replace(found, recoding=recoding), tuple(notes), engine, run.key)
+    return Release(policy, source, table, replace(found, recoding=recoding), tuple(notes), engine, run.key, look)
 
 
 def handled(recoding: Recoding, policy: Policy, missing_values: tuple[str, ...]) -> Recoding:

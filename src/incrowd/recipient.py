@@ -112,7 +112,7 @@ def check_certificate(
     Example:
         >>> import incrowd
         >>> people = incrowd.datasets.german()
-        >>> release = incrowd.anonymize(people, quasi_identifiers=["age", "job"], k=5)
+        >>> release = incrowd.anonymize(people, quasi_identifiers=["age", "job"], k=5, keep=["credit-amount"])
         >>> incrowd.check_certificate(release.certificate, release.data).holds
         True
     """

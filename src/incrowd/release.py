@@ -6,6 +6,7 @@ out and raise before anyone sees rows that do not satisfy the policy.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -22,6 +23,7 @@ from incrowd.errors import PolicyError
 from incrowd.formats.atomic_files import AtomicFiles
 from incrowd.formats.registry import open_source
 from incrowd.formats.sources import Source
+from incrowd.inspection.leaving import Look, look_at, steady_warning
 from incrowd.key import Key
 from incrowd.measures.hierarchical_distance import HEIGHT, Weights
 from incrowd.measures.measures import Measures, measure
@@ -65,6 +67,7 @@ class Release(Tabular):
         notes: What a user should know.
         engine: What reads, counts and writes the rows.
         key: What was drawn at random came from it; with it, the same rows and policy give this very release again.
+        look: What the columns that leave as they are look like; None if nobody has looked yet.
     """
 
     policy: Policy
@@ -74,6 +77,7 @@ class Release(Tabular):
     notes: tuple[str, ...] = ()
     engine: Engine = field(default_factory=engine_of, repr=False)
     key: Key | None = field(default=None, repr=False)
+    look: Look | None = field(default=None, repr=False)
 
     @property
     def recoding(self) -> Recoding:
@@ -93,11 +97,33 @@ class Release(Tabular):
         return self.policy.untouched(self.source.columns)
 
     @cached_property
+    def checked(self) -> Look:
+        """What the columns that leave as they are look like; rows are handed out and written only where none stops it.
+
+        Raises:
+            NamesPeopleError: One of them may name people, and is not kept on purpose.
+        """
+        if self.look is not None:
+            return self.look
+        return look_at(self.source, self.policy, Run()).require(self.policy.keep, self.source.name)
+
+    def loses(self, column: str) -> bool:
+        """Whether a column of a quasi-identifier says less than it did, in any released row."""
+        parts = self.recoding.parts(self.table)
+        there = parts.records > 0 if parts.kept is None else (parts.records > 0) & parts.kept
+        return bool((parts.losses[column][parts.cells[column][there]] > 0).any())
+
+    @cached_property
     def warnings(self) -> tuple[str, ...]:
         """What is risky: columns that pass through and look like names or ids, people with several rows, and so on."""
         from incrowd.advice.warnings import warnings_of
 
         return warnings_of(self)
+
+    @property
+    def public_warnings(self) -> tuple[str, ...]:
+        """Those that every recipient should know; they are in the certificate."""
+        return tuple(steady_warning(name) for name in self.checked.steady)
 
     def why(self, column: str, run: Run | None = None) -> Why:
         """Why a column says so little, and what would help, tried out.
@@ -189,6 +215,7 @@ class Release(Tabular):
     @cached_property
     def _verified(self) -> tuple[Any, Verification]:
         """The released rows, and what the witness counted in them."""
+        _ = self.checked
         witness = Witness.of(self.policy)
         rows = self.engine.recoded(
             self.source,
@@ -229,7 +256,9 @@ class Release(Tabular):
         """The certificate of `data`; what `write` writes has its own."""
         rows, verification = self._verified
         digests = self.source.fingerprint(), open_source(rows).fingerprint()
-        return Certificate.of(self.policy, verification, *digests, untouched=self.untouched)
+        return Certificate.of(
+            self.policy, verification, *digests, untouched=self.untouched, warnings=self.public_warnings
+        )
 
     def at(self, step: int) -> Release:
         """The release after that many steps of a greedy method, 0 for where the search began.
@@ -270,6 +299,7 @@ class Release(Tabular):
         public_report: str | Path | None = None,
         evaluation: Evaluation | None = None,
         run: Run | None = None,
+        before: Callable[[], object] | None = None,
     ) -> Certificate:
         """Write the release, and next to it its certificate and the recoding of a global method, which is its codebook.
 
@@ -286,6 +316,7 @@ class Release(Tabular):
             public_report: Where to write a report for anyone.
             evaluation: What `incrowd.evaluate` found, for the report.
             run: Gets the number of rows, and is asked whether to go on.
+            before: Called when all is written and verified, before the files appear: if it raises, none does.
 
         Raises:
             OutputError: The files cannot be written there.
@@ -293,6 +324,7 @@ class Release(Tabular):
         """
         run = run or Run()
         run.anytime = True  # there is a release: a time limit no longer ends it
+        _ = self.checked
         run.stage("writing")
         place = self.engine.output(path, overwrite=overwrite)
         paths = ReleaseFiles.of(path if place is None else place.beside)
@@ -319,7 +351,9 @@ class Release(Tabular):
                 self._show_population(witness)
                 verification = witness.verdict().require()
                 digests = fingerprint.result(), output
-                certificate = Certificate.of(self.policy, verification, *digests, untouched=self.untouched)
+                certificate = Certificate.of(
+                    self.policy, verification, *digests, untouched=self.untouched, warnings=self.public_warnings
+                )
                 if counted is not None:
                     counted()
                 contents = sidecars_of(self, paths, certificate, confidential=confidential) if sidecars else {}
@@ -327,6 +361,8 @@ class Release(Tabular):
                     paths.open(files, target).write_text(text, encoding="utf-8")
                 reports.write(self, certificate, files, paths)
                 paths.remove_others(files, contents)
+                if before is not None:
+                    before()
         return certificate
 
     def preview(self, rows: int = 5) -> tuple[dict[str, list[Any]], dict[str, list[Any]]]:

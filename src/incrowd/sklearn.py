@@ -10,6 +10,7 @@ given away comes from `release_`, which has neither.
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from numbers import Integral
 from pathlib import Path
@@ -22,7 +23,7 @@ import pyarrow as pa
 
 from incrowd.engines.arrow.recode import Recoder
 from incrowd.engines.kept_types import KeptTypes
-from incrowd.errors import DataError, MissingPackageError, PolicyError, many
+from incrowd.errors import DataError, MissingPackageError, PolicyError, ReleaseWarning, many
 from incrowd.formats.frames import rebuild
 from incrowd.formats.registry import open_source
 from incrowd.formats.sources import as_array
@@ -62,6 +63,7 @@ class Anonymizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type
     Args:
         quasi_identifiers: As in `incrowd.anonymize`; columns of an array also by number. All columns if None.
         k: Size of the smallest crowd.
+        keep: Columns that are not recoded on purpose, though they look as if they named people.
         taxonomies: As in `incrowd.anonymize`, like the next five.
         types: "number", "comma", "date" or "text" by column.
         ranges: Public ranges by column.
@@ -90,6 +92,7 @@ class Anonymizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type
         quasi_identifiers: Iterable[Any] | None = None,
         k: int = 5,
         *,
+        keep: Sequence[str] = (),
         taxonomies: Any = None,
         types: Mapping[str, str] | None = None,
         ranges: Mapping[str, tuple[Any, Any]] | None = None,
@@ -102,6 +105,7 @@ class Anonymizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type
     ) -> None:
         self.quasi_identifiers = quasi_identifiers
         self.k = k
+        self.keep = keep
         self.taxonomies = taxonomies
         self.types = types
         self.ranges = ranges
@@ -145,6 +149,9 @@ class Anonymizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type
                 f"The method '{self.method}' recodes equal rows differently, so it cannot transform single rows; "
                 "use a global method, such as 'tdr'."
             )
+        for text in release.warnings:
+            if not text.startswith(f"column '{target}' "):  # classes are not handed on
+                warnings.warn(text, ReleaseWarning, stacklevel=2)
         self.recoding_ = _counted(release, table)
         self.release_ = release
         return self
@@ -201,6 +208,7 @@ class Anonymizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type
             quasi_identifiers=qids,
             k=self.k,
             target=target,
+            keep=self.keep,
             taxonomies=self.taxonomies,
             types=self.types,
             ranges=self.ranges,

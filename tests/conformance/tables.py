@@ -25,6 +25,11 @@ class Case:
         """The quasi-identifier."""
         return self.words["quasi_identifiers"]
 
+    @property
+    def kept(self) -> list[str]:
+        """What is kept on purpose where names are not dropped."""
+        return [*self.words.get("keep", ()), *({"name"} & {*self.table.column_names})]
+
 
 def _people(rows: int, seed: int) -> pa.Table:
     draw = random.Random(seed)
@@ -50,7 +55,8 @@ def _people(rows: int, seed: int) -> pa.Table:
 
 def cases() -> dict[str, Case]:
     """The cases by name."""
-    tree = {"taxonomies": {"region": REGIONS}, "identifiers": ["name"]}
+    plain: dict[str, Any] = {"identifiers": ["name"], "keep": ["wage", "born"]}
+    tree = {"taxonomies": {"region": REGIONS}, **plain}
     constant = pa.table({"a": ["x"] * 9, "b": [3] * 9, "c": [1, 1, 1, 2, 2, 2, 3, 3, 3]})
     return {
         "mixed": Case(_people(90, 1), {"quasi_identifiers": ["age", "region", "job"], "k": 4, **tree}),
@@ -58,14 +64,15 @@ def cases() -> dict[str, Case]:
             _people(90, 2), {"quasi_identifiers": ["age", "region", "job"], "k": 4, "target": "income", **tree}
         ),
         "dates and fractions": Case(
-            _people(80, 3), {"quasi_identifiers": ["born", "score", "region"], "k": 5, "target": "income", **tree}
+            _people(80, 3),
+            {"quasi_identifiers": ["born", "score", "region"], "k": 5, "target": "income", **tree, "keep": ["wage"]},
         ),
-        "one attribute": Case(_people(40, 4), {"quasi_identifiers": ["age"], "k": 3, "identifiers": ["name"]}),
+        "one attribute": Case(_people(40, 4), {"quasi_identifiers": ["age"], "k": 3, **plain}),
         "complete rows only": Case(
-            _people(90, 5), {"quasi_identifiers": ["age", "job"], "k": 3, "missing": "drop", "identifiers": ["name"]}
+            _people(90, 5), {"quasi_identifiers": ["age", "job"], "k": 3, "missing": "drop", **plain}
         ),
         "constant columns": Case(constant, {"quasi_identifiers": ["a", "b", "c"], "k": 3}),
-        "k of everyone": Case(_people(12, 6), {"quasi_identifiers": ["age", "job"], "k": 12, "identifiers": ["name"]}),
+        "k of everyone": Case(_people(12, 6), {"quasi_identifiers": ["age", "job"], "k": 12, **plain}),
     }
 
 

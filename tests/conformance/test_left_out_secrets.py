@@ -39,7 +39,7 @@ def told(name, method, share, **words):
     make, columns, secret = TABLES[name]
     table = make().select([*columns, secret])
     table = table.append_column("row", pa.array(range(len(table))))
-    words = {"quasi_identifiers": columns, "k": K, "sensitive": [secret], "l": L, "insensitive": ["row"], **words}
+    words = {"quasi_identifiers": columns, "k": K, "sensitive": [secret], "l": L, "keep": ["row"], **words}
     if share is not None:
         words["suppress"] = share
     release = incrowd.anonymize(table, method=method, **words)

@@ -140,6 +140,7 @@ def release(kind, folder, keep_order, method, *, lists):
         quasi_identifiers=["age", "job"],
         k=3,
         identifiers=identifiers,
+        keep=["tags"] if lists else [],
         missing="drop",
         keep_order=keep_order,
         method=method,
@@ -186,7 +187,7 @@ def test_the_order_of_categories_is_not_that_of_rows(kind, tmp_path):
     texts = [f"text {number * 7 % 40}" for number in range(40)]
     rows = pa.table({"age": [20 + number % 4 for number in range(40)], "note": pa.array(texts).dictionary_encode()})
     data = {"pandas": rows.to_pandas, "polars": lambda: pl.from_arrow(rows), "pyarrow": lambda: rows}[kind]()
-    made = incrowd.anonymize(data, quasi_identifiers=["age"], k=3)
+    made = incrowd.anonymize(data, quasi_identifiers=["age"], k=3, keep=["note"])
     made.write(tmp_path / "out.parquet")
     dictionaries = [pq.read_table(tmp_path / "out.parquet")["note"].chunk(0).dictionary.to_pylist()]
     if kind == "pandas":
@@ -223,7 +224,13 @@ def test_neighbours_in_a_sorted_table_tell_nothing(method):
     rows = pa.table({**people, "place": range(2000)})
     told = {}
     for keep_order in (True, False):
-        words = {"quasi_identifiers": ["age", "sex", "town"], "k": 5, "method": method, "keep_order": keep_order}
+        words = {
+            "quasi_identifiers": ["age", "sex", "town"],
+            "k": 5,
+            "method": method,
+            "keep": ["place"],
+            "keep_order": keep_order,
+        }
         words |= {"bounds": "exact"} if method == "mondrian" else {}  # where the order of rows would tell most
         released = incrowd.anonymize(rows, **words).data
         true = ages[released["place"].to_numpy()]
@@ -237,7 +244,7 @@ def test_neighbours_in_a_sorted_table_tell_nothing(method):
 def test_the_command_line_keeps_the_order_on_request_and_says_so(tmp_path):
     path = tmp_path / "people.csv"
     path.write_text("age,place\n" + "".join(f"{20 + number // 10},{number}\n" for number in range(80)))
-    words = ("anonymize", path, "--qi", "age", "--k", 5, "--method", "tdr", "--insensitive", "place")
+    words = ("anonymize", path, "--qi", "age", "--k", 5, "--method", "tdr", "--keep", "place")
     for name, flags in ("kept", ["--keep-order"]), ("own", []):
         done = run(*words, "-o", tmp_path / f"{name}.csv", *flags)
         assert done.exit_code == 0, done.output
@@ -252,5 +259,5 @@ def test_the_command_line_keeps_the_order_on_request_and_says_so(tmp_path):
     assert places["own"] != places["kept"]
     assert sorted(places["own"]) == sorted(places["kept"])
     recoding = tmp_path / "kept.recoding.json"
-    assert run("apply", recoding, path, "-o", tmp_path / "again.csv", "--keep-order").exit_code == 0
+    assert run("apply", recoding, path, "-o", tmp_path / "again.csv", "--keep-order", "--keep", "place").exit_code == 0
     assert (tmp_path / "again.csv").read_text() == (tmp_path / "kept.csv").read_text()

@@ -25,7 +25,13 @@ PEOPLE = pa.table(
         "wage": [DRAW.random() for _ in range(150)],
     }
 )
-SIBLINGS = {"quasi_identifiers": ["place", "sex"], "k": 6, "taxonomies": {"place": PLACES}, "identifiers": ["name"]}
+SIBLINGS = {
+    "quasi_identifiers": ["place", "sex"],
+    "k": 6,
+    "taxonomies": {"place": PLACES},
+    "identifiers": ["name"],
+    "keep": ["wage"],
+}
 CASES = {
     **cases(),
     "many siblings": Case(PEOPLE, SIBLINGS),

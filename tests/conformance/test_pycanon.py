@@ -20,6 +20,8 @@ from tests.shared_data import SHARED_DATA, needs_shared_data
 
 import incrowd
 
+pytestmark = pytest.mark.filterwarnings("ignore::incrowd.errors.ReleaseWarning")  # risks are not the point here
+
 GERMAN = ("german", ["age", "job", "housing", "personal-status-sex"])
 ADULT = ("adult", ["age", "education", "marital-status", "sex"])
 CMC = ("cmc", ["age", "Weducation", "religion", "solindex"])

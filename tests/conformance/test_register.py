@@ -24,7 +24,8 @@ def people():
 
 def released(people, method, **options):
     taxonomies = {name: path for name, path in incrowd.datasets.taxonomies("adult").items() if name in COLUMNS}
-    words = {"quasi_identifiers": COLUMNS, "k": K, "taxonomies": taxonomies, "method": method}
+    others = [name for name in people.column_names if name not in COLUMNS]
+    words = {"quasi_identifiers": COLUMNS, "k": K, "taxonomies": taxonomies, "method": method, "keep": others}
     return incrowd.anonymize(people, **words, **options)
 
 

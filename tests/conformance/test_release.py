@@ -23,6 +23,8 @@ from incrowd.recodings.by_value import ByValue
 from incrowd.recodings.recoding import read_recoding
 from incrowd.recodings.steps import read_steps
 
+pytestmark = pytest.mark.filterwarnings("ignore::incrowd.errors.ReleaseWarning")  # risks are not the point here
+
 JOBS = ["clerk", "nurse", "smith", "?", None]
 ATTRIBUTES = ("age", "born", "seen", "zip", "member", "job", "score")
 POLICY = {
@@ -38,6 +40,7 @@ POLICY = {
     "method": "tdr",
     "identifiers": ["name"],
     "sensitive": ["disease"],
+    "keep": ["wage"],
     "taxonomies": {"zip": incrowd.Prefix([3, 1])},
     "missing_values": ["?"],
 }
@@ -144,9 +147,9 @@ class TestEveryKind:
     @pytest.mark.parametrize("kind", KINDS)
     def test_applies_to_the_training_rows_as_the_release(self, tmp_path, kind, expected):
         data = given(kind, tmp_path)
-        assert multiset(expected.recoding.apply(data)) == multiset(expected.data)
+        assert multiset(expected.recoding.apply(data, keep=["wage"])) == multiset(expected.data)
         in_order = incrowd.anonymize(TABLE, **POLICY, keep_order=True)
-        assert cells(expected.recoding.apply(data, keep_order=True)) == cells(in_order.data)
+        assert cells(expected.recoding.apply(data, keep=["wage"], keep_order=True)) == cells(in_order.data)
 
     @pytest.mark.parametrize("kind", KINDS)
     @pytest.mark.parametrize("suffix", ["csv", "csv.gz", "parquet"])
@@ -219,6 +222,7 @@ class TestRelease:
 
     def test_counts_are_kept_while_batches_are_collapsed(self, tmp_path, monkeypatch):
         policy = {"quasi_identifiers": ["job", "member"], "k": 4, "target": "income", "missing_values": ["?"]}
+        policy |= {"identifiers": ["name", "born"], "keep": ["wage"]}
         expected = incrowd.anonymize(TABLE, **policy)
         monkeypatch.setattr("incrowd.formats.csv_reader.BLOCK_BYTES", 2048)
         monkeypatch.setattr("incrowd.engines.arrow.compress._BUFFER_ROWS", 10)
@@ -235,10 +239,9 @@ class TestMissing:
         a is None or j in ("?", None) for a, j in zip(*(TABLE[n].to_pylist() for n in ("age", "job")), strict=True)
     )
 
-    def anonymize(self, missing, data=TABLE):
-        return incrowd.anonymize(
-            data, quasi_identifiers=["age", "job"], k=4, target="income", missing=missing, missing_values=["?"]
-        )
+    def anonymize(self, missing, data=TABLE, keep=("name", "born", "wage")):
+        words = {"target": "income", "missing_values": ["?"], "keep": keep}
+        return incrowd.anonymize(data, quasi_identifiers=["age", "job"], k=4, missing=missing, **words)
 
     def test_a_category_is_shown_with_the_first_token_or_suppressed(self):
         shown = set(zip(*cells(self.anonymize("category").data, ("age", "job")).values(), strict=True))
@@ -260,7 +263,7 @@ class TestMissing:
 
     def test_nothing_is_left(self):
         with pytest.raises(DataError, match="no rows left"):
-            self.anonymize("drop", pa.table({"age": [None, 1], "job": ["x", "?"], "income": ["a", "b"]}))
+            self.anonymize("drop", pa.table({"age": [None, 1], "job": ["x", "?"], "income": ["a", "b"]}), ())
 
 
 class TestNothingUnverifiedLeaves:

@@ -25,6 +25,8 @@ from incrowd.report.schema import shape_of
 from incrowd.report.summary import DOCUMENT, public_summary, summary_of
 from incrowd.search.registry import METHODS
 
+pytestmark = pytest.mark.filterwarnings("ignore::incrowd.errors.ReleaseWarning")  # risks are not the point here
+
 CASES = {name: case for name, case in cases().items() if name in ("with a target", "complete rows only")}
 EVERY = pytest.mark.parametrize("method", METHODS)
 OPTIONS = {"genetic": {"population": 8, "patience": 10, "evaluations": 40}}

@@ -45,7 +45,7 @@ def test_everyone_who_is_released_stands_in_a_crowd_and_the_budget_is_kept(metho
 @EVERY
 @ANYWHERE
 def test_every_released_value_stands_for_the_original_one(method, case):
-    release = made(case, method, identifiers=())
+    release = made(case, method, identifiers=(), keep=case.kept)
     if "name" not in case.table.column_names:
         return
     before = {row["name"]: row for row in case.table.to_pylist()}
@@ -63,7 +63,10 @@ def test_the_recoding_survives_json_and_leaves_out_the_same_rows(method, case, t
     release.recoding.write(tmp_path / "x.recoding.json")
     again = read_recoding(tmp_path / "x.recoding.json")
     assert again == release.recoding
-    first, second = (Counter(map(repr, table.to_pylist())) for table in (again.apply(case.table), release.data))
+    first, second = (
+        Counter(map(repr, table.to_pylist()))
+        for table in (again.apply(case.table, keep=case.words.get("keep", ())), release.data)
+    )
     assert first == second
 
 
@@ -71,7 +74,7 @@ def test_the_recoding_survives_json_and_leaves_out_the_same_rows(method, case, t
 @ANYWHERE
 def test_what_goes_out_is_made_of_released_values_alone(method, case):
     """Bounds of intervals are released numbers, or right above one; shown categories are released ones."""
-    release = made(case, method, identifiers=())
+    release = made(case, method, identifiers=(), keep=case.kept)
     if release.recoding.is_confidential or "name" not in case.table.column_names:
         return
     released = {row["name"] for row in release.data.to_pylist()}

@@ -12,7 +12,7 @@ from pathlib import Path
 from tests.command_line import GOOD, command
 
 MORE = 10 if os.environ.get("INCROWD_HYPOTHESIS") == "fuzz" else 1
-POLICY = ("--qi", "age,sex,job", "--k", "5")
+POLICY = ("--qi", "age,sex,job", "--k", "5", "--keep", "name")
 SIDES = ("recoding", "steps", "certificate")
 SLOWLY = """
 import time

@@ -28,7 +28,7 @@ TABLE = pa.table(
         "ill": [["flu", "cold", "none"][i % 3] for i in range(24)],
     }
 )
-BASE = {"quasi_identifiers": ["age", "sex"], "k": 2, "method": "tdr"}
+BASE = {"quasi_identifiers": ["age", "sex"], "k": 2, "method": "tdr", "identifiers": ["name"]}
 
 
 class Strange:
@@ -301,6 +301,7 @@ FLAGS = [
     "--target",
     "--identifiers",
     "--insensitive",
+    "--keep",
     "--taxonomies",
     "--taxonomy",
     "--type",
@@ -339,6 +340,7 @@ def test_an_option_on_the_command_line(flag, tmp_path, monkeypatch):
             "--qi": "age,sex",
             "--k": "2",
             "--method": method,
+            "--identifiers": "name",
             **({"--sensitive": "income"} if flag[2] in "ltabre" else {}),
         }
         arguments = [part for pair in {**words, flag: typed}.items() for part in pair]

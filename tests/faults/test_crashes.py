@@ -156,7 +156,18 @@ def test_the_next_command_that_reads_a_release_completes_it(tmp_path):
         "def once(a, b):\n    replace(a, b)\n    str(b).endswith('r.csv') and os.kill(os.getpid(), signal.SIGKILL)\n"
         "os.replace = once\n"
     )
-    arguments = ("anonymize", tmp_path / "people.csv", "-o", tmp_path / "r.csv", "--qi", "age,sex", "--k", 9)
+    arguments = (
+        "anonymize",
+        tmp_path / "people.csv",
+        "-o",
+        tmp_path / "r.csv",
+        "--qi",
+        "age,sex",
+        "--k",
+        9,
+        "--keep",
+        "name",
+    )
     assert run(*arguments, "--overwrite", before=die).returncode == -9
     assert not is_complete(tmp_path)
     assert run("verify", tmp_path / "r.csv", "--qi", "age,sex", "--k", 9).returncode == 0

@@ -27,6 +27,7 @@ import incrowd
 from incrowd.errors import DataError, IncrowdError, OutputError
 from incrowd.formats.registry import open_source
 
+WITH_TEXT = ("--qi", "age", "--k", "4", "--keep", "text")
 OPTIONS = ("--qi", "age,job,wage", "--k", "4", "--identifiers", "id", "--method", "tdr")
 HOLD = """
 import sys, time, duckdb
@@ -109,7 +110,7 @@ def test_a_full_disk_while_a_table_is_written(tmp_path, suffix, new):
     before = {"duckdb": duckdb_file, "sqlite": sqlite_file}[suffix](tmp_path / f"a.{suffix}")
     address = f"{tmp_path / 'new'}.{suffix}" if new else before.replace("#people", "#out")
     limit = "import resource; resource.setrlimit(resource.RLIMIT_FSIZE, (300_000, 300_000))\n"
-    found = run("anonymize", tmp_path / "people.csv", "-o", address, "--qi", "age", "--k", "4", before=limit)
+    found = run("anonymize", tmp_path / "people.csv", "-o", address, *WITH_TEXT, before=limit)
     one_line(found, 1, "cannot write to")
     assert [name for name in names(tmp_path) if not name.endswith((".wal", "-journal"))] == [
         f"a.{suffix}",
@@ -134,7 +135,7 @@ def test_a_kill_while_a_table_is_written_leaves_the_database_as_it_was(tmp_path,
     (tmp_path / "people.csv").write_text("age,text\n" + lines)
     path = tmp_path / f"a.{suffix}"
     before = {"duckdb": duckdb_file, "sqlite": sqlite_file}[suffix](path)
-    words = ("anonymize", tmp_path / "people.csv", "-o", before.replace("#people", "#out"), "--qi", "age", "--k", "4")
+    words = ("anonymize", tmp_path / "people.csv", "-o", before.replace("#people", "#out"), *WITH_TEXT)
     session = {"duckdb": "DuckDbSession", "sqlite": "SqliteSession"}[suffix]
     die = DIE.format(module=f"{suffix}_files", session=session, moment=moment)
     assert run(*words, "--method", "tdr", before=die).returncode == -signal.SIGKILL

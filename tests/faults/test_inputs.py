@@ -15,7 +15,7 @@ from incrowd.formats.csv_dialect import SAMPLE_BYTES, Given, detect
 def test_rows_that_change_between_two_passes_with_the_same_size_and_time(tmp_path, how):
     people(tmp_path)
     table = tmp_path / "people.csv"
-    release = incrowd.anonymize(table, quasi_identifiers=["age", "sex", "job"], k=5)
+    release = incrowd.anonymize(table, quasi_identifiers=["age", "sex", "job"], k=5, keep=["name"])
     before = table.stat()
     text = table.read_text().replace("nurse", "clerk")
     if how == "write":

@@ -90,7 +90,7 @@ class Case:
         return {
             "quasi_identifiers": [{"attributes": qid, "k": k} for qid, k in self.quasi_identifiers],
             "identifiers": ["name"],
-            "insensitive": ["row"],
+            "keep": ["row"],
             "unit": self.unit,
             "target": self.target,
             "taxonomies": taxonomies,

@@ -7,6 +7,7 @@ CONTAINERS = ("unit/formats/test_containers.py", "conformance/test_outflow.py")
 FILES = ("unit/formats/test_atomic_files.py",)
 NUMBERS = ("unit/table/test_exact_numbers.py", "unit/table/test_scales.py")
 DOCUMENTS = ("unit/schemas/test_documents.py", "unit/schemas/test_shapes.py")
+NAMING = ("unit/inspection/test_leaving.py", "unit/policy/test_untouched.py")
 
 OUTFLOW = (
     # row order
@@ -259,4 +260,35 @@ OUTFLOW = (
     ),
     of("sklearn.py", 'if self.missing == "drop":', "if False:", "unit/test_sklearn.py"),
     of("sklearn.py", "witness.verdict().require()", "witness.verdict()", "unit/test_sklearn.py"),
+    # what names people
+    of(
+        "pipeline.py",
+        "look = look_at(source, policy, run).require(policy.keep, source.name)",
+        "look = look_at(source, policy, run)",
+        *NAMING,
+    ),
+    of("inspection/leaving.py", "if name not in keep}", "if False}", *NAMING),
+    of(
+        "inspection/leaving.py",
+        "passing = policy.passing(source.columns)",
+        "passing = policy.untouched(source.columns)",
+        *NAMING,
+    ),
+    of("inspection/leaving.py", "return CHANGING * changing <= int(several.sum())", "return False", *NAMING),
+    of("inspection/findings.py", "NEAR_UNIQUE = 0.2", "NEAR_UNIQUE = 0.3", *NAMING),
+    of(
+        "inspection/findings.py",
+        "if (first is None or first.kind not in DIRECT) and (kind := facts.called) is not None:",
+        "if False:",
+        *NAMING,
+        "unit/inspection/test_findings.py",
+    ),
+    of(
+        "release.py",
+        "return look_at(self.source, self.policy, Run()).require(self.policy.keep, self.source.name)",
+        "return Look()",
+        *NAMING,
+    ),
+    of("existing.py", "look_at(source, here, run).require(policy.keep, source.name)", "pass", *NAMING),
+    of("cli/anonymize.py", "before=lambda: told.update(_told(release, shown)),", "before=None,", *NAMING),
 )

@@ -73,7 +73,7 @@ def test_the_metric_of_a_file_with_rows_to_drop(method, tmp_path):
     rows = [(None if i % 10 == 9 else i % 7, "xyz"[i % 3], "YN"[i * i % 11 < 5], i) for i in range(200)]
     data = pa.table(dict(zip(("age", "job", "income", "note"), map(list, zip(*rows, strict=True)), strict=True)))
     csv.write_csv(data, tmp_path / "people.csv")
-    words = {"quasi_identifiers": ["age", "job"], "k": 20, "target": "income", "missing": "drop"}
+    words = {"quasi_identifiers": ["age", "job"], "k": 20, "target": "income", "keep": ["note"], "missing": "drop"}
     release = incrowd.anonymize(tmp_path / "people.csv", method=method, **words, **OPTIONS.get(method, {}))
     check(release, release.data.to_pylist(), 180)
     release.write(tmp_path / "release.csv")

@@ -13,7 +13,9 @@ from incrowd.existing import apply_to_file
 from incrowd.recodings.recoding import read_recoding
 from incrowd.run import Run
 
-PEOPLE = pa.table({"age": [20, 21, 30, 31, 40, 41] * 3, "sex": ["f", "m"] * 9, "pay": range(18)})
+PEOPLE = pa.table(
+    {"age": [20, 21, 30, 31, 40, 41] * 3, "sex": ["f", "m"] * 9, "pay": [number // 2 for number in range(18)]}
+)
 
 LOCAL = ["out.certificate.json", "out.confidential/commitment.json", "out.confidential/key.json", "out.csv"]
 

@@ -4,24 +4,24 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from incrowd.inspection.inspection import column_warnings, repeat_warnings
-from incrowd.inspection.telling import telling_warnings
-from incrowd.run import Run
+from incrowd.inspection.findings import warning_of
+from incrowd.inspection.leaving import steady_warning
+from incrowd.inspection.telling import telling_warning
 
 if TYPE_CHECKING:
     from incrowd.release import Release
 
 
 def warnings_of(release: Release) -> tuple[str, ...]:
-    """One line for each risk."""
-    policy, rows = release.policy, getattr(release.source, "glimpse", lambda: release.source)()
-    passed = [*release.untouched, *policy.sensitive, *policy.insensitive]
-    found = column_warnings(rows, passed, Run(), policy.unit)
-    names = [attribute.name for attribute in release.table.attributes]
-    changed = [name for name, part in zip(names, release.measures.attributes, strict=True) if part.ncp > 0]
-    found += telling_warnings(rows, passed, changed, Run())
-    if policy.unit is None:
-        found += repeat_warnings(rows, policy.identifiers, Run())
+    """One line for each risk; no row is read for it."""
+    policy, look = release.policy, release.checked
+    found = [steady_warning(name) for name in look.steady]
+    risky = [warning_of(name, findings) for name, findings in look.findings.items() if name not in policy.keep]
+    found += [warning for warning in risky if warning is not None]
+    for name, others in look.told.items():
+        if told := [other for other in others if release.loses(other)]:
+            found.append(telling_warning(name, told))
+    found += look.repeating
     bare = set(policy.sensitive) - {protection.column for protection in policy.protections if protection.models()}
     found += [
         f"nothing is promised about the sensitive column '{name}': a crowd may share one value; give l or t"

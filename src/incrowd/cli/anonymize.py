@@ -18,6 +18,7 @@ from incrowd.datasets.demonstration import K
 if TYPE_CHECKING:
     from incrowd.key import Key
     from incrowd.policy.policy import Policy
+    from incrowd.release import Release
 
 _CONFIDENTIAL = "Also keep the recoding of a local method, which holds the original tuples."
 _DRY_RUN = "Read and check everything, say what would be done, and write nothing."
@@ -76,6 +77,7 @@ def release_file(
                 plan = replace(plan, files={**plan.files, "release": Path(place.name)})
         else:
             release = release_of(source, policy, run)
+            told: dict[str, Any] = {}
             certificate = release.write(
                 output,
                 overwrite=shown.overwrite,
@@ -83,19 +85,30 @@ def release_file(
                 report=shown.report,
                 public_report=shown.public_report,
                 run=run,
+                before=lambda: told.update(_told(release, shown)),
             )
     if shown.dry_run:
         print_json(plan.to_json()) if shown.as_json else print_plan(plan)
     elif shown.as_json:
-        print_json({**release.to_json(), "certificate": certificate.to_json()})
+        print_json({**told["json"], "certificate": certificate.to_json()})
     else:
         from incrowd.report.preview import print_preview
         from incrowd.report.terminal import print_release
 
         if shown.preview:
-            print_preview(console(), release)
-        print_release(console(), release, output)
+            print_preview(console(), release, told["preview"])
+        print_release(console(), release, output, told["summary"])
         shown.tell()
+
+
+def _told(release: Release, shown: OutputOptions) -> dict[str, Any]:
+    """What is said of a release, made before it appears: the table may be gone afterwards."""
+    from incrowd.report.brief import brief
+    from incrowd.report.preview import ROWS
+
+    if shown.as_json:
+        return {"json": release.to_json()}
+    return {"summary": brief(release), "preview": release.preview(ROWS) if shown.preview else None}
 
 
 def demo(

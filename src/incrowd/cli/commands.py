@@ -28,6 +28,7 @@ from incrowd.cli.messages import (
 from incrowd.cli.methods import methods
 from incrowd.cli.numbers import numbers
 from incrowd.cli.options import (
+    KEEP,
     KEEP_ORDER,
     CsvOptions,
     EngineOptions,
@@ -253,6 +254,8 @@ def apply(
     qi: Qi = None,
     k: K = None,
     unit: Annotated[str | None, told("Whose record it is, such as patient_id: k counts people.", noun="COLUMN")] = None,
+    identifiers: Annotated[str | None, told("More columns to drop.", noun="COLUMNS")] = None,
+    keep: Annotated[str | None, told(KEEP, noun="COLUMNS")] = None,
     keep_order: Annotated[bool, told(KEEP_ORDER, "--keep-order", section=FILES)] = False,
     overwrite: Overwrite = False,
 ) -> None:
@@ -263,7 +266,7 @@ def apply(
     with user_errors():
         from incrowd.engines.registry import AUTO
         from incrowd.existing import apply_to_file
-        from incrowd.policy.typed import quasi_identifiers
+        from incrowd.policy.typed import columns_of, quasi_identifiers
         from incrowd.policy.words import quasi_identifiers_of
         from incrowd.recodings.recoding import read_recoding
 
@@ -271,6 +274,7 @@ def apply(
         with running() as run:
             run.stage("writing")
             words: dict[str, Any] = {"require": require, "unit": unit, "overwrite": overwrite, "keep_order": keep_order}
+            words |= {"identifiers": columns_of(identifiers or ""), "keep": columns_of(keep or "")}
             words |= csv.dialect() | {"engine": engine.engine or AUTO, "settings": engine.settings()}
             apply_to_file(read_recoding(recoding), table, output, run, **words)
         counted = "verified" if unit is None else f"verified, crowds in people by {unit}"

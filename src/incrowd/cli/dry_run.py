@@ -15,6 +15,7 @@ from incrowd.decimal_commas import with_comma_types
 from incrowd.engines.registry import engine_for
 from incrowd.errors import many
 from incrowd.formats.sources import Source
+from incrowd.inspection.leaving import look_at
 from incrowd.pipeline import check_feasible, reading_notes
 from incrowd.policy.policy import Policy
 from incrowd.release_files import ReleaseFiles
@@ -91,6 +92,7 @@ def plan_of(source: Source, policy: Policy, files: ReleaseFiles, run: Run) -> Pl
     policy, _ = policy.without_redundant()
     policy = with_comma_types(policy, source)
     method = method_of(policy.method, policy.options, len(policy.quasi_identifiers))
+    look_at(source, policy, run).require(policy.keep, source.name)
     run.stage("reading")
     table = engine_for(policy, source).compress(source, policy, run)
     requirements = tuple(requirement.fitted(table.protected) for requirement in policy.requirements)
@@ -111,6 +113,7 @@ def _column(name: str, policy: Policy, attribute: Attribute | None) -> PlannedCo
     if name in policy.identifiers:
         return PlannedColumn(name, "identifier", None, "dropped")
     roles = {"target": (policy.target,), "sensitive": policy.sensitive, "insensitive": policy.insensitive}
+    roles |= {"kept on purpose": policy.keep}
     role = next((role for role, names in roles.items() if name in names), "none")
     return PlannedColumn(name, role, None, "kept as it is" if role != "none" else "passes through untouched")
 

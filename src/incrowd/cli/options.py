@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from incrowd.policy.policy import Policy
 
 _QI = "Could identify a person: age,sex,zip; repeatable, each with its own ':k'."
+KEEP = "Columns that stay though they look as if they named people."
 _STRICT = "Refuse until every column has a role."
 KEEP_ORDER = "Leave rows in their order, which can link them to the original ones."
 _TIME_LIMIT = "Then a method that can stop early releases what it has; others fail."
@@ -158,6 +159,7 @@ class PolicyOptions(ProtectionOptions, EngineOptions, CsvOptions):
     target: Annotated[str | None, told("The column that models will predict.", noun="COLUMN")] = None
     identifiers: Annotated[str | None, told("Columns to drop, such as names.", noun="COLUMNS")] = None
     insensitive: Annotated[str | None, told("Harmless columns, kept unchanged.", noun="COLUMNS")] = None
+    keep: Annotated[str | None, told(KEEP, noun="COLUMNS")] = None
     strict: Annotated[bool | None, told(_STRICT, "--strict")] = None
     policy: PolicyFile = None
     taxonomies: Annotated[

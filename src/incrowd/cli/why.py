@@ -26,12 +26,13 @@ def why(
     with user_errors():
         from incrowd.advice.why import TIME, why
         from incrowd.formats.registry import open_source
+        from incrowd.inspection.leaving import Look
         from incrowd.pipeline import release_of
         from incrowd.report.why import print_why
 
         policy, dialect = options.read()
         with running(policy, key) as run:
-            release = release_of(open_source(table, **dialect), policy, run)
+            release = release_of(open_source(table, **dialect), policy, run, look=Look())  # no row leaves
             losses = {
                 a.name: part.ncp for a, part in zip(release.table.attributes, release.measures.attributes, strict=True)
             }

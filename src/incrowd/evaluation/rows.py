@@ -18,6 +18,7 @@ from incrowd.errors import DataError, PolicyError, UnknownNameError, many
 from incrowd.existing import apply
 from incrowd.formats.registry import open_source
 from incrowd.formats.sources import Source, as_array
+from incrowd.inspection.leaving import Look
 from incrowd.pipeline import release_of
 from incrowd.policy.policy import Policy
 from incrowd.recodings.recoding import Recoding
@@ -124,14 +125,16 @@ def released_rows(table: pa.Table, policy: Policy, train: Rows, test: Rows, prot
         run: Asked in between whether to go on.
     """
     policy = replace(policy, keep_order=True)  # nobody gets these rows, and how classifiers break ties stays as it is
+    unseen = Look()  # so columns may name people
     if protocol == "together":
-        return release_of(open_source(table), policy, run).data
-    release = release_of(open_source(table.take(pa.array(train))), policy, run)
+        return release_of(open_source(table), policy, run, look=unseen).data
+    release = release_of(open_source(table.take(pa.array(train))), policy, run, look=unseen)
     rows = table.take(pa.array(test))
     rows = rows.filter(pa.array(_recodable(rows, release.recoding)))
     if not len(rows):
         return release.data
-    return pa.concat_tables([release.data, apply(release.recoding, rows, keep_order=True)])
+    recoded = apply(release.recoding, rows, keep=policy.passing(rows.column_names), keep_order=True)
+    return pa.concat_tables([release.data, recoded])
 
 
 def _recodable(table: pa.Table, recoding: Recoding) -> npt.NDArray[np.bool_]:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -192,8 +193,17 @@ def _see(column: CountedColumn, tokens: Sequence[str]) -> _Seen:
         high,
         column.records - int(counts.sum()),
         by_people=column.people is not None,
+        first=_first(column, gone),
     )
     return _Seen(values, counts, people, scale, numbers, weights, holders, declared, facts, findings_of(facts))
+
+
+def _first(column: CountedColumn, gone: npt.NDArray[np.bool_]) -> tuple[int, int] | None:
+    """How many of the first records of a long table have a value, and a value of their own; None of a short one."""
+    if column.people is not None or not len(column.values) or len(column.codes) >= column.records:
+        return None
+    counts = np.bincount(column.codes[column.codes >= 0], minlength=len(column.values))[~gone]
+    return int(counts.sum()), int((counts == 1).sum())
 
 
 def findings_in(column: CountedColumn, tokens: Sequence[str]) -> tuple[Finding, ...]:

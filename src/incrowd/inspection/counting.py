@@ -75,7 +75,13 @@ class CountedColumn:
 
 
 def count_values(
-    source: Source, run: Run, columns: Sequence[str] | None = None, *, most: int | None = None
+    source: Source,
+    run: Run,
+    columns: Sequence[str] | None = None,
+    *,
+    most: int | None = None,
+    most_bytes: int | None = None,
+    empty: bool = False,
 ) -> tuple[int, list[CountedColumn]]:
     """Count the values of the columns of a source.
 
@@ -83,7 +89,9 @@ def count_values(
         source: The rows.
         run: Told of rows, and asked whether to go on.
         columns: The columns to count; all of them if None.
-        most: Records to count, about; all of them if None.
+        most: Records to count, the first ones; all of them if None.
+        most_bytes: Bytes of records after which no more are read; any number if None.
+        empty: Whether there may be no records.
 
     Returns:
         The number of records, and the columns.
@@ -91,8 +99,11 @@ def count_values(
     names = list(source.columns if columns is None else columns)
     counters = [_Counter(name, source.schema.field(name).type) for name in names]
     readable = [counter for counter in counters if counter.readable]
-    records = waiting = 0
+    records = waiting = size = 0
     for batch in ahead(source.batches(names, encoded=names)):
+        if most is not None and records + len(batch) > most:
+            batch = batch.slice(0, most - records)
+        size += batch.nbytes if most_bytes is not None else 0
         for counter in readable:
             counter.wait(batch.column(counter.name))
         records, waiting = records + len(batch), waiting + len(batch)
@@ -101,11 +112,11 @@ def count_values(
                 counter.count(run)
             waiting = 0
         run.rows(len(batch))
-        if most is not None and records >= most:
+        if (most is not None and records >= most) or (most_bytes is not None and size >= most_bytes):
             break
     for counter in readable:
         counter.count(run)
-    if records == 0:
+    if records == 0 and not empty:
         raise DataError(f"{source.name} has no rows to inspect")
     source.check_unchanged()
     commas = may_have_commas(source)

@@ -19,6 +19,14 @@ from incrowd.taxonomies.domains import icd10_chapter
 Values = Sequence[str]
 
 _EMAIL = re.compile(r"[^@\s,;]+@[^@\s,;]+\.[^@\s.,;]{2,}")
+_URL = re.compile(r"(https?|ftp)://[^\s]+|www\.[^\s.]+\.[^\s]{2,}", re.IGNORECASE)
+_STREETS = re.compile(  # in capitals or not: a word, or the end of one
+    r"\b(street|st|avenue|ave|road|rd|lane|ln|drive|dr|boulevard|blvd|court|ct|way|square|sq|place|pl|terrace|close|"
+    r"rue|chemin|via|viale|piazza|calle|avenida|avenue|plaza|rua|ulica|ul|laan)\b|"
+    r"(stra(ss|ß)e|str|weg|gasse|allee|platz|ufer|damm|straat|gatan|vej|vagen|gata|gade)\b",
+    re.IGNORECASE,
+)
+_HOUSE = re.compile(r"(^|[\s,])[0-9]{1,5}[a-zA-Z]?([\s,-]|$)")
 _PHONES = tuple(
     map(
         re.compile,
@@ -72,6 +80,16 @@ def share(values: Values, fits: Callable[[str], Any]) -> float:
 def email_share(values: Values) -> float:
     """How many look like an e-mail address."""
     return share(values, _EMAIL.fullmatch)
+
+
+def url_share(values: Values) -> float:
+    """How many look like a web address."""
+    return share(values, _URL.fullmatch)
+
+
+def address_share(values: Values) -> float:
+    """How many hold a word for a street and a number of a house."""
+    return share(values, lambda value: _HOUSE.search(value) and _STREETS.search(value))
 
 
 def phone_share(values: Values, *, named: bool = False) -> float:

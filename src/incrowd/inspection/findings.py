@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from incrowd.inspection import detectors
-from incrowd.inspection.words import suggests
+from incrowd.inspection.words import FLAGS, called, suggests
 
 MOST = 0.8  # a column is of a kind if so many of its distinct values are
 NEARLY_ALL = 0.9
@@ -19,13 +19,18 @@ RISKY = {  # and what is said of such a column
     "e-mail": "looks like e-mail addresses",
     "phone": "looks like phone numbers",
     "id": "looks like ids or case numbers",
+    "address": "looks like addresses",
+    "URL": "looks like web addresses",
     "free text": "looks like free text",
     "near-unique": "is nearly unique",
     "repeats": "repeats people",
     "date of birth": "looks like dates of birth",
     "exact date": "holds exact dates",
+    "structure": "holds lists, structures or bytes",
 }
-DIRECT = ("name", "e-mail", "phone", "id", "free text")  # point at a person all alone
+DIRECT = ("name", "e-mail", "phone", "id", "address", "URL", "free text")  # point at a person all alone
+STOPPING = (*DIRECT, "near-unique", "date of birth", "structure")  # and may not leave as they are unless on purpose
+NEAR_UNIQUE = 0.2  # of the records with a value are alone with it
 
 WHOLE, NUMBER, DATE, TIMESTAMP, TEXT, BOOLEAN = "whole number", "number", "date", "timestamp", "text", "boolean"
 NOTHING, STRUCTURE = "nothing", "structure"
@@ -65,6 +70,7 @@ class Facts:
         high: The highest number, of numbers.
         missing: Records that have no value.
         by_people: Whether whose record it is is known.
+        first: Of a long table, the records among its first million with a value, and those that are alone with it.
     """
 
     name: str
@@ -78,6 +84,7 @@ class Facts:
     high: float = 0
     missing: int = 0
     by_people: bool = False
+    first: tuple[int, int] | None = None
 
     @property
     def is_constant(self) -> bool:
@@ -92,8 +99,20 @@ class Facts:
 
     @property
     def is_near_unique(self) -> bool:
-        """Whether many records have a value that no other record has."""
-        return self.present >= SEVERAL_RECORDS and self.once >= 0.3 * self.present
+        """Whether many records have a value that no other record has: in a long table, among its first million.
+
+        So a table of which only the beginning is looked at is judged as one of which all is.
+        """
+        present, once = self.first or (self.present, self.once)
+        return present >= SEVERAL_RECORDS and once >= NEAR_UNIQUE * present
+
+    @property
+    def called(self) -> str | None:
+        """What it is by its name, whatever its values; None where they only say whether there is one."""
+        kind = called(self.name)
+        flag = len(self.sample) <= 2 and {value.strip().lower() for value in self.sample} <= FLAGS
+        flag = flag or (kind not in ("name", "id") and self.distinct <= 2)  # such as codes of a phone or none
+        return None if flag or self.is_constant else kind
 
     def suggests(self, hint: str) -> bool:
         """Whether the name of the column suggests something."""
@@ -102,9 +121,13 @@ class Facts:
 
 def findings_of(facts: Facts) -> tuple[Finding, ...]:
     """Everything that a column looks like."""
-    if facts.kind in (NOTHING, STRUCTURE, BOOLEAN) or not facts.sample:
+    if facts.kind == STRUCTURE:
+        return (Finding("structure", "what is inside was not looked at"),)
+    if facts.kind in (NOTHING, BOOLEAN) or not facts.sample:
         return ()
     first = next((finding for find in _FINDERS if (finding := find(facts)) is not None), None)
+    if (first is None or first.kind not in DIRECT) and (kind := facts.called) is not None:
+        first = Finding(kind, f"it is called {_CALLED[kind]}")
     return (*([first] if first else []), *_of_counts(facts, first))
 
 
@@ -114,17 +137,35 @@ def warning_of(name: str, findings: Sequence[Finding]) -> str | None:
     return f"column '{name}' " + "; ".join(risks) if risks else None
 
 
+def stopping(findings: Sequence[Finding]) -> str | None:
+    """Why a column may not leave as it is unless on purpose, None where it may."""
+    first = next((finding for finding in findings if finding.kind in STOPPING), None)
+    return None if first is None else f"{RISKY[first.kind]} ({first.reason})"
+
+
 def _of_counts(facts: Facts, first: Finding | None) -> Iterator[Finding]:
     if facts.is_near_unique:
         records = "records with a value" if facts.missing else "records"
         alone = "have a value that no other person has" if facts.by_people else "are alone with their value"
-        yield Finding("near-unique", f"{_percent(facts.once, facts.present)} of the {records} {alone}")
-    if first is not None and first.kind == "id" and facts.distinct < facts.present:
+        present, once = facts.first or (facts.present, facts.once)
+        yield Finding("near-unique", f"{_percent(once, present)} of the {records} {alone}")
+    several = min(SEVERAL_RECORDS, facts.present) <= facts.distinct < facts.present
+    if first is not None and first.kind == "id" and several:
         yield Finding(
             "repeats",
             f"{facts.distinct:,} values in {facts.present:,} records: probably several rows per person, "
             "so that k would count rows and not people",
         )
+
+
+_CALLED = {
+    "name": "a name of a person",
+    "id": "a number or id of a person",
+    "e-mail": "an e-mail address",
+    "phone": "a phone number",
+    "address": "an address",
+    "URL": "a web address",
+}
 
 
 def _email(facts: Facts) -> Finding | None:
@@ -234,13 +275,38 @@ def _name(facts: Facts) -> Finding | None:
     return Finding("name", reason) if many and full >= NEARLY_ALL and known >= 0.1 else None
 
 
+def _url(facts: Facts) -> Finding | None:
+    return _hit("URL", "a web address", detectors.url_share(facts.sample)) if facts.kind == TEXT else None
+
+
+def _address(facts: Facts) -> Finding | None:
+    if facts.kind != TEXT or not facts.are_many:
+        return None
+    return _hit("address", "a street and a number", detectors.address_share(facts.sample))
+
+
 def _free_text(facts: Facts) -> Finding | None:
     if facts.kind != TEXT or not facts.are_many or detectors.free_text_share(facts.sample) < 0.5:
         return None
     return Finding("free text", "its values are sentences, which may say anything")
 
 
-_FINDERS = (_email, _phone, _date, _country, _diagnosis, _postal, _age, _year, _code, _id, _name, _free_text)
+_FINDERS = (
+    _email,
+    _url,
+    _phone,
+    _date,
+    _country,
+    _diagnosis,
+    _postal,
+    _age,
+    _year,
+    _code,
+    _id,
+    _name,
+    _address,
+    _free_text,
+)
 
 
 def _hit(kind: str, noun: str, share: float) -> Finding | None:

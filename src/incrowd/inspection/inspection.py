@@ -10,9 +10,8 @@ from typing import Any
 from incrowd.errors import PolicyError, UnknownNameError, many, shown_type
 from incrowd.formats.registry import open_source
 from incrowd.formats.sources import Source
-from incrowd.inspection.columns import Column, describe, findings_in, missing_tokens
+from incrowd.inspection.columns import Column, describe, missing_tokens
 from incrowd.inspection.counting import CountedColumn, count_values
-from incrowd.inspection.findings import warning_of
 from incrowd.inspection.hierarchies import Hierarchy
 from incrowd.inspection.roles import OWNER, QUASI_IDENTIFIER
 from incrowd.inspection.uniqueness import Combination, compared, count_uniques, worst_combinations
@@ -267,36 +266,6 @@ def _described(
         columns.append(describe(by_people, tokens, LEAST_RECORDS))
         run.amount(number, len(counted), "columns")
     return columns
-
-
-def column_warnings(source: Source, columns: Sequence[str], run: Run, unit: str | None = None) -> list[str]:
-    """What a steward should know of some columns before they are released untouched; reads these columns once.
-
-    Args:
-        source: The rows.
-        columns: The columns to look at.
-        run: Told of rows, and asked whether to go on.
-        unit: The column that says whose record it is: then people are counted, where their numbers can be kept.
-    """
-    if not columns:
-        return []
-    _, counted = count_values(source, run, columns if unit is None else [*columns, unit])
-    if unit is not None:
-        *counted, owners = counted
-        counted = [column.by_people(owners) for column in counted]
-    tokens = (*missing_tokens(counted, source.missing_values), *source.missing_values)
-    warnings = [warning_of(column.name, findings_in(column, tokens)) for column in counted]
-    return [warning for warning in warnings if warning is not None]
-
-
-def repeat_warnings(source: Source, columns: Sequence[str], run: Run) -> list[str]:
-    """Which of some columns that are dropped show that one person has several rows; reads these columns once."""
-    if not columns:
-        return []
-    _, counted = count_values(source, run, columns)
-    found = ((column.name, findings_in(column, source.missing_values)) for column in counted)
-    told = [warning_of(name, [each for each in findings if each.kind == "repeats"]) for name, findings in found]
-    return [f"{warning}; name it as the unit" for warning in told if warning is not None]
 
 
 def _combined(

@@ -31,7 +31,7 @@ OWNER = ProposedRole(IDENTIFIER, "it says whose record it is")
 
 
 def role_of(facts: Facts, findings: Sequence[Finding]) -> ProposedRole:
-    """The role of a column. Values decide: what they show comes before what the name suggests."""
+    """The role of a column. Values decide, unless it is called after what names people, such as a surname."""
     reasons = {finding.kind: finding.reason for finding in findings}
     target = 2 <= facts.distinct <= 20 and facts.suggests("target")
     if facts.kind == STRUCTURE:

@@ -12,46 +12,32 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from incrowd.formats.sources import Source
-from incrowd.inspection.counting import KEPT_ROWS, CountedColumn, count_values
-from incrowd.run import Run
+from incrowd.inspection.counting import CountedColumn
 
 BITS = 20  # an accident of one in a million
+_FEW = 1 << 13  # rows that mostly show at once that nothing is told
 
 
 def tells(column: CountedColumn, other: CountedColumn) -> bool:
     """Whether the values of a column tell those of another, in all records that have both."""
-    both = (column.codes >= 0) & (other.codes >= 0)
-    first, second = column.codes[both], other.codes[both]
+    for rows in (slice(_FEW), slice(None)):
+        both = (column.codes[rows] >= 0) & (other.codes[rows] >= 0)
+        first, second = column.codes[rows][both], other.codes[rows][both]
+        last = np.full(len(column.values), -1, np.int32)
+        last[first] = second
+        if (last[first] != second).any():
+            return False
     if not len(first):
-        return False
-    last = np.full(len(column.values), -1, np.int32)
-    last[first] = second
-    if (last[first] != second).any():
         return False
     shares = np.bincount(second) / len(second)
     agreements = len(first) - np.count_nonzero(last >= 0)
     return bool(-math.log2(float(shares @ shares)) * agreements >= BITS)
 
 
-def telling_warnings(source: Source, columns: Sequence[str], quasi: Sequence[str], run: Run) -> list[str]:
-    """Which of some columns tell quasi-identifiers; reads all of these once, up to a million rows.
-
-    Args:
-        source: The rows.
-        columns: The columns that pass through.
-        quasi: The quasi-identifiers that do not.
-        run: Told of rows, and asked whether to go on.
-    """
-    if not columns or not quasi:
-        return []
-    _, counted = count_values(source, run, [*columns, *quasi], most=KEPT_ROWS)
-    found = []
-    for column in counted[: len(columns)]:
-        told = [f"'{other.name}'" for other in counted[len(columns) :] if column.readable and tells(column, other)]
-        if told:
-            found.append(
-                f"column '{column.name}' passes through and tells {' and '.join(told)}: each of its values comes with "
-                "one; name it as a quasi-identifier too, or drop it"
-            )
-    return found
+def telling_warning(name: str, others: Sequence[str]) -> str:
+    """What to say of a column that passes through and tells quasi-identifiers."""
+    told = " and ".join(f"'{other}'" for other in others)
+    return (
+        f"column '{name}' passes through and tells {told}: each of its values comes with one; name it as a "
+        "quasi-identifier too, or drop it"
+    )

@@ -1,9 +1,10 @@
-"""What names of columns suggest. Names help, values decide: nothing here is taken without a look at the values."""
+"""What names of columns suggest. Names help, values decide; but what is called a surname or an SSN always is one."""
 
 from __future__ import annotations
 
 import re
-from itertools import pairwise
+import unicodedata
+from collections.abc import Iterator
 
 
 def _set(words: str) -> frozenset[str]:
@@ -62,6 +63,55 @@ HINTS: dict[str, frozenset[str]] = {
         """
     ),
 }
+# What a column holds that is called so. A name with more words has these as one of them, or as two or three in a row.
+CALLED: dict[str, frozenset[str]] = {
+    "name": _set(
+        """
+        firstname lastname middlename secondname surname forename givenname familyname maidenname birthname fullname
+        legalname nickname initials patientname personname customername clientname employeename membername studentname
+        username userlogin loginname contactname mothername mothersname fathername fathersname spousename parentname
+        childname namefirst namelast vorname vornamen nachname nachnamen familienname geburtsname rufname patientenname
+        prenom prenoms nomdefamille nomcomplet nombrecompleto apellido apellidos primerapellido cognome nomecompleto
+        sobrenome apelido voornaam achternaam fornavn etternavn efternavn fornamn efternamn imie nazwisko
+        """
+    ),
+    "id": _set(
+        """
+        ssn socialsecurity socialinsurance nationalinsurance nationalid nationalnumber nino nhsnumber nhsno mrn
+        medicalrecord medrec recordnumber recordno healthcard healthnumber patientid patientno
+        patientnumber patientnr personid personno personnumber personnr subjectid participantid respondentid caseid
+        casenumber caseno customerid customernumber customerno clientid clientnumber memberid membernumber
+        beneficiaryid employeeid employeenumber employeeno staffid studentid studentnumber pupilid userid accountid
+        accountnumber accountno accountnr policynumber policyno insurancenumber insuranceid cardnumber
+        iban passport passportnumber driverlicense driverslicense driverlicence driverslicence driverid licenseplate
+        licenceplate numberplate taxid taxnumber personnummer personennummer fodselsnummer cpr bsn cpf curp
+        dni codicefiscale aadhaar aadhar pesel steuerid steuernummer sozialversicherungsnummer versichertennummer
+        kundennummer kontonummer patientennummer patientenid fallnummer personalnummer ausweisnummer numerodesecu
+        imei deviceid
+        """
+    ),
+    "e-mail": _set("email emails emailaddress mailaddress eml courriel correoelectronico"),
+    "phone": _set(
+        """
+        phone phones telephone telephonenumber phonenumber phoneno mobilenumber mobilephone cellphone cellnumber fax
+        faxnumber telefon telefonnummer handynummer handy telefono telefone
+        """
+    ),
+    "address": _set(
+        """
+        address addresses homeaddress streetaddress postaladdress address1 address2 addressline adresse anschrift
+        wohnadresse direccion domicilio indirizzo endereco ipaddress macaddress
+        """
+    ),
+    "URL": _set("url urls website homepage weblink webaddress"),
+}
+_CALLED_ALONE = {  # as the whole name only: parts of other names say something else
+    "name": _set("name names nom noms nome nombre naam namn navn"),
+    "id": _set("id uid pid uuid guid nhs nin sin tin nif nie person patient"),
+    "e-mail": _set("mail mails"),
+    "phone": _set("tel mobile cell"),
+}
+FLAGS = _set("yes no y n true false t f x 0 1 2 0.0 1.0 none ja nein oui non si")  # whether there is one
 _NOT_OF_PEOPLE = _set(
     """
         product item file brand company hospital school street city country test drug column
@@ -71,14 +121,14 @@ _NOT_OF_PEOPLE = _set(
 
 def words_of(name: str) -> tuple[str, ...]:
     """The words of the name of a column, in lower case: patientID and patient-id are patient and id."""
-    apart = re.sub(r"([a-z0-9])([A-Z])", r"\1 \2", name)
+    plain = "".join(sign for sign in unicodedata.normalize("NFD", name) if not unicodedata.combining(sign))
+    apart = re.sub(r"([a-z0-9])([A-Z])", r"\1 \2", plain)
     return tuple(re.findall(r"[a-z]+|icd10|[0-9]+", apart.lower().replace("icd-10", "icd10")))
 
 
 def suggests(name: str, hint: str) -> bool:
     """Whether the name of a column suggests something; see `HINTS`."""
     words = words_of(name)
-    joined = {"".join(words), *("".join(pair) for pair in pairwise(words))}
     if hint == "id" and "of" in words:  # the number of something is no number of a person
         return False
     if hint == "name" and _NOT_OF_PEOPLE & set(words):
@@ -87,7 +137,23 @@ def suggests(name: str, hint: str) -> bool:
         return False
     if hint == "target":  # credit may be one, credit history is none
         return "".join(words) in HINTS[hint] or bool({"target", "label", "outcome"} & {*words[-1:]})
-    return bool(HINTS[hint] & ({*words} | joined))
+    return bool(HINTS[hint] & {"".join(words), *_in_a_row(words, 2)})
+
+
+def called(name: str) -> str | None:
+    """What a column holds by its name, whatever its values are: a kind of `CALLED`, None if it is not called so."""
+    words = words_of(name)
+    parts, whole = {*_in_a_row(words, 3)}, "".join(words)
+    for kind, known in CALLED.items():
+        if known & parts or whole in _CALLED_ALONE.get(kind, ()):
+            return kind
+    return None
+
+
+def _in_a_row(words: tuple[str, ...], most: int) -> Iterator[str]:
+    """Single words, and up to so many that stand together, as one word."""
+    for number in range(1, most + 1):
+        yield from ("".join(words[place : place + number]) for place in range(len(words) - number + 1))
 
 
 FIRST_NAMES = _set(

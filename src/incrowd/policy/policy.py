@@ -22,7 +22,12 @@ if TYPE_CHECKING:
     from incrowd.taxonomies.rules import Rule
     from incrowd.taxonomies.taxonomy import Taxonomy
 
-ROLES = ("quasi_identifiers", "target", "identifiers", "unit", "sensitive", "insensitive")
+ROLES = ("quasi_identifiers", "target", "identifiers", "unit", "sensitive", "insensitive", "keep")
+_TOGETHER = (  # a unit is dropped anyway; what is predicted may be sensitive; keep says that a column may stay
+    {"identifiers", "unit"},
+    {"target", "sensitive"},
+    *({"keep", role} for role in ("target", "sensitive", "insensitive")),
+)
 
 
 @dataclass(frozen=True)
@@ -76,6 +81,7 @@ class Policy:
         k_map: At least so many people of the population for every class.
         delta_presence: The largest share of the people of a class that may be in the table.
         insensitive: Columns that pass through unchanged, like columns that have no role.
+        keep: Columns that leave as they are on purpose, though they look as if they named people.
         taxonomies: Taxonomy, or rule that builds one, by column.
         types: "number", "comma", "date" or "text" by column, where detection is not wanted.
         ranges: Public lowest and highest value by column of numbers or dates.
@@ -103,6 +109,7 @@ class Policy:
     k_map: int | None = None
     delta_presence: float | None = None
     insensitive: tuple[str, ...] = ()
+    keep: tuple[str, ...] = ()
     taxonomies: Mapping[str, Taxonomy | Rule] = field(default_factory=dict)
     types: Mapping[str, str] = field(default_factory=dict)
     ranges: Mapping[str, tuple[Any, Any]] = field(default_factory=dict)
@@ -145,13 +152,11 @@ class Policy:
     def _check_roles(self) -> None:
         role_of: dict[str, str] = {}
         target, unit = (() if name is None else (name,) for name in (self.target, self.unit))
-        columns = (self.attributes, target, self.identifiers, unit, self.sensitive, self.insensitive)
+        columns = (self.attributes, target, self.identifiers, unit, self.sensitive, self.insensitive, self.keep)
         for role, names in zip(ROLES, columns, strict=True):
             for name in names:
                 first = role_of.setdefault(name, role)
-                if {first, role} == {"identifiers", "unit"} or {first, role} == {"target", "sensitive"}:
-                    continue  # a unit is dropped anyway, and what is to be predicted may well be sensitive
-                if first != role:
+                if first != role and {first, role} not in _TOGETHER:
                     raise PolicyError(f"column '{name}' has two roles, {first} and {role}; choose one")
 
     def _check_protection(self) -> None:
@@ -255,19 +260,24 @@ class Policy:
 
     def untouched(self, columns: Sequence[str]) -> tuple[str, ...]:
         """The columns of a table that have no role, and so pass through untouched."""
-        roles = {*self.attributes, *self.counted, *self.dropped, *self.sensitive, *self.insensitive}
+        roles = {*self.attributes, *self.counted, *self.dropped, *self.sensitive, *self.insensitive, *self.keep}
         return tuple(name for name in columns if name not in roles)
+
+    def passing(self, columns: Sequence[str]) -> tuple[str, ...]:
+        """The columns of a table that leave as they are, whatever their role."""
+        changed = {*self.attributes, *self.dropped}
+        return tuple(name for name in columns if name not in changed)
 
     def check_columns(self, columns: Sequence[str], where: str) -> None:
         """Every column that the policy names must exist."""
         target = (self.target,) if self.target else ()
-        for name in (*self.attributes, *target, *self.dropped, *self.sensitive, *self.insensitive):
+        for name in (*self.attributes, *target, *self.dropped, *self.sensitive, *self.insensitive, *self.keep):
             if name not in columns:
                 raise UnknownNameError("column", name, columns, where)
         if self.strict and (untouched := self.untouched(columns)):
             raise PolicyError(
                 f"these columns of {where} have no role: {', '.join(untouched)}; name each as a quasi-identifier, "
-                "identifier, sensitive, insensitive or target, or leave out 'strict'"
+                "identifier, sensitive, insensitive, keep or target, or leave out 'strict'"
             )
 
     def to_json(self) -> dict[str, Any]:
@@ -286,6 +296,7 @@ class Policy:
             **({} if self.k_map is None else {"k_map": self.k_map}),
             **({} if self.delta_presence is None else {"delta_presence": self.delta_presence}),
             "insensitive": list(self.insensitive),
+            **({"keep": list(self.keep)} if self.keep else {}),
             "taxonomies": sorted(self.taxonomies),
             "types": dict(self.types),
             "ranges": {column: [str(bound) for bound in bounds] for column, bounds in self.ranges.items()},

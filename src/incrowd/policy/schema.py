@@ -153,6 +153,7 @@ WORDS: Mapping[str, Shape] = {
     "identifiers": Texts(),
     "unit": _COLUMN,
     "insensitive": Texts(),
+    "keep": Texts(),
     "taxonomies": Trees(),
     "types": TableOf(Word(TYPES)),
     "ranges": TableOf(Range()),

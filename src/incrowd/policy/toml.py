@@ -24,6 +24,7 @@ WORDS = (
     *PROTECTING,
     *PRESENCE,
     "insensitive",
+    "keep",
     "taxonomies",
     "types",
     "ranges",
@@ -43,7 +44,7 @@ MOST_BYTES = 1 << 24  # of a policy file
 FILES = {"csv": ("separator", "quote", "encoding", "header", "strip"), "file": ("sheet", "value_labels")}
 DIALECT = tuple(word for words in FILES.values() for word in words)
 QUERY = "query"  # what to read of a database
-_LISTS = ("identifiers", "insensitive", "missing_values")
+_LISTS = ("identifiers", "insensitive", "keep", "missing_values")
 _TABLES = ("types", "ranges", *FILES)
 _TEXTS = (
     "target",

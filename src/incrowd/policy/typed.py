@@ -17,7 +17,7 @@ def given_words(**typed: Any) -> dict[str, Any]:
     from incrowd.policy.protection import WORDS as PROTECTING  # needs numpy, which help should not wait for
 
     words = {key: value for key, value in typed.items() if value is not None and value != []}
-    for key in ("identifiers", "sensitive", "insensitive"):
+    for key in ("identifiers", "sensitive", "insensitive", "keep"):
         if key in words:
             words[key] = columns_of(words[key])
     for key in PROTECTING:

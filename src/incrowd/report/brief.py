@@ -44,6 +44,7 @@ def safe(release: Release) -> dict[str, Any]:
             for qid, requirement in zip(release.measures.quasi_identifiers, release.policy.requirements, strict=True)
         ],
         "untouched": _names(release.untouched),
+        "kept": _names(release.policy.keep),
         "warnings": [shown(warning, 400) for warning in release.warnings],
     }
 

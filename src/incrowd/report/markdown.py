@@ -95,6 +95,9 @@ def _safe(safe: Mapping[str, Any]) -> Iterator[str]:
         yield from _table(shared_titles(safe), shared_rows(safe))
     untouched = ", ".join(safe["untouched"]) or "none"
     yield from (f"Columns that passed through untouched: {escaped(untouched)}", "")
+    if safe["kept"]:
+        kept = escaped(", ".join(safe["kept"]))
+        yield from (f"Kept on purpose, though they look as if they named people: {kept}", "")
     yield from _list([f"Warning: {warning}" for warning in safe.get("warnings", ())])
     yield from ("### What is not promised", "", *_list(safe["not_promised"]))
 

@@ -14,14 +14,21 @@ from incrowd.report.text import plain_table
 if TYPE_CHECKING:
     from incrowd.release import Release
 
+Preview = tuple[dict[str, list[Any]], dict[str, list[Any]]]
 ROWS = 5
 LONGEST = 28  # characters of a cell; longer ones are shortened
 _GAP = 2  # blanks between two columns
 
 
-def print_preview(console: Console, release: Release, rows: int = ROWS) -> None:
-    """Print the first few rows before and after, in as many blocks of columns as the width needs."""
-    before, after = release.preview(rows)
+def print_preview(console: Console, release: Release, seen: Preview | None = None) -> None:
+    """Print the first few rows before and after, in as many blocks of columns as the width needs.
+
+    Args:
+        console: Where to print.
+        release: The release.
+        seen: Its rows before and after, where they were taken earlier.
+    """
+    before, after = seen or release.preview(ROWS)
     number = len(next(iter(before.values()), []))
     cells = {name: (list(map(shown, before[name])), list(map(shown, values))) for name, values in after.items()}
     for names in _blocks({name: _width(name, *both) for name, both in cells.items()}, console.width):

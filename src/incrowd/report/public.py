@@ -140,6 +140,8 @@ def safe(published: Published) -> dict[str, Any]:
         "risks": [risk_figures(risk) for risk in published.risks],
         "homogeneity": [row for risk in published.risks for row in homogeneity(risk)],
         "untouched": _names(published.certificate.untouched),
+        "kept": _names(published.policy.get("keep", ())),
+        "warnings": [shown(warning, 400) for warning in published.certificate.warnings],
         "not_promised": [*[UNPROTECTED] * unprotected, *[several] * ("unit" in published.policy), *NOT_PROMISED],
     }
 
@@ -249,7 +251,7 @@ def cost(published: Published) -> dict[str, Any]:
 def done(published: Published) -> dict[str, Any]:
     """What was done: the policy, the method, and the released values with what they stand for."""
     policy = published.policy
-    known = ("quasi_identifiers", "target", "identifiers", "unit", "sensitive", "protections", "insensitive")
+    known = ("quasi_identifiers", "target", "identifiers", "unit", "sensitive", "protections", "insensitive", "keep")
     others = ("taxonomies", "types", "ranges", "missing", "missing_values", "method", "strict", "keep_order")
     return {
         "policy": policy_toml(_shortened(policy)),

@@ -85,6 +85,8 @@ _SAFE: Mapping[str, Shape] = {
     "risks": ListOf(_RISK, 1),
     "homogeneity": ListOf(_SHARED),  # crowds in which all have the same sensitive value
     "untouched": _NAMES,
+    "kept": _NAMES,  # on purpose, though they look as if they named people
+    "warnings": _NAMES,
     "not_promised": _NAMES,
 }
 _CROWD = Fields(
@@ -94,7 +96,6 @@ _SAFE_STEWARD: Mapping[str, Shape] = {
     "crowds": ListOf(_CROWD, 1),
     "risks_before": ListOf(_RISK, 1),
     "homogeneity_before": ListOf(_SHARED),
-    "warnings": _NAMES,
 }
 
 # What did it cost

@@ -24,15 +24,18 @@ if TYPE_CHECKING:
     from incrowd.witness import Verification
 
 
-def print_release(console: Console, release: Release, path: Path | None) -> None:
+def print_release(
+    console: Console, release: Release, path: Path | None, summary: Mapping[str, Any] | None = None
+) -> None:
     """Print what a steward wants to know about a release.
 
     Args:
         console: Where to print.
         release: The release.
         path: Where it was written, if it was.
+        summary: The brief part of its summary, where it was made earlier.
     """
-    print_summary(console, brief(release))
+    print_summary(console, summary or brief(release))
     if path is not None:
         console.print()
         _print_files(console, ReleaseFiles.of(path))
@@ -49,6 +52,8 @@ def print_summary(console: Console, summary: Mapping[str, Any]) -> None:
     _print_crowds(console, summary)
     if safe["untouched"]:
         console.print(Text(f"passed through untouched: {', '.join(safe['untouched'])}"))
+    if safe["kept"]:
+        console.print(Text(f"kept on purpose, though they may name people: {', '.join(safe['kept'])}"))
     remarks = {"warning": safe["warnings"], "hint": done["hints"], "note": done["notes"]}
     for word, texts in remarks.items():
         for text in texts:

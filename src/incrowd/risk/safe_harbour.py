@@ -15,6 +15,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from incrowd.errors import many
+from incrowd.inspection.words import called
 from incrowd.table.missing import encoded
 from incrowd.table.scales import text_of
 
@@ -33,6 +34,7 @@ class Identifier:
         looks_like: What its values look like, if that can be told.
         only_named: Whether values are looked at only if the name points at it, too.
         harmless: Values of that form may stay, whatever the name is.
+        kind: What an inspection calls a column that is called so, in more words and languages.
     """
 
     number: int
@@ -41,10 +43,11 @@ class Identifier:
     looks_like: str = ""
     only_named: bool = False
     harmless: str = ""
+    kind: str = ""
 
 
 IDENTIFIERS = (
-    Identifier(1, "names of people", ("name", "names", "surname", "firstname", "lastname", "forename", "initials")),
+    Identifier(1, "names of people", ("name", "names"), kind="name"),
     Identifier(
         2,
         "places smaller than a state (the first three digits of a zip code may stay where over 20,000 people live)",
@@ -76,9 +79,12 @@ IDENTIFIERS = (
         "telephone numbers",
         ("phone", "telephone", "mobile", "tel"),
         r"^(\+[0-9]|\(?[0-9]{3}\)?[ -])[0-9() -]{6,16}$",
+        kind="phone",
     ),
     Identifier(5, "fax numbers", ("fax",)),
-    Identifier(6, "e-mail addresses", ("email", "mail"), r"[A-Za-z0-9._%+-]+@[A-Za-z0-9-]+\.[A-Za-z]{2,}"),
+    Identifier(
+        6, "e-mail addresses", ("email", "mail"), r"[A-Za-z0-9._%+-]+@[A-Za-z0-9-]+\.[A-Za-z]{2,}", kind="e-mail"
+    ),
     Identifier(7, "social security numbers", ("ssn", "social security"), r"\b[0-9]{3}-[0-9]{2}-[0-9]{4}\b"),
     Identifier(8, "medical record numbers", ("mrn", "medical record", "patient id", "patientid", "patient number")),
     Identifier(9, "numbers of health plan members", ("beneficiary", "member id", "policy number", "insurance number")),
@@ -144,7 +150,12 @@ class _Column:
     def __init__(self, name: str) -> None:
         words = words_of(name)
         self.name = name
-        self.named = [each for each in IDENTIFIERS if any(set(entry.split()) <= words for entry in each.names)]
+        kind = called(name)
+        self.named = [
+            each
+            for each in IDENTIFIERS
+            if (each.kind and each.kind == kind) or any(set(entry.split()) <= words for entry in each.names)
+        ]
         self.looked = [each for each in IDENTIFIERS if each.looks_like and (not each.only_named or each in self.named)]
         self.alike = dict.fromkeys(self.looked, 0)
         self.harmful = dict.fromkeys(self.named, 0)

@@ -34,6 +34,8 @@ ROLES = {
     UNIT: ("Whose record", "the unit: says which person a record belongs to; k then counts people, and it is dropped"),
 }
 _LISTS = {DROP: "identifiers", KEEP: "insensitive"}
+ON_PURPOSE = "keep"  # the word that lists columns that may stay though they look as if they named people
+PASSING = (SENSITIVE, KEEP, TARGET)  # roles in which a column leaves as it is
 _BY_COLUMN = ("taxonomies", "types", "ranges")
 
 
@@ -128,8 +130,29 @@ def roles(words: Mapping[str, Any], columns: Iterable[str]) -> dict[str, str]:
 
 def named_columns(words: Mapping[str, Any]) -> set[str]:
     """All columns that the words give a role."""
-    single = [name for word in (*_LISTS.values(), TARGET, UNIT) for name in _texts(words.get(word))]
+    single = [name for word in (*_LISTS.values(), ON_PURPOSE, TARGET, UNIT) for name in _texts(words.get(word))]
     return {*quasi_columns(words), *sensitive_columns(words), *single}
+
+
+def kept(words: Mapping[str, Any]) -> list[str]:
+    """The columns that are kept on purpose."""
+    return _texts(words.get(ON_PURPOSE))
+
+
+def names_people(reasons: str) -> str:
+    """What to say where columns would leave as they are though they may name people."""
+    return (
+        f"columns that may name people would be released as they are: {reasons}; drop them or keep them on purpose, on "
+        "the screen Roles"
+    )
+
+
+def with_kept(words: Mapping[str, Any], column: str, *, keep: bool) -> Words:
+    """The same with a column that is kept on purpose, or no longer; its role stays."""
+    found = copy.deepcopy(dict(words))
+    others = [name for name in kept(found) if name != column]
+    _put(found, ON_PURPOSE, [*others, column] if keep else others)
+    return found
 
 
 def with_role(
@@ -176,7 +199,7 @@ def _without(words: Mapping[str, Any], column: str) -> tuple[Words, dict[str, An
     """The words without a column, and what they said of it."""
     found: Words = copy.deepcopy(dict(words))
     aside: dict[str, Any] = {}
-    for word in _LISTS.values():
+    for word in (*_LISTS.values(), ON_PURPOSE):
         _put(found, word, [name for name in _texts(found.get(word)) if name != column])
     for word in (TARGET, UNIT):
         if found.get(word) == column:

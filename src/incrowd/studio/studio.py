@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from incrowd.errors import DataError, PolicyError
+from incrowd.errors import DataError, PolicyError, shorten
 from incrowd.studio import policy_words
 from incrowd.studio.jobs import Job, Jobs
 from incrowd.studio.project import Project
 
+MOST_NAMING = 8  # columns that a message has room for
 CSV_WORDS = ("separator", "quote", "encoding", "header", "strip")
 
 
@@ -62,7 +63,19 @@ class Studio:
             policy.check_columns(self.names(), self.project.table or "the table")
         except (PolicyError, DataError) as error:
             return " ".join(str(error).split())
-        return ""
+        naming = [f"'{name}' {reason}" for name, reason in self.naming(words).items()]
+        return policy_words.names_people(shorten(naming, MOST_NAMING)) if naming else ""
+
+    def naming(self, words: Mapping[str, Any]) -> dict[str, str]:
+        """The columns that would leave as they are though they may name people, and why."""
+        given, on_purpose = policy_words.roles(words, self.names()), policy_words.kept(words)
+        return {
+            column["name"]: column["stops"]
+            for column in self.known_columns()
+            if column.get("stops")
+            and given[column["name"]] in policy_words.PASSING
+            and column["name"] not in on_purpose
+        }
 
     def result(self, name: str) -> dict[str, Any] | None:
         """What a job has found, with "stale", whether the table or the policy has changed since."""

@@ -72,7 +72,9 @@ class TestAnonymize:
 
 
 class TestPolicyFile:
-    TOML = 'quasi_identifiers = ["age", "sex"]\nk = 5\ntarget = "income"\nmethod = "tds"\nmax_steps = 3\n'
+    TOML = (
+        'quasi_identifiers = ["age", "sex"]\nk = 5\ntarget = "income"\nmethod = "tds"\nmax_steps = 3\nkeep = ["name"]\n'
+    )
 
     def policy(self, folder, *arguments):
         (folder / "release.toml").write_text(self.TOML)
@@ -98,7 +100,7 @@ class TestPolicyFile:
 
     def test_a_k_is_for_the_quasi_identifiers_that_have_none(self, folder):
         (folder / "one.toml").write_text("quasi_identifiers = [{attributes = ['age'], k = 5}, {attributes = ['sex']}]")
-        result = run(*anonymize("--policy", "one.toml", "--k", 10, "--json"))
+        result = run(*anonymize("--policy", "one.toml", "--k", 10, "--keep", "name", "--json"))
         found = json.loads(result.stdout)["policy"]["quasi_identifiers"]
         assert found == [{"attributes": ["age"], "k": 5}, {"attributes": ["sex"], "k": 10}]
 

@@ -74,7 +74,12 @@ BAD = {
     "k of 1": (nothing, anonymize("--qi", "age", "--k", 1), 2, "an integer of at least 2. Got 1"),
     "no k": (nothing, anonymize("--qi", "age"), 2, "must have a k"),
     "no quasi-identifier": (nothing, anonymize("--k", 5), 2, "give --qi"),
-    "k over the rows": (nothing, anonymize("--qi", "age", "--k", 61), 4, "the best possible level is 60"),
+    "k over the rows": (
+        nothing,
+        anonymize("--qi", "age", "--k", 61, "--keep", "name"),
+        4,
+        "the best possible level is 60",
+    ),
     "an option typed wrongly": (
         nothing,
         anonymize(*POLICY, "--method", "kaca", "--priorities", "job:5"),

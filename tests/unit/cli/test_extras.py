@@ -11,7 +11,7 @@ EXTRAS = (
     "duckdb adbc_driver_postgresql adbc_driver_manager sklearn fastexcel xlsxwriter pyreadstat polars scipy matplotlib "
     "pyspark starlette uvicorn pandas"
 )
-POLICY = "--qi age,sex --k 5"
+POLICY = "--qi age,sex --k 5 --keep name"
 CASES = {  # and the extra that is named
     f"anonymize people.csv -o out.csv {POLICY} --engine spark": "spark",
     f"anonymize people.csv -o out.csv {POLICY} --engine spark --dry-run": "spark",
@@ -27,7 +27,7 @@ CASES = {  # and the extra that is named
     "inspect people.dta": "formats",
     "inspect people.sav": "formats",
     "inspect people.sas7bdat": "formats",
-    f"verify people.xlsx {POLICY}": "formats",
+    "verify people.xlsx --qi age,sex --k 5": "formats",
     f"evaluate people.csv {POLICY} --target income": "eval",
     "studio people.csv": "studio",
 }

@@ -16,10 +16,10 @@ ROWS = 500
 TABLE = pa.table(
     {
         "age": pa.array([DRAW.randint(20, 60) for _ in range(ROWS)]),
-        "weight": pa.array([DRAW.randint(500, 800) / 10 for _ in range(ROWS)]),
+        "weight": pa.array([DRAW.randint(500, 580) / 10 for _ in range(ROWS)]),
         "job": pa.array([DRAW.choice(["nurse", "clerk", "?", "cook"]) for _ in range(ROWS)]),
         "group": pa.array([DRAW.choice(["a", "b", None]) for _ in range(ROWS)]).dictionary_encode(),
-        "note": pa.array([f"note {number}" for number in range(ROWS)]),
+        "note": pa.array([f"note {number % 9}" for number in range(ROWS)]),
         "income": pa.array([DRAW.choice(["low", "high"]) for _ in range(ROWS)]),
     }
 )

@@ -45,8 +45,68 @@ def test_surnames_are_known_by_the_name_of_the_column():
     assert "name" not in looks("town", surnames)[0]
 
 
-def test_a_column_of_product_codes_that_is_called_name():
-    assert looks("name", ["SKU-1001", "SKU-1002"] * 50) == ([], "quasi-identifier")
+def test_a_column_of_product_codes_that_is_called_the_name_of_a_product():
+    assert looks("product name", ["SKU-1001", "SKU-1002"] * 50) == ([], "quasi-identifier")
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        *(
+            "name",
+            "fake_first_name",
+            "lastName",
+            "SURNAME",
+            "patient name",
+            "maiden-name",
+            "Vorname",
+            "Prénom",
+            "apellidos",
+        ),
+        *("ssn", "SSN_hash", "mrn", "Passport No", "patient_id", "PersonID", "id", "account number", "case_no", "IBAN"),
+        *("email", "E-Mail address", "home_phone", "Telefonnummer", "street address", "Anschrift", "homepage", "url"),
+    ],
+)
+def test_what_is_called_after_what_names_people_is_an_identifier_whatever_its_values(name):
+    for values in (["a", "b", "c"] * 50, ["17", "18", "19"] * 50, ["Jordan", "Israel", "Chad"] * 50):
+        findings, role = looks(name, values, "whole number" if values[0] == "17" else "text")
+        assert role == "identifier", findings
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        *(
+            "school_name",
+            "native-country",
+            "nombre_enfants",
+            "account_balance",
+            "education-num",
+            "housing",
+            "card type",
+        ),
+        *("number of cases", "hours-per-week", "tel_bill", "personal status", "passenger class", "sin_x", "mailing"),
+    ],
+)
+def test_what_is_not_called_after_people(name):
+    assert looks(name, ["a", "b", "c"] * 50)[1] != "identifier"
+
+
+def test_whether_there_is_one_names_nobody():
+    assert looks("telephone", ["none", "yes"] * 50) == ([], "quasi-identifier")
+    assert looks("passport", ["0", "1"] * 50, "whole number") == ([], "quasi-identifier")
+    assert looks("surname", ["redacted"] * 50) == ([], "insensitive")
+
+
+def test_web_addresses_and_addresses_of_houses():
+    assert looks("link", [f"https://example.org/{n}" for n in range(50)])[0][0] == "URL"
+    streets = [f"{n} {street}" for n in range(1, 20) for street in ("Main Street", "Oak Ave", "Church Rd.")]
+    assert looks("where", streets)[0][0] == "address"
+    assert (
+        looks("where", [f"{street} {n}a" for n in range(1, 20) for street in ("Hauptstraße", "Am Weg")])[0][0]
+        == "address"
+    )
+    assert "address" not in looks("dose", [f"{n} mg twice" for n in range(60)])[0]
 
 
 def test_categories_are_no_names():
@@ -59,9 +119,9 @@ def test_running_numbers_whatever_the_column_is_called():
     assert looks("age", longer, "whole number") == (["id", "near-unique"], "identifier")
 
 
-def test_a_column_of_ages_that_is_called_id():
+def test_a_column_of_ages_that_is_called_a_number():
     ages = [str(DRAW.randrange(18, 90)) for _ in range(1000)]
-    assert looks("id", ages, "whole number") == ([], "quasi-identifier")
+    assert looks("no", ages, "whole number") == ([], "quasi-identifier")
 
 
 def test_amounts_are_no_ids():
@@ -139,7 +199,7 @@ def test_a_sensitive_number_that_is_nearly_unique_is_known_by_itself():
 def test_columns_that_say_nothing():
     assert looks("x", ["same"] * 30) == ([], "insensitive")
     assert looks("x", [], "nothing") == ([], "insensitive")
-    assert looks("x", [], "structure", 30) == ([], "identifier")
+    assert looks("x", [], "structure", 30) == (["structure"], "identifier")
 
 
 def test_one_value_that_only_some_records_have_tells_them_apart():

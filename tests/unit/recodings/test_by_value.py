@@ -143,25 +143,25 @@ class TestLabels:
 
 
 class TestRows:
-    TABLE = pa.table({"name": ["ann", "bob", "eve"], "age": pa.array(["17", None, "70"]), "wage": [1, 2, 3]})
+    TABLE = pa.table({"name": ["ann", "bob", "eve"], "age": pa.array(["17", None, "70"]), "wage": [1, 1, 3]})
 
     def test_dropped_identifiers_and_untouched_columns(self):
         found = ByValue((Intervals("age", Scale("integer"), (18,), missing="apart"),), dropped=("name",)).apply(
             self.TABLE, keep_order=True
         )
-        assert found.to_pydict() == {"age": ["<18", None, ">=18"], "wage": [1, 2, 3]}
+        assert found.to_pydict() == {"age": ["<18", None, ">=18"], "wage": [1, 1, 3]}
         assert found.schema.field("wage") == self.TABLE.schema.field("wage")
 
     def test_a_dropped_column_may_already_be_gone(self):
         assert ByValue((AGE,), dropped=("name",)).apply(pa.table({"age": [1]})).column_names == ["age"]
 
     def test_rows_with_missing_values_are_dropped(self):
-        found = ByValue((AGE,), missing="drop", missing_values=("70",)).apply(self.TABLE)
+        found = ByValue((AGE,), missing="drop", missing_values=("70",)).apply(self.TABLE, keep=["name"])
         assert found.to_pydict() == {"name": ["ann"], "age": ["<18"], "wage": [1]}
 
     def test_missing_values_are_an_error(self):
         with pytest.raises(DataError, match="1 row lacks a value in a quasi-identifier"):
-            ByValue((AGE,), missing="error").apply(self.TABLE)
+            ByValue((AGE,), missing="error").apply(self.TABLE, keep=["name"])
 
     def test_a_leaf_that_looks_missing_is_a_value(self):
         tree = Taxonomy.flat(["?", "x"])

@@ -8,7 +8,7 @@ from incrowd.release_files import ReleaseFiles
 
 def test_a_grown_hierarchy_can_be_fed_back(tmp_path):
     """The cuts of the release are the finest level, the first cut the highest; given back, it is a taxonomy."""
-    words = {"quasi_identifiers": ["age", "sex"], "k": 50, "target": "income", "method": "tdr"}
+    words = {"quasi_identifiers": ["age", "sex"], "k": 50, "target": "income", "method": "tdr", "keep": ["fnlwgt"]}
     release = incrowd.anonymize(incrowd.datasets.adult(), **words)
     rule = release.grown["age"]
     assert rule.bounds == release.recoding["age"].bounds
@@ -26,5 +26,5 @@ def test_a_grown_hierarchy_can_be_fed_back(tmp_path):
 
 
 def test_nothing_was_grown_for_text_or_without_steps():
-    words = {"quasi_identifiers": ["age", "job"], "k": 50}
+    words = {"quasi_identifiers": ["age", "job"], "k": 50, "keep": ["credit-amount"]}
     assert incrowd.anonymize(incrowd.datasets.german(), **words, method="mondrian").grown == {}

@@ -16,7 +16,7 @@ from incrowd.report.files import write_result
 from incrowd.report.page import all_charts
 from incrowd.report.summary import summary_of
 
-pytestmark = chromium.needed
+pytestmark = [chromium.needed, pytest.mark.filterwarnings("ignore::incrowd.errors.ReleaseWarning")]
 SECONDS = 20  # below 1 where nothing else runs
 
 

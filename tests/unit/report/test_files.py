@@ -14,6 +14,8 @@ from incrowd.errors import DataError, OutputError
 from incrowd.report import files
 from incrowd.report.schema import read_summary
 
+pytestmark = pytest.mark.filterwarnings("ignore::incrowd.errors.ReleaseWarning")  # risks are not the point here
+
 PEOPLE = pa.table({"age": [20, 21, 30, 31] * 5, "sex": ["f", "m"] * 10, "ill": ["flu", "cold", "flu", "ache"] * 5})
 
 

@@ -16,6 +16,8 @@ from incrowd.report.markdown import markdown_of
 from incrowd.report.page import all_charts, html_of
 from incrowd.report.summary import summary_of
 
+pytestmark = pytest.mark.filterwarnings("ignore::incrowd.errors.ReleaseWarning")  # risks are not the point here
+
 ATTACKS = [
     "</script><img src=x onerror=alert(1)>",
     "<svg/onload=alert(1)>",

@@ -20,6 +20,8 @@ from incrowd.report.public import size_edges
 from incrowd.report.trees import tree_lines
 from incrowd.taxonomies.taxonomy import Taxonomy
 
+pytestmark = pytest.mark.filterwarnings("ignore::incrowd.errors.ReleaseWarning")  # risks are not the point here
+
 
 class TestAssociations:
     def test_from_none_to_all(self):

@@ -12,6 +12,8 @@ from incrowd.report.tables import short_figure
 from incrowd.report.terminal import print_summary
 from incrowd.report.text import as_text
 
+pytestmark = pytest.mark.filterwarnings("ignore::incrowd.errors.ReleaseWarning")  # risks are not the point here
+
 TABLE = pa.table(
     {
         "age": [20, 21, 30, 31, 40, 41] * 8,

@@ -25,7 +25,7 @@ def inspecting(folder):
 
 
 def releasing(folder, **policy):
-    words = {"quasi_identifiers": ["age", "sex", "job"], "k": 5, "method": "tdr", **policy}
+    words = {"quasi_identifiers": ["age", "sex", "job"], "k": 5, "method": "tdr", "keep": ["name"], **policy}
     return {
         "table": str(folder / "people.csv"),
         "policy": words,

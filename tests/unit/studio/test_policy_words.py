@@ -118,3 +118,14 @@ def test_dates_are_written():
         date(1900, 1, 1),
         date(2020, 1, 1),
     ]
+
+
+def test_a_column_is_kept_on_purpose_beside_its_role():
+    words = {"quasi_identifiers": ["age"], "k": 2, "sensitive": ["wage"]}
+    kept = words_of.with_kept(words, "wage", keep=True)
+    assert kept == {**words, "keep": ["wage"]}
+    assert words_of.roles(kept, ["age", "wage"]) == {"age": "quasi-identifier", "wage": "sensitive"}
+    assert words_of.with_kept(kept, "wage", keep=False) == words
+    assert "keep" not in words_of.with_role(kept, {}, "wage", "insensitive")[0]
+    assert words_of.kept(kept) == ["wage"]
+    assert words_of.kept(words) == []

@@ -172,6 +172,25 @@ def test_what_is_chosen_stands_in_the_policy(client, folder):
     client.post("/protect/word", word="suppress", value="")
 
 
+def test_what_names_people_stops_until_it_is_dropped_or_kept_on_purpose(client, folder):
+    policy = folder / "people.studio" / "release.toml"
+    client.post("/roles/give", column=0, role="insensitive")
+    assert "no release is made while it leaves as it is" in client.get("/roles")
+    told = problem(client.get("/release"))
+    assert "'name' looks like names of people" in told
+    assert "drop them or keep them on purpose, on the screen Roles" in told
+    assert told == problem(client.post("/release/run", 422))
+    client.post("/roles/keep", column=0, keep="yes")
+    assert 'keep = ["name"]' in policy.read_text()
+    assert "you keep it on purpose" in client.get("/roles")
+    assert "This policy makes sense" in client.get("/protect")
+    client.post("/roles/keep", column=0, keep="no")
+    assert "keep = " not in policy.read_text()
+    client.post("/roles/keep", column=0, keep="yes")
+    client.post("/roles/give", column=0, role="identifier")  # asked again where it gets another role
+    assert "keep = " not in policy.read_text()
+
+
 @pytest.mark.parametrize("method", ["auto", "mondrian"])
 def test_the_exported_release_is_what_its_command_makes(client, folder, method):
     client.post("/protect/word", word="method", value=method)

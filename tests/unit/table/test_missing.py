@@ -23,7 +23,9 @@ def test_nulls_and_not_a_numbers_and_named_texts_are_missing():
 @pytest.mark.parametrize("suppress", [None, 0.3])
 def test_rows_with_a_missing_value_are_dropped_where_records_are_left_out_too(method, suppress):
     words = {} if suppress is None or method == "cover" else {"suppress": suppress}
-    release = incrowd.anonymize(TABLE, quasi_identifiers=["age"], k=2, missing="drop", method=method, **words)
+    release = incrowd.anonymize(
+        TABLE, quasi_identifiers=["age"], k=2, missing="drop", keep=["row"], method=method, **words
+    )
     released = release.data.to_pylist()
     assert not {2, 6} & {row["row"] for row in released}
     assert all(row["age"] for row in released)
@@ -33,8 +35,10 @@ def test_rows_with_a_missing_value_are_dropped_where_records_are_left_out_too(me
 @pytest.mark.parametrize("method", ABLE)
 def test_a_recoding_drops_such_rows_of_new_tables_too(method, tmp_path):
     words = {} if method == "cover" else {"suppress": 0.3}
-    release = incrowd.anonymize(TABLE, quasi_identifiers=["age"], k=2, missing="drop", method=method, **words)
-    again = release.recoding.apply(TABLE).to_pylist()
+    release = incrowd.anonymize(
+        TABLE, quasi_identifiers=["age"], k=2, missing="drop", keep=["row"], method=method, **words
+    )
+    again = release.recoding.apply(TABLE, keep=["row"]).to_pylist()
     assert sorted(row["row"] for row in again) == sorted(row["row"] for row in release.data.to_pylist())
 
 

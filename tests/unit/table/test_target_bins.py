@@ -41,7 +41,8 @@ def test_a_release_says_that_its_target_was_binned():
     age = rng.integers(20, 80, 500)
     table = pa.table({"age": age, "sex": rng.choice(["f", "m"], 500), "income": age * 100 + rng.integers(0, 900, 500)})
     for method in ("tdr", "cover"):
-        release = incrowd.anonymize(table, quasi_identifiers=["age", "sex"], k=5, target="income", method=method)
+        words = {"quasi_identifiers": ["age", "sex"], "k": 5, "target": "income", "keep": ["income"]}
+        release = incrowd.anonymize(table, **words, method=method)
         assert any("the target 'income' has many numbers; they count as 5 ranges" in note for note in release.notes)
         assert release.measures.total.cm < 0.5
         assert release.data["income"].to_pylist().sort() == table["income"].to_pylist().sort()

@@ -52,9 +52,17 @@ def show(studio: Studio) -> dict[str, Any]:
     count(studio)
     given = studio.roles()
     proposed = policy_words.roles((studio.inspection() or {})["proposal"], studio.names())
+    on_purpose = policy_words.kept(studio.project.words())
     return {
         "columns": [
-            {**column, "now": given[column["name"]], "proposed": proposed[column["name"]]} for column in columns
+            {
+                **column,
+                "now": given[column["name"]],
+                "proposed": proposed[column["name"]],
+                "stops": column.get("stops") if given[column["name"]] in policy_words.PASSING else None,
+                "kept": column["name"] in on_purpose,
+            }
+            for column in columns
         ],
         "roles": policy_words.ROLES,
         "differs": given != proposed,
@@ -90,6 +98,15 @@ def give(studio: Studio, form: Form) -> str:
     project.change(words, parked)
     count(studio)
     return f"{column}: {policy_words.ROLES[form.one('role')][0]}."
+
+
+def keep(studio: Studio, form: Form) -> str:
+    """Keep a column as it is on purpose, though it looks as if it named people; or no longer."""
+    names, project = studio.names(), studio.project
+    column = names[form.place("column", len(names))]
+    wanted = form.one("keep") == "yes"
+    project.change(policy_words.with_kept(project.words(), column, keep=wanted), project.parked)
+    return f"{column}: {'kept on purpose' if wanted else 'not kept on purpose'}."
 
 
 def several(studio: Studio, form: Form) -> str:
@@ -132,7 +149,7 @@ SCREEN = Screen(
     "Roles",
     "Say what others may know of a person, what must go, and what is worth protecting.",
     show,
-    actions={"give": give, "several": several, "propose": propose},
+    actions={"give": give, "keep": keep, "several": several, "propose": propose},
     parts={"figures": Part("parts/figures.html", figures)},
     needs="table",
     done=lambda studio: bool(policy_words.quasi_columns(studio.project.words())),

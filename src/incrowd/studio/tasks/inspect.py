@@ -17,6 +17,7 @@ import numpy as np
 
 from incrowd.formats.registry import open_source
 from incrowd.inspection.counting import CountedColumn, count_values
+from incrowd.inspection.findings import stopping
 from incrowd.inspection.inspection import inspection_of_counts
 from incrowd.report.labels import shown
 from incrowd.run import Run
@@ -46,7 +47,10 @@ def work(words: Mapping[str, Any], run: Run) -> dict[str, Any]:
     columns = []
     for column, told in zip(counted, found.columns, strict=True):
         run.check()
-        columns.append({**told.to_json(), "warning": told.warning, "picture": picture_of(column, told, tokens)})
+        stops = stopping(told.findings)
+        columns.append(
+            {**told.to_json(), "warning": told.warning, "stops": stops, "picture": picture_of(column, told, tokens)}
+        )
     save_codes(Path(words["folder"]), counted)
     return {
         **found.to_json(),

@@ -11,6 +11,7 @@ from typing import Any
 
 from incrowd.release import Release
 from incrowd.report.labels import shown
+from incrowd.report.preview import Preview
 from incrowd.report.summary import steward_summary
 from incrowd.run import Run
 from incrowd.studio.tasks.releases import kept, made
@@ -27,9 +28,12 @@ def work(words: Mapping[str, Any], run: Run) -> dict[str, Any]:
     """
     release = made(words, run)
     folder = Path(words["folder"])
-    certificate = release.write(folder / words["name"], overwrite=True, run=run)
+    seen: list[Preview] = []
+    certificate = release.write(
+        folder / words["name"], overwrite=True, run=run, before=lambda: seen.append(release.preview(ROWS))
+    )
     run.stage("measuring")
-    before, after = release.preview(ROWS)
+    before, after = seen[0]
     digest = kept(release, folder)
     return {
         "digest": digest,

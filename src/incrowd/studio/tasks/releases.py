@@ -15,13 +15,13 @@ from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
-from incrowd.errors import DataError
+from incrowd.errors import DataError, NamesPeopleError, PolicyError
 from incrowd.formats.registry import open_source
 from incrowd.key import KEY_FILE, Key
 from incrowd.pipeline import release_of
 from incrowd.release import Release
 from incrowd.run import Run
-from incrowd.studio.policy_words import policy_of
+from incrowd.studio.policy_words import names_people, policy_of
 
 FILE = "release.pickle"
 
@@ -35,7 +35,10 @@ def made(words: Mapping[str, Any], run: Run) -> Release:
     """
     policy, dialect = policy_of(words["policy"], Path(words["home"]))
     with run.at_most(policy.time_limit) if policy.time_limit else nullcontext():
-        return release_of(open_source(words["table"], **dialect), policy, run)
+        try:
+            return release_of(open_source(words["table"], **dialect), policy, run)
+        except NamesPeopleError as error:
+            raise PolicyError(names_people(error.reasons)) from None
 
 
 def kept(release: Release, folder: Path) -> str:

@@ -43,6 +43,7 @@ def test_every_baseline_releases_credit_records(method):
         quasi_identifiers=GERMAN,
         k=10,
         target="credit",
+        keep=["credit-amount"],
         taxonomies=taxonomies,
         method=method,
         **options,
