@@ -14,6 +14,8 @@ from incrowd.search.registry import METHODS
 LEAVING_OUT = [name for name, method in METHODS.items() if "suppress" in method.options and name != "optimal"]
 K, L = 5, 2
 
+pytestmark = pytest.mark.filterwarnings("ignore::incrowd.errors.ReleaseWarning")
+
 
 def hospital():
     draw = np.random.default_rng(3)

@@ -13,7 +13,7 @@ from incrowd.key import Key
 COLUMNS = ["workclass", "education", "marital-status", "occupation", "race", "sex"]
 K = 3
 
-pytestmark = pytest.mark.real_keys
+pytestmark = [pytest.mark.real_keys, pytest.mark.filterwarnings("ignore::incrowd.errors.ReleaseWarning")]
 
 
 @pytest.fixture(scope="module")
