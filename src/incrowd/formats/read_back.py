@@ -29,6 +29,7 @@ import pyarrow.compute as pc
 from incrowd.arrays import filled, text_array, to_arrow, to_numpy
 from incrowd.errors import DataError, OutputError, many
 from incrowd.formats.atomic_files import output_errors
+from incrowd.formats.frames import FrameSource
 from incrowd.formats.outputs import Apart, BatchWriter
 from incrowd.formats.sources import as_array, is_text
 
@@ -49,6 +50,7 @@ def written(
     see: Callable[..., object],
     check: Callable[[], object],
     folder: Path,
+    ahead: Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]] = iter,
 ) -> str:
     """Write rows, read them back, show them, and give the fingerprint of what is there.
 
@@ -59,6 +61,7 @@ def written(
         see: Shown all rows as they were read back, each with what stands beside it.
         check: Asked in between whether to go on.
         folder: Where columns wait that do not fit in memory.
+        ahead: Gives the same batches, and may read the next one while this one is shown.
 
     Raises:
         OutputError: What was read back is not what was to be written.
@@ -73,14 +76,50 @@ def written(
             beside.add(batch.select(batch.schema.names[len(names) :]))
             writer.write(rows)
         writer.finish()
-        read = RowDigest(schema, writer.apart)
         with _told(writer.name):
-            for found in writer.read_back(meant.encoded):
+            for rows in ahead(_as_read(writer, meant, beside)):
                 check()
-                rows = read.add(_named(found, names), written=True)
-                see(beside.following(rows))
-            read.require(meant)
-    return writer.fingerprint
+                see(rows)
+        return writer.fingerprint
+
+
+def _as_read(writer: BatchWriter, meant: RowDigest, beside: _Beside) -> Iterator[pa.RecordBatch]:
+    """The rows that are there, each with what stands beside it; raises at the end if they are not those meant."""
+    read = RowDigest(meant.schema, writer.apart)
+    for batch in writer.read_back(meant.encoded):
+        if batch.schema.names != meant.schema.names:
+            raise _Differs("its columns are others")
+        yield beside.following(read.add(batch, written=True))
+    read.require(meant)
+
+
+def handed_out(meant: pa.Table, rows: Any, beside: pa.Table, see: Callable[..., object]) -> None:
+    """Show the rows of a frame that is to be handed out, as whoever gets it reads them.
+
+    Args:
+        meant: The rows that it should hold.
+        rows: The frame.
+        beside: Columns of the same rows that it does not have.
+        see: Shown every row, with what stands beside it.
+
+    Raises:
+        OutputError: The frame holds other rows.
+    """
+    apart = Apart(nans=False)  # pandas has one for both
+    digests = RowDigest(meant.schema, apart), RowDigest(meant.schema, apart)
+    for batch in meant.to_batches():
+        digests[0].add(batch)
+    start = 0
+    with _told("the table"):
+        for batch in FrameSource(rows, lenient=True).batches():
+            if batch.schema.names != meant.schema.names:
+                raise _Differs("its columns are others")
+            digests[1].add(batch, written=True)
+            for name in beside.column_names:
+                batch = batch.append_column(name, as_array(beside.column(name).slice(start, len(batch))))
+            start += len(batch)
+            see(batch)
+        digests[1].require(digests[0])
 
 
 @contextlib.contextmanager
@@ -93,12 +132,6 @@ def _told(name: str) -> Iterator[None]:
     else:
         return
     raise OutputError(f"{name} does not hold what was to be written: {said}; nothing was written")
-
-
-def _named(batch: pa.RecordBatch, names: Sequence[str]) -> pa.RecordBatch:
-    if batch.schema.names != list(names):
-        raise _Differs("its columns are others")
-    return batch
 
 
 class RowDigest:
@@ -114,7 +147,7 @@ class RowDigest:
     """
 
     def __init__(self, schema: pa.Schema, apart: Apart) -> None:
-        self._apart = apart
+        self.schema = schema
         self._columns: list[_Labels | _Values] = [
             _Labels(place, field, apart) if _is_label(field.type) else _Values(field, apart)
             for place, field in enumerate(schema)

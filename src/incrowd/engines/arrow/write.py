@@ -50,4 +50,4 @@ def write(
     def opened(schema: pa.Schema) -> BatchWriter:
         return open_writer(path, schema, source) if isinstance(path, Path) else path.writer(schema, source)
 
-    return written(itertools.chain([first], batches), schema, opened, see, run.check, folder)
+    return written(itertools.chain([first], batches), schema, opened, see, run.check, folder, ahead)
