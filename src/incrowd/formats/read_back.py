@@ -8,8 +8,8 @@ of the rows that were read. Both depend on every cell, its column and its row, a
 rows.
 
 Some columns are counted but not released, such as the one that says whose record it is. They wait in a file without a
-name, in the order in which rows were handed to the writer. Row n of the file has value n of them: the digests agree only
-if row n that was read is row n that was to be written.
+name, in the order in which rows were handed to the writer. Row n of the file has value n of them: the digests agree
+only if row n that was read is row n that was to be written.
 """
 
 from __future__ import annotations
@@ -137,9 +137,9 @@ def _told(name: str) -> Iterator[None]:
 class RowDigest:
     """A digest of rows in their order, the same in whatever batches and layouts they come.
 
-    Columns of labels, which are dictionaries where they are written, have few values: of these a number is taken for each
-    value, times one for the column, and the sums by row are hashed. Of other columns the values themselves are hashed, a
-    column for itself.
+    Columns of labels, which are dictionaries where they are written, have few values: of these a number is taken for
+    each value, times one for the column, and the sums by row are hashed. Of other columns the values themselves are
+    hashed, a column for itself.
 
     Args:
         schema: The columns as they are handed to a writer.
@@ -213,7 +213,9 @@ class _Labels:
             raise _Differs(f"column '{self.name}' is not text")
         if self._last is None or not self._last[0].equals(column.dictionary):
             texts = column.dictionary.to_pylist()
-            numbers = [self._null if text is None else number for text, number in zip(texts, _hashes(texts), strict=True)]
+            numbers = [
+                self._null if text is None else number for text, number in zip(texts, _hashes(texts), strict=True)
+            ]
             self._last = column.dictionary, np.array([*numbers, self._null], np.uint64) * self._factor
         table = self._last[1]
         if len(table) == 2 and not column.null_count:
@@ -395,7 +397,7 @@ class _Beside:
             return
         with output_errors(self._folder):
             if self._writer is None:
-                self._file = tempfile.SpooledTemporaryFile(HELD_BYTES, dir=self._folder)  # owner-only, and gone with the process
+                self._file = tempfile.SpooledTemporaryFile(HELD_BYTES, dir=self._folder)  # noqa: SIM115 (see __exit__)
                 self._writer = pa.ipc.new_stream(pa.PythonFile(self._file, mode="w"), batch.schema)
             self._writer.write_batch(batch)
 
