@@ -20,8 +20,9 @@ from pathlib import Path
 from tests.mutants.outflow import OUTFLOW
 from tests.mutants.promises import PROMISES
 from tests.mutants.searches import SEARCHES
+from tests.mutants.writers import WRITERS
 
-MUTATIONS = (*PROMISES, *SEARCHES, *OUTFLOW)
+MUTATIONS = (*PROMISES, *SEARCHES, *OUTFLOW, *WRITERS)
 ROOT = Path(__file__).parents[2]
 PARTS = (
     "src",

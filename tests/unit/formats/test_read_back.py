@@ -238,6 +238,11 @@ def changed_frame(frame, name, change):
     return frame.set_column(place, name, pa.array(change(frame[name].to_pylist()), frame[name].type))
 
 
+@pytest.mark.parametrize("kind", FRAMES)
+def test_a_frame_that_was_built_right_is_handed_out(kind):
+    assert len(incrowd.anonymize(FRAMES[kind](), **WORDS).data) == ROWS
+
+
 @pytest.mark.parametrize("fault", FRAME_FAULTS)
 @pytest.mark.parametrize("kind", FRAMES)
 def test_a_frame_that_was_built_wrong_is_not_handed_out(kind, fault, monkeypatch):
