@@ -183,15 +183,24 @@ def test_what_a_cluster_writes_right_appears(name, tmp_path):
     assert cluster_release().write(tmp_path / name, sidecars=False).verification["records"] == ROWS
 
 
-@pytest.mark.parametrize("words", [{}, {"identifiers": [], "unit": "name"}], ids=["records", "people"])
-@pytest.mark.parametrize("name", FOLDERS)
-def test_what_a_cluster_writes_wrong_never_appears(name, words, tmp_path, monkeypatch):
+@pytest.mark.parametrize(
+    ("name", "words", "faults"),
+    [
+        ("release.csv", {}, ["a cell", "columns swapped"]),
+        ("release.parquet", {}, list(CLUSTER_FAULTS)),
+        ("release.parquet", {"identifiers": [], "unit": "name"}, ["a cell", "a row twice"]),
+        ("release.json", {}, ["a cell", "a row twice"]),
+        ("release.orc", {}, ["a row less"]),
+    ],
+)
+def test_what_a_cluster_writes_wrong_never_appears(name, words, faults, tmp_path, monkeypatch):
     made, save = cluster_release(**words), SparkOutput.save
-    for fault in CLUSTER_FAULTS.values():
-        monkeypatch.setattr(SparkOutput, "save", lambda self, rows, fault=fault: save(self, fault(rows)))
+    for fault in faults:
+        wrong = CLUSTER_FAULTS[fault]
+        monkeypatch.setattr(SparkOutput, "save", lambda self, rows, wrong=wrong: save(self, wrong(rows)))
         with pytest.raises(OutputError, match="does not hold what was to be written"):
             made.write(tmp_path / name)
-        assert list(tmp_path.iterdir()) == []
+        assert list(tmp_path.iterdir()) == [], fault
 
 
 def test_what_does_not_hold_is_not_written(odd, tmp_path):
