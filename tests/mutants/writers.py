@@ -117,7 +117,7 @@ WRITERS = (
         "            places = np.zeros(0)",
         *BACK,
     ),
-    of("formats/read_back.py", "self._hashes[1].update(np.diff(offsets).astype(np.uint32))", "pass", *BACK),
+    of("formats/read_back.py", "self._hashes[1].update(np.diff(offsets).astype(np.uint32).data)", "pass", *BACK),
     of(
         "formats/read_back.py",
         "if size and bytes(held.slice(start, size * len(column))) != text * len(column):",

@@ -175,7 +175,7 @@ class RowDigest:
             else:
                 column.add(column.as_meant(values) if written else values, self.rows)
             columns.append(values)
-        self._labels.update(total)
+        self._labels.update(total.data)
         self.rows += len(batch)
         return pa.RecordBatch.from_arrays(columns, names=batch.schema.names)
 
@@ -279,11 +279,11 @@ class _Values:
         texts = is_text(column.type)
         if column.null_count and (self._apart.blanks or not texts):
             places = np.flatnonzero(to_numpy(pc.is_null(column))) + before
-            self._hashes[2].update(places.astype(np.int64))
+            self._hashes[2].update(places.astype(np.int64).data)
         if texts or pa.types.is_binary(column.type) or pa.types.is_large_binary(column.type):
             self._add_bytes(column)
         else:
-            self._hashes[0].update(np.ascontiguousarray(_fixed(column)))
+            self._hashes[0].update(np.ascontiguousarray(_fixed(column)).data)
 
     def _add_bytes(self, column: pa.Array) -> None:
         column = column.cast(pa.large_binary())
@@ -294,7 +294,7 @@ class _Values:
         first, last = int(offsets[0]), int(offsets[-1])
         if last > first:
             self._hashes[0].update(memoryview(held)[first:last])
-        self._hashes[1].update(np.diff(offsets).astype(np.uint32))
+        self._hashes[1].update(np.diff(offsets).astype(np.uint32).data)
 
     def as_meant(self, column: pa.Array) -> pa.Array:
         """Values that were read as the type that they were meant to have; not every format has it."""
@@ -397,7 +397,7 @@ class _Beside:
             return
         with output_errors(self._folder):
             if self._writer is None:
-                self._file = tempfile.SpooledTemporaryFile(HELD_BYTES, dir=self._folder)  # noqa: SIM115 (see __exit__)
+                self._file = tempfile.SpooledTemporaryFile(HELD_BYTES, dir=str(self._folder))  # noqa: SIM115
                 self._writer = pa.ipc.new_stream(pa.PythonFile(self._file, mode="w"), batch.schema)
             self._writer.write_batch(batch)
 

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from incrowd.formats.csv_dialect import Given
     from incrowd.formats.outputs import Output
-    from incrowd.formats.sources import Source, WatchedFile
+    from incrowd.formats.sources import Source
     from incrowd.formats.writers import FileWriter
 
 
@@ -358,7 +358,7 @@ def open_writer(path: Path, schema: pa.Schema, source: Source) -> FileWriter:
     return FileWriter(_found(known.writer), path, schema, source, Apart(known.blanks, known.nans))
 
 
-def open_written(path: Path, words: Mapping[str, Any]) -> WatchedFile:
+def open_written(path: Path, words: Mapping[str, Any]) -> Source:
     """Open a file that was just written, wherever it waits, by the reader of its format.
 
     Args:
@@ -367,7 +367,7 @@ def open_written(path: Path, words: Mapping[str, Any]) -> WatchedFile:
     """
     from incrowd.formats.csv_dialect import Given
 
-    opened: WatchedFile = _found(check_written(path).reader)(path, Given(**words))
+    opened: Source = _found(check_written(path).reader)(path, Given(**words))
     return opened
 
 

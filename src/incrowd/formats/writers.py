@@ -50,7 +50,7 @@ class FileWriter:
         self._names = schema.names
         self._parent = path.parent
         self._closed = False
-        self._read: WatchedFile | None = None
+        self._read: Source | None = None
         with output_errors(self._parent):
             self._file = _OutputFile(path)
         with self._guarded():
@@ -110,7 +110,7 @@ class FileWriter:
         """The digest of the bytes that are in the file, after "sha256:"; to be read after `close`."""
         if not self._closed:
             raise ValueError("the fingerprint is known only after close()")
-        return (self._read or WatchedFile(self._path)).fingerprint()
+        return WatchedFile(self._path).fingerprint() if self._read is None else self._read.fingerprint()
 
     def __enter__(self) -> Self:
         return self
