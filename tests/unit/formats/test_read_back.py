@@ -5,6 +5,7 @@ twice, the values of two columns are swapped. Most of this breaks no promise, so
 """
 
 import os
+from decimal import Decimal
 
 import numpy as np
 import pandas as pd
@@ -192,6 +193,15 @@ def test_the_witness_counts_what_was_read(release, tmp_path, monkeypatch):
     with pytest.raises(NotAnonymousError, match="1 of 60 records"):
         release.write(tmp_path / "release.csv")
     assert os.listdir(tmp_path) == []
+
+
+@pytest.mark.parametrize("numbers", [[2**63, 1], [Decimal("1.00000000000000000001"), Decimal(2)]])
+def test_numbers_that_readers_of_json_would_round_are_refused_by_name(numbers, tmp_path):
+    made = incrowd.anonymize(pa.table({"q": [1] * 4, "big": numbers * 2}), quasi_identifiers=["q"], k=2, method="tdr")
+    with pytest.raises(OutputError, match="column 'big' has numbers that readers of JSON would round"):
+        made.write(tmp_path / "out.jsonl")
+    assert os.listdir(tmp_path) == []
+    made.write(tmp_path / "out.parquet")
 
 
 @pytest.mark.parametrize("held", [1 << 25, 1])
