@@ -195,9 +195,16 @@ def test_the_witness_counts_what_was_read(release, tmp_path, monkeypatch):
     assert os.listdir(tmp_path) == []
 
 
-@pytest.mark.parametrize("numbers", [[2**63, 1], [Decimal("1.00000000000000000001"), Decimal(2)]])
+@pytest.mark.parametrize(
+    "numbers",
+    [
+        pa.array([2**63, 1] * 2, pa.uint64()),
+        pa.array([Decimal("1.00000000000000000001"), Decimal(2)] * 2, pa.decimal128(30, 20)),
+    ],
+    ids=["whole", "decimal"],
+)
 def test_numbers_that_readers_of_json_would_round_are_refused_by_name(numbers, tmp_path):
-    made = incrowd.anonymize(pa.table({"q": [1] * 4, "big": numbers * 2}), quasi_identifiers=["q"], k=2, method="tdr")
+    made = incrowd.anonymize(pa.table({"q": [1] * 4, "big": numbers}), quasi_identifiers=["q"], k=2, method="tdr")
     with pytest.raises(OutputError, match="column 'big' has numbers that readers of JSON would round"):
         made.write(tmp_path / "out.jsonl")
     assert os.listdir(tmp_path) == []
