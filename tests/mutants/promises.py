@@ -249,7 +249,12 @@ PROMISES = (
         *VALUES,
     ),
     of("policy/policy.py", "with_point(value) if self._has_commas(column) else value", "value", *VALUES),
-    of("policy/policy.py", "others = (*self.models_of_columns, *self._against", "others = (*self._against", *VALUES),
+    of(
+        "policy/policy.py",
+        "others = (*self.models_of_columns, *self._against",
+        "others = (*(), *self._against",
+        *VALUES,
+    ),
     of("policy/protection.py", "place = bisect_right(self.bins, number)", "place = 0", *VALUES),
     of(
         "policy/protection.py",

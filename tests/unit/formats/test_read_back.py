@@ -177,6 +177,13 @@ def test_other_names_of_columns_never_appear(release, tmp_path, monkeypatch):
     assert os.listdir(tmp_path) == []
 
 
+@pytest.mark.parametrize(("fault", "rows"), [("a row less", 59), ("a row twice", 61)])
+def test_it_is_said_how_many_rows_there_are(fault, rows, release, tmp_path, monkeypatch):
+    break_writer(monkeypatch, "json lines", FAULTS[fault])
+    with pytest.raises(OutputError, match=f"it has {rows} rows instead of 60; nothing was written"):
+        release.write(tmp_path / "release.jsonl")
+
+
 def test_an_old_release_stays(release, tmp_path, monkeypatch):
     release.write(tmp_path / "release.csv")
     before = {path.name: path.read_bytes() for path in tmp_path.glob("release.*") if path.is_file()}
