@@ -145,12 +145,18 @@ def _columns(certificate: Certificate, source: Source) -> Iterator[Claim]:
         yield Claim(f"these columns were dropped: {', '.join(dropped)}", not left, found)
 
 
+def _columns_of(words: Mapping[str, Any]) -> tuple[str, ...]:
+    """The columns that had a taxonomy, as far as the certificate says so in the usual way."""
+    named = words.get("taxonomies")
+    return tuple(name for name in named if isinstance(name, str)) if isinstance(named, list | tuple) else ()
+
+
 def _countable(words: Mapping[str, Any], taxonomies: Any, population_table: Any) -> tuple[dict[str, Any], list[Claim]]:
     """The words of a policy about what can be counted, and the claims that cannot be."""
     untold = []
     protections = {column: dict(given) for column, given in words.get("protections", {}).items()}
     for column, given in protections.items():
-        in_tree = given.get("t_distance") or ("hierarchical" if column in words.get("taxonomies", ()) else "equal")
+        in_tree = given.get("t_distance") or ("hierarchical" if column in _columns_of(words) else "equal")
         if "t" in given and in_tree == "hierarchical" and column not in (taxonomies or {}):
             untold.append(Claim(f"t={given.pop('t')} of {column}, measured in its taxonomy", None, _TO_TELL))
             given.pop("t_distance", None)

@@ -76,8 +76,8 @@ WRITERS = (
     ),
     of(
         "formats/duckdb_files.py",
-        'SELECT * FROM incrowd_batch", pa.Table.from_batches([batch]))',
-        'SELECT * FROM incrowd_batch", pa.Table.from_batches([batch, batch.slice(0, 1)]))',
+        "rows = pa.Table.from_batches([batch.slice(start, _INSERTED)])",
+        "rows = pa.Table.from_batches([batch.slice(start, _INSERTED), batch.slice(0, 1)])",
         *RIGHT,
     ),
     of(

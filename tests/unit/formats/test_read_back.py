@@ -148,6 +148,15 @@ def test_what_is_written_right_appears(name, release, target, tmp_path, monkeypa
     assert certificate.verification["records"] == ROWS
 
 
+def test_a_table_of_duckdb_with_more_rows_than_a_row_group_is_read_back(tmp_path):
+    size = 140_000
+    rows = pa.table({"q": pa.array(np.arange(size) % 9), "x": pa.array(np.arange(size))})
+    made = incrowd.anonymize(rows, quasi_identifiers=["q"], k=5, insensitive=["x"], method="tdr")
+    certificate = made.write(tmp_path / "release.duckdb")
+    assert certificate.verification["records"] == size
+    assert incrowd.check_certificate(certificate, tmp_path / "release.duckdb").holds
+
+
 @pytest.mark.parametrize("fault", FAULTS)
 @pytest.mark.parametrize("name", NAMES)
 def test_what_a_writer_does_wrong_never_appears(name, fault, release, target, tmp_path, monkeypatch):
