@@ -366,6 +366,11 @@ class TestDigest:
             changed = self.TABLE.set_column(place, name, column.take(pa.array(rows)))
             assert not self.agree(self.digest(changed), self.digest(self.TABLE)), rows
 
+    def test_columns_of_labels_cannot_be_swapped(self):
+        one, other = (pa.array(texts).dictionary_encode() for texts in (["a", "b", "b"], ["b", "a", "b"]))
+        meant, swapped = pa.table({"x": one, "y": other}), pa.table({"x": other, "y": one})
+        assert not self.agree(self.digest(swapped), self.digest(meant))
+
     def test_what_cannot_be_told_apart_is_the_same(self):
         other = self.TABLE.set_column(0, "text", [["a", None, "", "ab", "c", "c"]])
         other = other.set_column(2, "number", [[1.5, None, float("nan"), 0.0, -0.0, 2.0]])
