@@ -327,7 +327,9 @@ def _converted(column: pa.Array, kind: pa.DataType) -> pa.Array:
         return _durations(column).cast(kind)
     if pa.types.is_decimal(kind) and pa.types.is_floating(column.type):
         exact = column.cast(kind)
-        if not pc.all(pc.equal(exact.cast(column.type), column)).as_py() and exact.null_count < len(exact):
+        if not pc.all(pc.equal(exact.cast(pa.string()).cast(column.type), column)).as_py() and exact.null_count < len(
+            exact
+        ):
             raise ValueError
         return exact
     return column.cast(kind)

@@ -366,6 +366,22 @@ class TestDigest:
             changed = self.TABLE.set_column(place, name, column.take(pa.array(rows)))
             assert not self.agree(self.digest(changed), self.digest(self.TABLE)), rows
 
+    def test_decimals_that_were_read_as_doubles_are_the_same_to_the_last_digit(self):
+        meant = pa.table({"n": pa.array([Decimal(cent) / 100 for cent in range(1000)], pa.decimal128(12, 2))})
+        read = pa.table({"n": [None if cent == 7 else cent / 100 for cent in range(1000)]})
+        assert not self.agree(self.digest(read, schema=meant.schema), self.digest(meant))
+        read = pa.table({"n": [cent / 100 for cent in range(1000)]})
+        assert self.agree(self.digest(read, schema=meant.schema), self.digest(meant))
+
+    def test_what_stands_beside_rows_follows_them_in_any_batches(self, tmp_path):
+        with read_back._Beside(tmp_path) as beside:
+            for start in (0, 3, 6):
+                beside.add(pa.record_batch({"who": [f"p{row}" for row in range(start, start + 3)]}))
+            found = []
+            for size in (2, 2, 4, 1):
+                found += beside.following(pa.record_batch({"x": [0] * size})).column("who").to_pylist()
+        assert found == [f"p{row}" for row in range(9)]
+
     def test_columns_of_labels_cannot_be_swapped(self):
         one, other = (pa.array(texts).dictionary_encode() for texts in (["a", "b", "b"], ["b", "a", "b"]))
         meant, swapped = pa.table({"x": one, "y": other}), pa.table({"x": other, "y": one})
