@@ -47,8 +47,8 @@ if TYPE_CHECKING:
     from incrowd.taxonomies.domains import Domain
     from incrowd.taxonomies.rules import Bounds, Flat, Frequent, Intervals, Prefix
     from incrowd.taxonomies.taxonomy import Taxonomy
+    from incrowd.verification import Verification
     from incrowd.version import __version__
-    from incrowd.witness import Verification
 
 _HOMES = {
     "anonymize": "pipeline",
@@ -85,7 +85,7 @@ _HOMES = {
     "Risk": "risk.assessment",
     "Certificate": "certificate",
     "CertificateCheck": "recipient",
-    "Verification": "witness",
+    "Verification": "verification",
     "Evaluation": "evaluation.result",
     "Inspection": "inspection.inspection",
     "Comparison": "comparison.comparison",

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from incrowd.policy.policy import Policy
-    from incrowd.witness import Verification
+    from incrowd.witness import Verdict
 
 COMMITMENT_FILE = "commitment.json"  # what the confidential file with the salt is called
 SALT_BYTES = 32
@@ -116,7 +116,7 @@ class Certificate:
     def of(
         cls,
         policy: Policy,
-        verification: Verification,
+        verification: Verdict,
         original: str,
         release: str,
         *,

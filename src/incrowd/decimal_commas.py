@@ -2,7 +2,8 @@
 
 Sensitive columns and the target are compared as numbers where their values are some. In a CSV file with semicolons
 between columns these may have a decimal comma, and that has to be known before anything is counted, the same for the
-search, for the witness and for whoever verifies the release.
+search, for the witness (which is told that a column has some, and reads them in its own way) and for whoever verifies
+the release.
 """
 
 from __future__ import annotations

@@ -8,8 +8,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pyarrow as pa
-import pyarrow.compute as pc
 
 from incrowd.decimal_commas import with_comma_types
 from incrowd.engines.engine import Settings
@@ -25,20 +23,17 @@ from incrowd.policy.policy import Policy, QuasiIdentifier
 from incrowd.policy.presence import WORDS as PRESENCE
 from incrowd.policy.protection import WORDS
 from incrowd.policy.words import make_policy, quasi_identifiers_of
-from incrowd.privacy.l_diversity import DistinctLDiversity, EntropyLDiversity, RecursiveLDiversity
-from incrowd.privacy.likeness import AlphaAnonymity, BetaLikeness, DeltaDisclosure
-from incrowd.privacy.model import PrivacyModel, Requirement
-from incrowd.privacy.t_closeness import TCloseness
-from incrowd.privacy.units import KUnits
+from incrowd.promised import witness_of, witness_of_crowds, witness_of_everything
 from incrowd.recodings.recoding import Recoding, read_recoding
 from incrowd.release_files import ReleaseFiles
 from incrowd.run import Run
 from incrowd.table.missing import encoded
 from incrowd.table.scales import text_of
-from incrowd.witness import Verification, Witness
+from incrowd.verification import Verification
 
 if TYPE_CHECKING:
     from incrowd.run import Watch
+    from incrowd.witness import Witness
 
 
 def verify(
@@ -138,11 +133,8 @@ def verification_of(source: Source, words: Mapping[str, Any], run: Run) -> Verif
     if policy.population_table is not None:
         return recount_in_population(source, policy, recoding, run)
     if asked:
-        return recount(source, Witness.of(policy), run)
-    models = (*policy.requirements[0].models, *(m for column in policy.sensitive for m in every_model(column)))
-    requirements = [Requirement(qid.attributes, models) for qid in policy.quasi_identifiers]
-    witness = Witness(policy.quasi_identifiers, requirements, policy.counted_as)
-    return recount(source, witness, run).without_thresholds()
+        return recount(source, witness_of(policy), run)
+    return recount(source, witness_of_everything(policy), run).without_thresholds()
 
 
 def recount(source: Source, witness: Witness, run: Run | None = None) -> Verification:
@@ -151,13 +143,11 @@ def recount(source: Source, witness: Witness, run: Run | None = None) -> Verific
     for batch in source.batches(witness.columns, encoded=witness.columns):
         witness.see(batch)
         run.rows(len(batch))
-    return witness.verdict()
+    return Verification.of(witness.verdict())
 
 
 def recount_in_population(source: Source, policy: Policy, recoding: Any, run: Run) -> Verification:
     """What a witness finds in released rows and in the population that they were drawn from.
-
-    All values are compared as texts, so that it does not matter which kind of file either comes from.
 
     Args:
         source: The released rows.
@@ -171,41 +161,16 @@ def recount_in_population(source: Source, policy: Policy, recoding: Any, run: Ru
     from incrowd.population import counted_population
 
     assert policy.population_table is not None
-    witness = Witness.of(policy)
+    witness = witness_of(policy)
     witness.see_population(*counted_population(policy.population_table, policy.attributes, recoding, run))
-    for batch in source.batches(witness.columns, encoded=witness.columns):
-        texts = [as_texts(batch.column(name), name) for name in witness.columns]
-        witness.see(pa.RecordBatch.from_arrays(texts, names=list(witness.columns)))
-        run.rows(len(batch))
+    verification = recount(source, witness, run)
     if lacking := witness.outside_population():
         raise PolicyError(
             f"the population {policy.population_table.name} does not contain the table: {many(lacking, 'record')} of "
             f"{source.name} {'is' if lacking == 1 else 'are'} not in it; give one with everyone, whose values are "
             "written alike, or the recoding of the release"
         )
-    return witness.verdict()
-
-
-def as_texts(column: pa.Array, name: str) -> pa.Array:
-    """A column as texts; an empty one is missing, as it is in a CSV file."""
-    column = encoded(column, name)
-    texts = text_of(column.dictionary)
-    texts = pc.if_else(pc.equal(texts, ""), pa.scalar(None, texts.type), texts)
-    return texts.take(column.indices)
-
-
-def every_model(column: str) -> Sequence[PrivacyModel]:
-    """The models that can be counted without anything being asked for, with limits that say little."""
-    return (
-        DistinctLDiversity(column, 2),
-        EntropyLDiversity(column, 2),
-        RecursiveLDiversity(column, 1, 2),
-        TCloseness(column, 1),
-        AlphaAnonymity(column, 1),
-        BetaLikeness(column, 1),
-        BetaLikeness(column, 1, enhanced=True),
-        DeltaDisclosure(column, 1),
-    )
+    return verification
 
 
 def apply(
@@ -291,13 +256,12 @@ def _witness(
 ) -> tuple[Witness, tuple[str, ...]]:
     """Who counts recoded rows, and the dropped columns that it has to see beside them."""
     if unit is None:
-        return Witness(asked), ()
+        return witness_of_crowds(asked), ()
     if not asked:
         raise PolicyError("a unit says what crowds count; say which quasi-identifiers must hold as well")
     if unit not in source.columns:
         raise UnknownNameError("column", unit, source.columns, source.name)
-    people = [Requirement(qid.attributes, (KUnits(unit, qid.k),)) for qid in asked]
-    return Witness(asked, people), (unit,) if unit in recoding.dropped else ()
+    return witness_of_crowds(asked, unit), (unit,) if unit in recoding.dropped else ()
 
 
 def apply_to_file(

@@ -18,9 +18,10 @@ from incrowd.existing import recount, recount_in_population
 from incrowd.formats.registry import open_source
 from incrowd.policy.presence import WORDS as PRESENCE
 from incrowd.policy.words import make_policy, quasi_identifiers_of
-from incrowd.privacy.model import Requirement
+from incrowd.promised import witness_of
 from incrowd.run import Run
-from incrowd.witness import Verification, Witness
+from incrowd.verification import Verification
+from incrowd.witness import Asked, Witness
 
 if TYPE_CHECKING:
     from incrowd.formats.sources import Source
@@ -144,14 +145,21 @@ def _columns(certificate: Certificate, source: Source) -> Iterator[Claim]:
         yield Claim(f"these columns were dropped: {', '.join(dropped)}", not left, found)
 
 
+def _columns_of(words: Mapping[str, Any]) -> tuple[str, ...]:
+    """The columns that had a taxonomy, as far as the certificate says so in the usual way."""
+    named = words.get("taxonomies")
+    return tuple(name for name in named if isinstance(name, str)) if isinstance(named, list | tuple) else ()
+
+
 def _countable(words: Mapping[str, Any], taxonomies: Any, population_table: Any) -> tuple[dict[str, Any], list[Claim]]:
     """The words of a policy about what can be counted, and the claims that cannot be."""
     untold = []
     protections = {column: dict(given) for column, given in words.get("protections", {}).items()}
     for column, given in protections.items():
-        if given.get("t_distance") == "hierarchical" and column not in (taxonomies or {}):
+        in_tree = given.get("t_distance") or ("hierarchical" if column in _columns_of(words) else "equal")
+        if "t" in given and in_tree == "hierarchical" and column not in (taxonomies or {}):
             untold.append(Claim(f"t={given.pop('t')} of {column}, measured in its taxonomy", None, _TO_TELL))
-            given.pop("t_distance")
+            given.pop("t_distance", None)
     if words.get("unit"):
         untold.append(Claim(f"k counts people, told apart by {words['unit']}", None, _TO_TELL))
     against = {word: words[word] for word in PRESENCE[1:] if word in words}
@@ -177,12 +185,14 @@ def _recounted(source: Source, words: dict[str, Any], recoding: Any, run: Run) -
         policy.check_columns(source.columns, source.name)
         if policy.population_table is not None:
             return recount_in_population(source, policy, recoding, run)
-        return recount(source, Witness.of(policy), run)
+        return recount(source, witness_of(policy), run)
     for name in (name for qid in quasi_identifiers for name in qid.attributes):
         if name not in source.columns:
             raise UnknownNameError("column", name, source.columns, source.name)
-    nothing = [Requirement(qid.attributes, ()) for qid in quasi_identifiers]  # all that is claimed needs more than rows
-    return recount(source, Witness(quasi_identifiers, nothing), run)
+    nothing = [
+        Asked(qid.attributes, qid.k, ()) for qid in quasi_identifiers
+    ]  # all that is claimed needs more than rows
+    return recount(source, Witness(nothing), run)
 
 
 def _counts(certified: Mapping[str, Any], verification: Verification) -> Iterator[Claim]:

@@ -16,8 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from incrowd.certificate import Certificate
-from incrowd.engines.engine import Engine, See
-from incrowd.engines.kept_types import as_text
+from incrowd.engines.engine import Engine
 from incrowd.engines.registry import engine_of
 from incrowd.errors import PolicyError
 from incrowd.formats.atomic_files import AtomicFiles
@@ -28,6 +27,7 @@ from incrowd.key import Key
 from incrowd.measures.hierarchical_distance import HEIGHT, Weights
 from incrowd.measures.measures import Measures, measure
 from incrowd.policy.policy import Policy
+from incrowd.promised import witness_of
 from incrowd.recodings.grown import grown_bounds
 from incrowd.recodings.recoding import Recoding
 from incrowd.recodings.replay import replayed
@@ -41,7 +41,6 @@ from incrowd.table.attributes import NumberAttribute
 from incrowd.table.compressed import CompressedTable
 from incrowd.table.missing import listed
 from incrowd.tabular import Tabular
-from incrowd.witness import Verification, Witness
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -53,6 +52,7 @@ if TYPE_CHECKING:
     from incrowd.table.grouping import Counts
     from incrowd.taxonomies.rules import Bounds
     from incrowd.weighted import WeightedLoss
+    from incrowd.witness import Verdict, Witness
 
 
 @dataclass(frozen=True, repr=False)
@@ -213,27 +213,21 @@ class Release(Tabular):
         return self._verified[0]
 
     @cached_property
-    def _verified(self) -> tuple[Any, Verification]:
+    def _verified(self) -> tuple[Any, Verdict]:
         """The released rows, and what the witness counted in them."""
         _ = self.checked
-        witness = Witness.of(self.policy)
+        witness = witness_of(self.policy)
         rows = self.engine.recoded(
             self.source,
             self.recoding,
             Run(),
-            see=self._see(witness),
+            see=witness.see,
             sees=witness.columns,
             witnessed=self._witnessed(witness),
             keep_order=self.policy.keep_order,
         )
         self._show_population(witness)
         return rows, witness.verdict().require()
-
-    def _see(self, witness: Witness) -> See:
-        """What shows rows to a witness: as they are, or as text where people of a population are compared with them."""
-        if self.policy.population_table is None:
-            return witness.see
-        return lambda batch, counts=None: witness.see(as_text(batch), counts)
 
     def _show_population(self, witness: Witness) -> None:
         """Show the witness what everyone would be released as, where something is promised against a population."""
@@ -303,8 +297,8 @@ class Release(Tabular):
     ) -> Certificate:
         """Write the release, and next to it its certificate and the recoding of a global method, which is its codebook.
 
-        What is for you alone goes to the folder `<stem>.confidential`, which only its owner may read. The rows are
-        verified while they are written; the files appear together, and only when all is well.
+        What is for you alone goes to the folder `<stem>.confidential`, which only its owner may read. The rows are read
+        back from the bytes that were written and verified there; the files appear together, and only when all is well.
 
         Args:
             path: Where to write; the suffix determines the format.
@@ -319,7 +313,7 @@ class Release(Tabular):
             before: Called when all is written and verified, before the files appear: if it raises, none does.
 
         Raises:
-            OutputError: The files cannot be written there.
+            OutputError: The files cannot be written there, or do not hold what was to be written.
             NotAnonymousError: The rows failed the recount; nothing was written.
         """
         run = run or Run()
@@ -336,12 +330,12 @@ class Release(Tabular):
             with AtomicFiles(overwrite=overwrite) as files, ThreadPoolExecutor(1) as pool, run.cancelling():
                 fingerprint = pool.submit(self.source.fingerprint, run.check)  # while the rows are written
                 counted = run.meanwhile(lambda: self.measures) if sidecars and self.steps else None
-                witness = Witness.of(self.policy)
+                witness = witness_of(self.policy)
                 output = self.engine.write(
                     self.source,
                     self.recoding,
                     files.open(path) if place is None else files.join(place),
-                    self._see(witness),
+                    witness.see,
                     run,
                     sees=witness.columns,
                     seen=True,

@@ -31,10 +31,10 @@ from incrowd.key import Key
 from incrowd.pipeline import release_of
 from incrowd.policy.policy import Policy, QuasiIdentifier
 from incrowd.policy.words import make_policy
+from incrowd.promised import witness_of_crowds
 from incrowd.recodings.recoding import Recoding
 from incrowd.release import Release
 from incrowd.run import Run
-from incrowd.witness import Witness
 
 try:
     from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
@@ -281,7 +281,7 @@ def _counted(release: Release, table: pa.Table) -> Recoding:
             f"{many(int((~keep).sum()), 'row')} would be left out, but a transformer gives every row back; leave "
             "out the option 'suppress', or choose a smaller k"
         )
-    witness = Witness(release.policy.quasi_identifiers)
+    witness = witness_of_crowds(release.policy.quasi_identifiers)
     witness.see(Recoder(recoding, lambda: ()).batch(batch))
     witness.verdict().require()
     return recoding

@@ -1,36 +1,51 @@
 """The independent witness: recounts the classes of released rows, and knows of nothing but those rows.
 
-It shares no code with encoding, search, recoding or the privacy models, so that a mistake there cannot hide here: for
-each model it has a count of its own (`witness_levels`).
+What was promised comes to it as plain data: names of columns, numbers, texts (`Asked`, `Promise`, `Meaning`). It
+shares no code with policies, encoding, search, recoding or the privacy models, so that a mistake there cannot hide
+here: it has its own reading of values (`witness_values`), and for each model a count of its own (`witness_levels`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from math import isfinite, prod
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 import numpy.typing as npt
 
+from incrowd.arrays import filled, to_arrow, to_numpy
 from incrowd.errors import DataError, NotAnonymousError, many, shown_type
-from incrowd.policy.policy import QuasiIdentifier
-from incrowd.privacy.k_anonymity import KAnonymity
-from incrowd.privacy.model import Requirement
-from incrowd.privacy.population import POPULATION
-from incrowd.tabular import Tabular
-from incrowd.witness_levels import Column, reached
+from incrowd.witness_levels import PEOPLE, Column, Promise, reached
+from incrowd.witness_values import Meaning, as_text, plain
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from incrowd.policy.policy import Policy
-    from incrowd.privacy.model import PrivacyModel
-
 Ints = npt.NDArray[Any]
 _BUFFER = 1 << 20  # rows of counts that may wait before they are merged
 _SMALL = 1 << 16  # cells of a table that cost hardly more than none
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What must hold for the classes of one quasi-identifier.
+
+    Args:
+        attributes: The columns that make classes.
+        k: The size of the smallest class that was asked for; 1 if none was.
+        promises: What must hold for every class.
+    """
+
+    attributes: tuple[str, ...]
+    k: int
+    promises: tuple[Promise, ...]
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The columns whose values are counted in classes."""
+        return tuple(dict.fromkeys(p.column for p in self.promises if p.column is not None and p.name not in PEOPLE))
 
 
 @dataclass(frozen=True)
@@ -61,12 +76,12 @@ class ModelFinding:
         return self.threshold is None or self.bad_classes == 0
 
     @classmethod
-    def of(cls, model: PrivacyModel, sizes: Ints, columns: Mapping[str, Column]) -> ModelFinding:
+    def of(cls, promise: Promise, sizes: Ints, columns: Mapping[str | None, Column]) -> ModelFinding:
         """Count the classes of one quasi-identifier."""
-        limit, worst, bad = reached(model, sizes, columns)
+        worst, bad = reached(promise, sizes, columns)
         fallen = int(bad.sum()), int(sizes[bad].sum())
-        name = f"enhanced {model.name}" if getattr(model, "enhanced", False) else model.name
-        return cls(str(model), limit, worst, *fallen, name, model.column)
+        name = f"enhanced {promise.name}" if promise.enhanced else promise.name
+        return cls(promise.text, promise.limit, worst, *fallen, name, promise.column)
 
     def to_json(self) -> dict[str, Any]:
         """As JSON-able data; a worst level of infinity, which JSON has not, is None."""
@@ -79,13 +94,15 @@ class Finding:
     """What was counted for one quasi-identifier.
 
     Args:
-        quasi_identifier: What should hold.
+        attributes: The columns that make classes.
+        k: The size of the smallest class that was asked for.
         anonymity: Size of the smallest class.
         classes: Number of classes.
         models: What was counted for each privacy model.
     """
 
-    quasi_identifier: QuasiIdentifier
+    attributes: tuple[str, ...]
+    k: int
     anonymity: int
     classes: int
     models: tuple[ModelFinding, ...]
@@ -98,8 +115,8 @@ class Finding:
     def to_json(self) -> dict[str, Any]:
         """As JSON-able data."""
         return {
-            "attributes": list(self.quasi_identifier.attributes),
-            "k": self.quasi_identifier.k,
+            "attributes": list(self.attributes),
+            "k": self.k,
             "holds": self.holds,
             "anonymity": self.anonymity,
             "classes": self.classes,
@@ -107,9 +124,9 @@ class Finding:
         }
 
 
-@dataclass(frozen=True, repr=False)
-class Verification(Tabular):
-    """What the witness found. It prints as a short table."""
+@dataclass(frozen=True)
+class Verdict:
+    """What the witness found."""
 
     records: int
     findings: tuple[Finding, ...]
@@ -123,17 +140,11 @@ class Verification(Tabular):
         """What was counted for each quasi-identifier and privacy model, a row each."""
         rows: list[dict[str, Any]] = []
         for finding in self.findings:
-            head = {"quasi_identifier": ", ".join(finding.quasi_identifier.attributes), "classes": finding.classes}
+            head = {"quasi_identifier": ", ".join(finding.attributes), "classes": finding.classes}
             rows += [{**head, **asdict(model), "holds": model.holds} for model in finding.models]
         return rows
 
-    def __repr__(self) -> str:
-        from incrowd.report.terminal import print_verification
-        from incrowd.report.text import as_text
-
-        return as_text(print_verification, self)
-
-    def require(self) -> Verification:
+    def require(self) -> Self:
         """Itself, if it holds.
 
         Raises:
@@ -142,7 +153,7 @@ class Verification(Tabular):
         for finding in self.findings:
             for model in finding.models:
                 if not model.holds:
-                    names = ", ".join(finding.quasi_identifier.attributes)
+                    names = ", ".join(finding.attributes)
                     bad = f"{model.bad_records} of {many(self.records, 'record')}"
                     bad += " is in " if model.bad_records == 1 else " are in "
                     bad += many(model.bad_classes, "class that falls", "classes that fall")
@@ -151,7 +162,7 @@ class Verification(Tabular):
                     )
         return self
 
-    def without_thresholds(self) -> Verification:
+    def without_thresholds(self) -> Self:
         """What was counted, where nothing was asked for: the limits that were counted with say nothing.
 
         Classes of one record, and classes with one value of a sensitive column, still count as falling short.
@@ -199,35 +210,25 @@ class Witness:
     """Counts classes over batches of released rows.
 
     Args:
-        quasi_identifiers: The columns that make classes.
-        requirements: What has to hold for the classes of each; if None, its k.
-        counted_as: The value that a text in a sensitive column counts as, where some count as one.
+        asked: What has to hold, for each quasi-identifier.
+        meanings: What values count as, by sensitive column; for itself where it is not here.
+        texts: Whether all values are compared as texts, an empty one as a missing value, so that it does not matter
+            which kind of file rows and people come from.
     """
 
     def __init__(
-        self,
-        quasi_identifiers: Sequence[QuasiIdentifier],
-        requirements: Sequence[Requirement] | None = None,
-        counted_as: Callable[[str, str | None], str | None] | None = None,
+        self, asked: Sequence[Asked], meanings: Mapping[str, Meaning] | None = None, *, texts: bool = False
     ) -> None:
-        self._quasi_identifiers = tuple(quasi_identifiers)
-        if requirements is None:
-            requirements = [Requirement(qid.attributes, (KAnonymity(qid.k),)) for qid in quasi_identifiers]
-        self._requirements = tuple(requirements)
-        self._counted_as = counted_as
-        names = dict.fromkeys(name for qid in quasi_identifiers for name in qid.attributes)
-        columns = dict.fromkeys(name for asked in requirements for name in asked.columns)
-        self._sensitive = tuple(name for name in columns if name != POPULATION)
+        self._asked = tuple(asked)
+        self._meanings = dict(meanings or {})
+        self._texts = texts
+        names = dict.fromkeys(name for each in asked for name in each.attributes)
+        self._sensitive = tuple(dict.fromkeys(name for each in asked for name in each.columns))
         self._numbers: dict[str, dict[Any, int]] = {name: {} for name in (*names, *self._sensitive)}
-        self._tallies = [_Tally() for _ in quasi_identifiers]
-        self._values = [{name: _Tally() for name in asked.columns if name != POPULATION} for asked in requirements]
+        self._tallies = [_Tally() for _ in asked]
+        self._values = [{name: _Tally() for name in each.columns} for each in asked]
         self._people: list[_Tally] | None = None
         self._records = 0
-
-    @classmethod
-    def of(cls, policy: Policy) -> Witness:
-        """A witness of what a policy asks for."""
-        return cls(policy.quasi_identifiers, policy.requirements, policy.counted_as)
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -245,8 +246,8 @@ class Witness:
             return
         self._records += len(batch) if counts is None else int(counts.sum())
         codes = {name: self._codes(name, batch.column(name)) for name in self._numbers}
-        for qid, tally, values in zip(self._quasi_identifiers, self._tallies, self._values, strict=True):
-            columns = [codes[name] for name in qid.attributes]
+        for asked, tally, values in zip(self._asked, self._tallies, self._values, strict=True):
+            columns = [codes[name] for name in asked.attributes]
             tally.add(*_count_rows(columns, counts, len(batch)))
             for name, value_tally in values.items():
                 value_tally.add(*_count_rows([*columns, codes[name]], counts, len(batch)))
@@ -254,10 +255,10 @@ class Witness:
     def see_population(self, batch: pa.RecordBatch, counts: Ints) -> None:
         """Count people of the population, by what they would be released as; each row stands for some."""
         if self._people is None:
-            self._people = [_Tally() for _ in self._quasi_identifiers]
+            self._people = [_Tally() for _ in self._asked]
         if len(batch):
-            for qid, tally in zip(self._quasi_identifiers, self._people, strict=True):
-                codes = [self._codes(name, batch.column(name)) for name in qid.attributes]
+            for asked, tally in zip(self._asked, self._people, strict=True):
+                codes = [self._codes(name, batch.column(name)) for name in asked.attributes]
                 tally.add(*_count_rows(codes, counts, len(batch)))
 
     def outside_population(self) -> int:
@@ -275,8 +276,6 @@ class Witness:
         """
         import pyarrow as pa
 
-        from incrowd.arrays import filled, to_arrow, to_numpy
-
         if pa.types.is_nested(column.type):
             raise _uncountable(name, column)
         try:
@@ -284,9 +283,12 @@ class Witness:
         except pa.ArrowNotImplementedError:
             raise _uncountable(name, column) from None
         numbers = self._numbers[name]
-        values = [*_plain(column.dictionary), None]
+        values = [*plain(column.dictionary), None]
         if name in self._sensitive:
-            values = [self._counted(name, value) for value in values]
+            meaning = self._meanings.get(name, Meaning())
+            values = [meaning.counted(value) for value in values]
+        elif self._texts:
+            values = [as_text(value) for value in values]
         if not column.null_count:
             values.pop()
         number_of = np.array([numbers.setdefault(_same(value), len(numbers)) for value in values], np.int64)
@@ -296,11 +298,7 @@ class Witness:
         narrow = number_of.astype(np.min_scalar_type(len(numbers)))
         return to_numpy(to_arrow(narrow).take(indices))
 
-    def _counted(self, name: str, value: Any) -> str | None:
-        text = None if value is None or value == "" else str(value)
-        return text if self._counted_as is None else self._counted_as(name, text)
-
-    def verdict(self) -> Verification:
+    def verdict(self) -> Verdict:
         """What was found.
 
         Raises:
@@ -309,15 +307,16 @@ class Witness:
         if not self._records:
             raise DataError("there are no rows to verify")
         findings = []
-        asked = zip(self._quasi_identifiers, self._requirements, self._tallies, self._values, strict=True)
-        for place, (qid, requirement, tally, values) in enumerate(asked):
+        for place, (asked, tally, values) in enumerate(zip(self._asked, self._tallies, self._values, strict=True)):
             sizes = tally.merge()
-            columns = {name: self._column(name, counted, len(sizes)) for name, counted in values.items()}
-            if POPULATION in requirement.columns:
-                columns[POPULATION] = self._population(place, tally)
-            models = tuple(ModelFinding.of(model, sizes, columns) for model in requirement.models)
-            findings.append(Finding(qid, int(sizes.min()), len(sizes), models))
-        return Verification(self._records, tuple(findings))
+            columns: dict[str | None, Column] = {}
+            for name, counted in values.items():
+                columns[name] = self._column(name, counted, len(sizes))
+            if any(promise.name in PEOPLE for promise in asked.promises):
+                columns[None] = self._population(place, tally)
+            models = tuple(ModelFinding.of(promise, sizes, columns) for promise in asked.promises)
+            findings.append(Finding(asked.attributes, asked.k, int(sizes.min()), len(sizes), models))
+        return Verdict(self._records, tuple(findings))
 
     def _population(self, place: int, tally: _Tally) -> Column:
         """The people of the population in each released class; those in no released class do not count."""
@@ -329,7 +328,7 @@ class Witness:
         number = np.unique(both, axis=0, return_inverse=True)[1].ravel()
         size = len(tally.classes[0])
         found = np.bincount(number[size:], counts, int(number.max()) + 1).astype(np.int64)[number[:size]]
-        return Column((POPULATION,), np.arange(size), np.zeros(size, np.int64), found, size)
+        return Column(("people",), np.arange(size), np.zeros(size, np.int64), found, size)
 
     def _column(self, name: str, tally: _Tally, classes: int) -> Column:
         """What was counted of a sensitive column; classes stand in the order in which their sizes do."""
@@ -345,14 +344,6 @@ class Witness:
 
 def _uncountable(name: str, column: pa.Array) -> DataError:
     return DataError(f"column '{name}' has type {shown_type(column.type)}, which cannot be counted; convert it to text")
-
-
-def _plain(values: pa.Array) -> list[Any]:
-    """Values as Python has them; timestamps of nanoseconds, which it has not, as text."""
-    import pyarrow as pa
-
-    nanoseconds = pa.types.is_timestamp(values.type) and values.type.unit == "ns"
-    return list((values.cast(pa.string()) if nanoseconds else values).to_pylist())
 
 
 def _same(value: Any) -> Any:

@@ -16,9 +16,40 @@ import numpy.typing as npt
 from incrowd.errors import DataError
 
 Numbers = npt.NDArray[Any]
-Level = Callable[[Numbers, "Column", Any], Numbers]
+Level = Callable[[Numbers, "Column", "Promise"], Numbers]
 _CELLS = 4_000_000  # of a matrix of classes x values at a time
 _TIE = 1e-9  # numbers with fractions may be so far over a limit
+
+
+PEOPLE = ("k-map", "delta-presence")  # what is promised against a population
+
+
+@dataclass(frozen=True)
+class Promise:
+    """One promise, as data.
+
+    Args:
+        name: The name of the model, such as "k-anonymity".
+        text: The promise in short, such as "k=10".
+        limit: What every class should reach, or must not exceed.
+        column: The column whose values are counted, where there is one.
+        l: The number l of recursive (c, l)-diversity; its limit is c.
+        harmless: Values that need no protection.
+        distance: How far values are apart, for t-closeness: "equal", "ordered" or "hierarchical"; if None, "ordered"
+            where all values are numbers, else "equal".
+        paths: The tree of the values, for the hierarchical distance: of every leaf, the path to the root.
+        enhanced: Whether beta-likeness is the enhanced one.
+    """
+
+    name: str
+    text: str
+    limit: float
+    column: str | None = None
+    l: int = 0
+    harmless: tuple[str, ...] = ()
+    distance: str | None = None
+    paths: tuple[tuple[str | None, ...], ...] = ()
+    enhanced: bool = False
 
 
 @dataclass(frozen=True)
@@ -56,13 +87,13 @@ class Column:
             yield matrix
 
 
-def _distinct(matrix: Numbers, column: Column, model: Any) -> Numbers:
-    harmless = np.isin(column.values, model.harmless)
+def _distinct(matrix: Numbers, column: Column, promise: Promise) -> Numbers:
+    harmless = np.isin(column.values, promise.harmless)
     return np.asarray((matrix[:, ~harmless] > 0).sum(axis=1) + matrix[:, harmless].sum(axis=1))
 
 
-def _entropy(matrix: Numbers, column: Column, model: Any) -> Numbers:
-    harmless = np.isin(column.values, model.harmless)
+def _entropy(matrix: Numbers, column: Column, promise: Promise) -> Numbers:
+    harmless = np.isin(column.values, promise.harmless)
     rows = matrix.sum(axis=1)
     shares = matrix[:, ~harmless] / rows[:, None]
     known = np.log(np.where(shares > 0, shares, 1.0))
@@ -70,19 +101,19 @@ def _entropy(matrix: Numbers, column: Column, model: Any) -> Numbers:
     return np.asarray(np.exp(alone - (shares * known).sum(axis=1)))
 
 
-def _recursive(matrix: Numbers, column: Column, model: Any) -> Numbers:
+def _recursive(matrix: Numbers, column: Column, promise: Promise) -> Numbers:
     """The factor c that a class would need: it has to be below the one that was promised."""
-    harmless = np.isin(column.values, model.harmless)
+    harmless = np.isin(column.values, promise.harmless)
     found = []
     for row in matrix:
         counts = sorted([n for n in row[~harmless].tolist() if n] + [1] * int(row[harmless].sum()), reverse=True)
-        rest = sum(counts[model.l - 1 :])
+        rest = sum(counts[promise.l - 1 :])
         found.append(counts[0] / rest if rest else np.inf)
     return np.array(found)
 
 
-def _share(matrix: Numbers, column: Column, model: Any) -> Numbers:
-    harmless = np.isin(column.values, model.harmless)
+def _share(matrix: Numbers, column: Column, promise: Promise) -> Numbers:
+    harmless = np.isin(column.values, promise.harmless)
     return np.asarray((matrix * ~harmless).max(axis=1) / matrix.sum(axis=1))
 
 
@@ -90,20 +121,21 @@ def _excess(matrix: Numbers, column: Column) -> Numbers:
     return np.asarray(matrix / matrix.sum(axis=1)[:, None] - column.shares)
 
 
-def _distance(matrix: Numbers, column: Column, model: Any) -> Numbers:
+def _distance(matrix: Numbers, column: Column, promise: Promise) -> Numbers:
     excess = _excess(matrix, column)
-    if model.distance == "hierarchical":
-        return _in_tree(excess, column.values, model.taxonomy)
-    if model.distance == "ordered" or (model.distance is None and all(map(_is_number, column.values))):
+    if promise.distance == "hierarchical":
+        return _in_tree(excess, column.values, promise.paths)
+    if promise.distance == "ordered" or (promise.distance is None and all(map(_is_number, column.values))):
         order = sorted(range(len(column.values)), key=lambda place: _sort_key(column.values[place]))
         return np.asarray(np.abs(excess[:, order].cumsum(axis=1)).sum(axis=1) / max(1, len(order) - 1))
     return np.asarray(np.abs(excess).sum(axis=1) / 2)
 
 
-def _in_tree(excess: Numbers, values: tuple[Any, ...], taxonomy: Any) -> Numbers:
+def _in_tree(excess: Numbers, values: tuple[Any, ...], tree: tuple[tuple[str | None, ...], ...]) -> Numbers:
     """What crosses each edge, times half its length: an edge is as long as its ends differ in height."""
-    taxonomy = taxonomy.with_missing() if None in values else taxonomy
-    paths = {path[0]: path for path in taxonomy.paths()}  # from the leaf to the root
+    paths: dict[Any, tuple[str | None, ...]] = {path[0]: path for path in tree}  # from the leaf to the root
+    if None in values:
+        paths.setdefault(None, (None, tree[0][-1]))  # missing values are a leaf below the root
     total = max(len(path) for path in paths.values()) - 1
     crossing: dict[tuple[Any, ...], Numbers] = {}
     length: dict[tuple[Any, ...], int] = {}
@@ -118,15 +150,15 @@ def _in_tree(excess: Numbers, values: tuple[Any, ...], taxonomy: Any) -> Numbers
     return np.asarray(moved / (2 * total) if total else np.zeros(len(excess)))
 
 
-def _gain(matrix: Numbers, column: Column, model: Any) -> Numbers:
+def _gain(matrix: Numbers, column: Column, promise: Promise) -> Numbers:
     """The smallest beta that a class allows; none does, in the enhanced form, if a frequent value gains too much."""
     gain = np.maximum(_excess(matrix, column) / column.shares, 0)
-    if model.enhanced:
+    if promise.enhanced:
         gain = np.where(gain > -np.log(column.shares) + _TIE, np.inf, gain)
     return np.asarray(gain.max(axis=1))
 
 
-def _factor(matrix: Numbers, column: Column, model: Any) -> Numbers:
+def _factor(matrix: Numbers, column: Column, promise: Promise) -> Numbers:
     with np.errstate(divide="ignore"):
         return np.asarray(np.abs(np.log(matrix / matrix.sum(axis=1)[:, None] / column.shares)).max(axis=1))
 
@@ -142,47 +174,48 @@ def _is_number(value: Any) -> bool:
         return False
 
 
-# For each model with a column: what to compute, which limit it has, and whether more is better.
-_BY_COLUMN: Mapping[str, tuple[Level, Callable[[Any], float], bool]] = {
-    "distinct l-diversity": (_distinct, lambda model: model.l, True),
-    "entropy l-diversity": (_entropy, lambda model: model.l, True),
-    "recursive (c, l)-diversity": (_recursive, lambda model: model.c, False),
-    "t-closeness": (_distance, lambda model: model.t, False),
-    "alpha-anonymity": (_share, lambda model: model.alpha, False),
-    "beta-likeness": (_gain, lambda model: model.beta, False),
-    "delta-disclosure": (_factor, lambda model: model.delta, False),
+# For each model with a column: what to compute, and whether more is better.
+_BY_COLUMN: Mapping[str, tuple[Level, bool]] = {
+    "distinct l-diversity": (_distinct, True),
+    "entropy l-diversity": (_entropy, True),
+    "recursive (c, l)-diversity": (_recursive, False),
+    "t-closeness": (_distance, False),
+    "alpha-anonymity": (_share, False),
+    "beta-likeness": (_gain, False),
+    "delta-disclosure": (_factor, False),
 }
 
 
-def reached(model: Any, sizes: Numbers, columns: Mapping[str, Column]) -> tuple[float, float, Numbers]:
-    """What was promised, what the worst class reaches, and which classes fall short.
+def reached(promise: Promise, sizes: Numbers, columns: Mapping[str | None, Column]) -> tuple[float, Numbers]:
+    """What the worst class reaches, and which classes fall short.
 
     Args:
-        model: The promise.
+        promise: The promise.
         sizes: Rows of each class.
-        columns: The columns that were counted.
+        columns: The columns that were counted; that of None has the people of the population.
 
     Raises:
         DataError: The witness does not know this model.
     """
-    if model.name == "k-anonymity":
-        return model.k, sizes.min().item(), sizes < model.k
-    if model.name == "k people":
-        people = np.bincount(columns[model.column].classes, minlength=len(sizes))  # an entry for each person
-        return model.k, people.min().item(), people < model.k
-    if model.name == "k-map":
-        people = columns[model.column].counts
-        return model.k, people.min().item(), people < model.k
-    if model.name == "delta-presence":
-        shares = sizes / np.maximum(columns[model.column].counts, 1)
-        return model.delta, shares.max().item(), shares > model.delta
-    if model.name not in _BY_COLUMN:
-        raise DataError(f"the witness cannot count {model.name}, so it cannot say whether {model} holds")
-    level, limit_of, more_is_better = _BY_COLUMN[model.name]
-    column, limit = columns[model.column], limit_of(model)
-    found = np.concatenate([level(matrix, column, model) for matrix in column.matrices()])
+    name, limit = promise.name, promise.limit
+    if name == "k-anonymity":
+        return sizes.min().item(), sizes < limit
+    if name == "k people":
+        people = np.bincount(columns[promise.column].classes, minlength=len(sizes))  # an entry for each person
+        return people.min().item(), people < limit
+    if name == "k-map":
+        people = columns[None].counts
+        return people.min().item(), people < limit
+    if name == "delta-presence":
+        shares = sizes / np.maximum(columns[None].counts, 1)
+        return shares.max().item(), shares > limit
+    if name not in _BY_COLUMN:
+        raise DataError(f"the witness cannot count {name}, so it cannot say whether {promise.text} holds")
+    level, more_is_better = _BY_COLUMN[name]
+    column = columns[promise.column]
+    found = np.concatenate([level(matrix, column, promise) for matrix in column.matrices()])
     if more_is_better:
-        return limit, found.min().item(), found < limit - _TIE
-    if model.name in ("recursive (c, l)-diversity", "delta-disclosure"):  # these are strict
-        return limit, found.max().item(), ~(found < limit - (_TIE if model.name == "delta-disclosure" else 0))
-    return limit, found.max().item(), found > limit + _TIE
+        return found.min().item(), found < limit - _TIE
+    if name in ("recursive (c, l)-diversity", "delta-disclosure"):  # these are strict
+        return found.max().item(), ~(found < limit - (_TIE if name == "delta-disclosure" else 0))
+    return found.max().item(), found > limit + _TIE

@@ -152,9 +152,11 @@ def test_a_file_appears_whole_or_not_at_all(name, tmp_path):
     assert os.listdir(tmp_path) == []
     with AtomicFiles() as files, open_writer(files.open(tmp_path / name), table.schema, open_source(table)) as writer:
         writer.write(table.to_batches()[0])
+        writer.finish()
+        digest = writer.fingerprint
         assert not (tmp_path / name).exists()
     assert os.listdir(tmp_path) == [name]
-    assert open_source(tmp_path / name).fingerprint() == writer.fingerprint
+    assert open_source(tmp_path / name).fingerprint() == digest
 
 
 @ONE_EACH

@@ -15,12 +15,16 @@ from tests.conformance.test_engines import ODD, POLICIES, SEARCHES
 from tests.conformance.test_kept_types import KINDS, TABLE, WORDS
 from tests.labels import labels_of
 from tests.spark import NEEDS_SPARK, spark_session
+from tests.unit.formats.test_read_back import PEOPLE, ROWS
+from tests.unit.formats.test_read_back import WORDS as CLUSTER_WORDS
 
 import incrowd
+from incrowd.engines.spark.output import SparkOutput
 from incrowd.engines.spark.source import moved
-from incrowd.errors import NotAnonymousError
+from incrowd.errors import NotAnonymousError, OutputError
 from incrowd.formats.registry import open_source
 
+F = pytest.importorskip("pyspark.sql.functions")
 pytestmark = [NEEDS_SPARK, pytest.mark.filterwarnings("ignore::incrowd.errors.ReleaseWarning")]
 PAIRS = [
     ("nulls and dates", "tdr"),
@@ -157,6 +161,46 @@ def test_decimal_commas_in_a_csv_file(tmp_path):
     expected, release = incrowd.anonymize(path, **words), incrowd.anonymize(path, engine="spark", **words)
     assert release.recoding.to_json() == expected.recoding.to_json()
     assert release.recoding.to_json()["attributes"][0]["scale"]["comma"]
+
+
+CLUSTER_FAULTS = {
+    "a cell": lambda rows: rows.withColumn("note", F.regexp_replace("note", "^text 3$", "text 4")),
+    "a row less": lambda rows: rows.limit(ROWS - 1),
+    "a row twice": lambda rows: rows.union(rows.limit(1)),
+    "columns swapped": lambda rows: rows.select("age", "job", "note", "ill", "wage", "born", "married").toDF(
+        *rows.columns
+    ),
+}
+FOLDERS = ("release.csv", "release.parquet", "release.json", "release.orc")
+
+
+def cluster_release(**words):
+    return incrowd.anonymize(_frame(PEOPLE), **{**CLUSTER_WORDS, **words})
+
+
+@pytest.mark.parametrize("name", FOLDERS)
+def test_what_a_cluster_writes_right_appears(name, tmp_path):
+    assert cluster_release().write(tmp_path / name, sidecars=False).verification["records"] == ROWS
+
+
+@pytest.mark.parametrize(
+    ("name", "words", "faults"),
+    [
+        ("release.csv", {}, ["a cell", "columns swapped"]),
+        ("release.parquet", {}, list(CLUSTER_FAULTS)),
+        ("release.parquet", {"identifiers": [], "unit": "name"}, ["a cell", "a row twice"]),
+        ("release.json", {}, ["a cell", "a row twice"]),
+        ("release.orc", {}, ["a row less"]),
+    ],
+)
+def test_what_a_cluster_writes_wrong_never_appears(name, words, faults, tmp_path, monkeypatch):
+    made, save = cluster_release(**words), SparkOutput.save
+    for fault in faults:
+        wrong = CLUSTER_FAULTS[fault]
+        monkeypatch.setattr(SparkOutput, "save", lambda self, rows, wrong=wrong: save(self, wrong(rows)))
+        with pytest.raises(OutputError, match="does not hold what was to be written"):
+            made.write(tmp_path / name)
+        assert list(tmp_path.iterdir()) == [], fault
 
 
 def test_what_does_not_hold_is_not_written(odd, tmp_path):

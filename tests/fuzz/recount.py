@@ -67,7 +67,7 @@ def problems(case, released):
         for name in case.columns:
             if not stands_for(new[name], old[name], case.kinds[name], case.trees.get(name)):
                 found.append(f"{name}: {new[name]!r} was released for {old[name]!r}")
-        if any(text_of(new[name]) != text_of(old[name]) for name in case.kept):
+        if not all(is_kept(new[name], old[name]) for name in case.kept):
             found.append("a value was changed that had to stay")
     for qid, k in case.quasi_identifiers:
         classes = defaultdict(list)
@@ -102,6 +102,18 @@ def text_of(value):
     if isinstance(value, Decimal):
         return f"{value.normalize():f}"
     return str(value)
+
+
+def is_kept(new, old):
+    """Whether a value is still what it was, in whatever way a kind of file writes it."""
+    if text_of(new) == text_of(old):
+        return True
+    if new in (None, "") or old is None or isinstance(old, str):
+        return False
+    if isinstance(old, bool):
+        return text_of(new).lower() in (("true", "1") if old else ("false", "0"))
+    read = dt.datetime.fromisoformat if isinstance(old, dt.datetime) else dt.date.fromisoformat
+    return (read if isinstance(old, dt.date) else type(old))(str(new)) == old
 
 
 def stands_for(label, value, kind, tree):

@@ -1,15 +1,20 @@
 """Random releases against an independent recount.
 
-A trial draws a table, a policy and a method, makes the release (in memory, or as a file), and recounts what goes out in
-plain Python. Where the product says that there is no such release, one class of all records must not be one either.
+A trial draws a table, a policy, a method and a kind of file, makes the release, writes it, and recounts what stands in
+the file in plain Python, read by what anybody would read it with; one in eight is recounted in memory. Where the
+product says that there is no such release, one class of all records must not be one either.
 """
 
+import contextlib
 import csv
+import json
 import random
+import sqlite3
 import tempfile
 from pathlib import Path
 
 import pandas as pd
+import pyarrow as pa
 import pyarrow.parquet as pq
 from tests.fuzz.recount import keeps, problems, text_of
 from tests.fuzz.tables import draw_case
@@ -56,20 +61,50 @@ def _wrongly_infeasible(case):
 
 
 def _rows(case, release, folder):
-    """The released rows as dicts: those of a file, where the original was one, or those in memory."""
-    if case.frame == "csv":
-        release.write(folder / "out.csv")
-        with open(folder / "out.csv", newline="", encoding="utf-8") as file:
-            return list(csv.DictReader(file))
-    if case.frame == "parquet":
-        release.write(folder / "out.parquet")
-        return pq.read_table(folder / "out.parquet").to_pylist()
+    """The released rows as dicts: those of the file, or those in memory."""
+    if case.output is not None:
+        path = folder / f"out.{case.output}"
+        release.write(path)
+        rows = READERS[case.output](path)
+        flags = [name for name, kind in case.kinds.items() if kind == "flag" and case.output == "sqlite"]
+        return [{n: bool(v) if n in flags and v in (0, 1) else v for n, v in row.items()} for row in rows]
     data = release.data
     if case.frame == "pandas":
         return [
             {name: None if pd.isna(value) else value for name, value in row.items()} for row in data.to_dict("records")
         ]
     return data.to_dicts() if case.frame == "polars" else data.to_pylist()
+
+
+def _read_csv(path):
+    with open(path, newline="", encoding="utf-8") as file:
+        return list(csv.DictReader(file, delimiter="\t" if path.suffix == ".tsv" else ","))
+
+
+def _read_json(path):
+    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+
+
+def _read_arrow(path):
+    with pa.OSFile(str(path)) as file:
+        return pa.ipc.open_file(file).read_all().to_pylist()
+
+
+def _read_sqlite(path):
+    with contextlib.closing(sqlite3.connect(path)) as connection:
+        found = connection.execute("SELECT * FROM release")
+        names = [column[0] for column in found.description]
+        return [dict(zip(names, row, strict=True)) for row in found]
+
+
+READERS = {
+    "csv": _read_csv,
+    "tsv": _read_csv,
+    "parquet": lambda path: pq.read_table(path).to_pylist(),
+    "arrow": _read_arrow,
+    "jsonl": _read_json,
+    "sqlite": _read_sqlite,
+}
 
 
 def _depends_on_order(case, released, folder):

@@ -55,6 +55,7 @@ class Case:
     unit: str | None = None
     target: str | None = None
     frame: str = "arrow"
+    output: str | None = None
     options: dict = field(default_factory=dict)
 
     @property
@@ -153,6 +154,9 @@ def draw_case(seed):
     case.unit = draw.choice([None, None, None, "person"])
     case.target = draw.choice([None, "income"])
     case.frame = draw.choice(FRAMES)
+    case.output = draw.choice([None, "csv", "tsv", "parquet", "parquet", "arrow", "jsonl", "sqlite"])
+    if case.output in ("sqlite", "jsonl") and "huge" in kinds.values():
+        case.output = "csv"  # the others have no such numbers
     case.options = _options(draw, method)
     leaves = "suppress" in METHODS[method].options and case.promise not in NOT_WITH_LEFT_OUT
     case.suppress = draw.choice([Fraction(0), Fraction(1, 20), Fraction(1, 5)]) if leaves else Fraction(0)

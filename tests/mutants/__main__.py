@@ -22,8 +22,9 @@ from tests.mutants.figures import FIGURES
 from tests.mutants.outflow import OUTFLOW
 from tests.mutants.promises import PROMISES
 from tests.mutants.searches import SEARCHES
+from tests.mutants.writers import WRITERS
 
-MUTATIONS = (*PROMISES, *SEARCHES, *OUTFLOW, *FIGURES, *FAULTS)
+MUTATIONS = (*PROMISES, *SEARCHES, *OUTFLOW, *FIGURES, *FAULTS, *WRITERS)
 ROOT = Path(__file__).parents[2]
 PARTS = (
     "src",

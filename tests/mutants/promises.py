@@ -4,6 +4,7 @@ from tests.mutants.mutation import of
 
 MODELS = ("unit/privacy/test_thresholds.py", "unit/privacy/test_models.py")
 LEVELS = ("unit/privacy/test_thresholds.py", "unit/test_witness.py")
+VALUES = ("unit/test_witness_values.py",)
 WITNESS = ("unit/privacy/test_thresholds.py", "unit/test_witness.py")
 
 PROMISES = (
@@ -147,8 +148,8 @@ PROMISES = (
     of("witness.py", "if not self._records:", "if False:", *WITNESS),
     of(
         "witness.py",
-        "values = [*_plain(column.dictionary), None]",
-        "values = [*_plain(column.dictionary), '*']",
+        "values = [*plain(column.dictionary), None]",
+        "values = [*plain(column.dictionary), '*']",
         *WITNESS,
     ),
     of(
@@ -170,26 +171,26 @@ PROMISES = (
     ),
     of(
         "witness_levels.py",
-        "return model.k, sizes.min().item(), sizes < model.k",
-        "return model.k, sizes.min().item(), sizes < model.k - 1",
+        "return sizes.min().item(), sizes < limit",
+        "return sizes.min().item(), sizes < limit - 1",
         *LEVELS,
     ),
     of(
         "witness_levels.py",
-        "people = np.bincount(columns[model.column].classes, minlength=len(sizes))",
+        "people = np.bincount(columns[promise.column].classes, minlength=len(sizes))",
         "people = sizes",
         *LEVELS,
     ),
     of(
         "witness_levels.py",
-        "return limit, found.min().item(), found < limit - _TIE",
-        "return limit, found.min().item(), found < limit - 0.5",
+        "return found.min().item(), found < limit - _TIE",
+        "return found.min().item(), found < limit - 0.5",
         *LEVELS,
     ),
     of(
         "witness_levels.py",
-        "return limit, found.max().item(), found > limit + _TIE",
-        "return limit, found.max().item(), found > limit + 0.05",
+        "return found.max().item(), found > limit + _TIE",
+        "return found.max().item(), found > limit + 0.05",
         *LEVELS,
     ),
     of(
@@ -198,7 +199,7 @@ PROMISES = (
         "return np.asarray((matrix > 0).sum(axis=1))",
         *LEVELS,
     ),
-    of("witness_levels.py", "rest = sum(counts[model.l - 1 :])", "rest = sum(counts[model.l :])", *LEVELS),
+    of("witness_levels.py", "rest = sum(counts[promise.l - 1 :])", "rest = sum(counts[promise.l :])", *LEVELS),
     of(
         "witness_levels.py",
         "return np.asarray(np.abs(excess).sum(axis=1) / 2)",
@@ -223,4 +224,43 @@ PROMISES = (
         "stop = min(self.size, start + step) - (start > 0)\n            part",
         *LEVELS,
     ),
+    # what the witness takes values for, and what it is asked: in places that look as if they were shared
+    of("witness_values.py", "if text is None or text in self.missing:", "if text is None:", *VALUES),
+    of("witness_values.py", "            if text in members:", "            if False:", *VALUES),
+    of("witness_values.py", "bound <= number", "bound < number", *VALUES),
+    of("witness_values.py", "return _bin(number, self.bins) if self.bins else number", "return number", *VALUES),
+    of("witness_values.py", "number = pointed(text) if self.commas else text", "number = text", *VALUES),
+    of("witness_values.py", "if pa.types.is_float16(kind) or pa.types.is_float32(kind):", "if False:", *VALUES),
+    of(
+        "promised.py",
+        "groups, bins = ((own.groups or {}), own.bins) if own",
+        "groups, bins = ({}, own.bins) if own",
+        *VALUES,
+    ),
+    of("promised.py", "Meaning(tuple(policy.missing_values)", "Meaning(()", *VALUES),
+    of("promised.py", "    if asked.l is not None:", "    if False:", *VALUES),
+    of("promised.py", 'return (Promise("k people", f"k={k} people ({unit})", k, unit),)', "return ()", *VALUES),
+    of("promised.py", '("hierarchical" if tree is not None else None)', "None", *VALUES),
+    of("policy/policy.py", "        if not value or value in self.missing_values:", "        if not value:", *VALUES),
+    of(
+        "policy/policy.py",
+        "                return protection.counted_as(value, number)",
+        "                return number",
+        *VALUES,
+    ),
+    of("policy/policy.py", "with_point(value) if self._has_commas(column) else value", "value", *VALUES),
+    of(
+        "policy/policy.py",
+        "others = (*self.models_of_columns, *self._against",
+        "others = (*(), *self._against",
+        *VALUES,
+    ),
+    of("policy/protection.py", "place = bisect_right(self.bins, number)", "place = 0", *VALUES),
+    of(
+        "policy/protection.py",
+        "return self._group_of.get(value, text) if value is not None else None",
+        "return text",
+        *VALUES,
+    ),
+    of("table/numbers.py", 'text.replace(".", "").replace(",", ".")', 'text.replace(",", ".")', *VALUES),
 )

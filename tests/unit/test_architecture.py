@@ -97,7 +97,6 @@ def test_search_engines_and_report_do_not_import_each_other(room):
 @pytest.mark.parametrize(
     ("name", "forbidden"),
     [
-        ("incrowd.witness", ("search", "engines", "recodings", "table", "formats", "pipeline")),
         ("incrowd.search", ("pipeline", "release", "witness", "formats", "policy")),
         ("incrowd.engines", ("pipeline", "release", "witness")),
         ("incrowd.table", ("recodings", "policy", *WITHOUT_ROWS)),
@@ -120,6 +119,24 @@ def test_what_a_module_may_not_know_of(name, forbidden):
     for member in members:
         for word in forbidden:
             assert not [found for found in everywhere(member) if is_part(found, f"incrowd.{word}")], (member, word)
+
+
+WITNESS = ("incrowd.witness", "incrowd.witness_levels", "incrowd.witness_values")
+WITNESS_MAY_KNOW = {*WITNESS, "incrowd.errors", "incrowd.arrays"}
+
+
+@pytest.mark.parametrize("name", WITNESS)
+def test_the_witness_shares_nothing(name):
+    """Neither at its top nor inside functions nor for types, and nor does what it imports; not by a string either."""
+    seen, waiting = set(), [name]
+    while waiting:
+        module = waiting.pop()
+        if module not in seen and module in MODULES and module != "incrowd":  # which imports nothing by itself
+            seen.add(module)
+            waiting += everywhere(module)
+            assert "importlib" not in everywhere(module), module
+            assert "__import__" not in {getattr(node, "id", "") for node in ast.walk(MODULES[module])}, module
+    assert seen <= WITNESS_MAY_KNOW
 
 
 def test_nobody_but_the_program_knows_the_command_line():

@@ -160,18 +160,22 @@ class Engine(Protocol):
         witnessed: Sequence[str] = (),
         keep_order: bool = False,
     ) -> str:
-        """Write the recoded rows to a file, or to what `output` gave; gives the fingerprint of what was written.
+        """Write the recoded rows to a file, or to what `output` gave; gives the fingerprint of what is there.
 
-        Nobody may see the rows yet: whoever calls commits them once they are verified.
+        The rows are read back from where they wait, and must be those that were to be written. Nobody may see them yet:
+        whoever calls commits them once they are verified.
 
         Args:
             source: The rows.
             recoding: The recoding.
             path: The file, or what `output` gave.
-            see: Shown every batch that is written; or, where `sees` allows it, counts of them.
+            see: Shown every row as it was read back; or, where `sees` allows it, counts of them.
             run: Gets the number of rows as they pass.
             sees: As in `recoded`.
             seen: As in `recode`.
             witnessed: Dropped columns whose original values `see` is shown too; they are not written.
             keep_order: As in `recoded`.
+
+        Raises:
+            OutputError: What was read back is not what was to be written.
         """

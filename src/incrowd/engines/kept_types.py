@@ -64,14 +64,6 @@ class KeptTypes:
         return batch
 
 
-def as_text(batch: pa.RecordBatch) -> pa.RecordBatch:
-    """Released rows with the label of every value, to compare them with labels."""
-    for place, field_ in enumerate(batch.schema):
-        if not pa.types.is_nested(field_.type) and _can_be_kept(field_.type):
-            batch = batch.set_column(place, field_.name, text_of(batch.column(place)))
-    return batch
-
-
 def _can_be_kept(kind: pa.DataType) -> bool:
     """Whether a type is one of numbers, dates or truths; categories are labels already."""
     floating = pa.types.is_float32(kind) or pa.types.is_float64(kind)

@@ -90,6 +90,7 @@ class CsvRows:
         dialect = source.dialect if isinstance(source, CsvSource) else None
         self._schema = schema
         self._lines = CsvWriter(output_dialect(dialect, Path(uncompressed(path.name)).suffix), schema.names)
+        self.words = {word: getattr(self._lines.dialect, word) for word in ("separator", "quote", "encoding", "header")}
         self._compressed = compressing(file, path.name)
         self._sink: Any = file if self._compressed is None else self._compressed
         self._sink.write(self._lines.begin())

@@ -8,7 +8,6 @@ What is particular to a database is in its driver (`duckdb_files`, `sqlite_files
 from __future__ import annotations
 
 import hashlib
-import itertools
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -23,6 +22,7 @@ import pyarrow as pa
 from incrowd.errors import DataError, MissingPackageError, OutputError, PolicyError, UnknownNameError, shown
 from incrowd.formats.containers import bare
 from incrowd.formats.frames import VIEWS
+from incrowd.formats.outputs import Apart
 from incrowd.formats.sources import BATCH_ROWS, Check, Source, as_array, as_dictionary, check_names, choose_columns
 
 DEFAULT_TABLE = "release"
@@ -41,6 +41,7 @@ class Driver:
         suffixes: What names of its files end in.
         extra: The extra of the package that brings what it needs; empty if it needs nothing more.
         library: The module that must be there.
+        nans: Whether its tables tell a missing value from not-a-number.
     """
 
     about: str
@@ -48,11 +49,12 @@ class Driver:
     suffixes: tuple[str, ...] = ()
     extra: str = ""
     library: str | None = None
+    nans: bool = True
 
 
 DRIVERS: Mapping[str, Driver] = {
     "duckdb": Driver("DuckDB", "incrowd.formats.duckdb_files:DuckDbDatabase", (".duckdb", ".ddb"), "duckdb", "duckdb"),
-    "sqlite": Driver("SQLite", "incrowd.formats.sqlite_files:SqliteDatabase", (".sqlite", ".sqlite3")),
+    "sqlite": Driver("SQLite", "incrowd.formats.sqlite_files:SqliteDatabase", (".sqlite", ".sqlite3"), nans=False),
     "postgresql": Driver(
         "PostgreSQL", "incrowd.formats.postgres:PostgresDatabase", (), "postgres", "adbc_driver_postgresql"
     ),
@@ -279,28 +281,36 @@ def plain(schema: pa.Schema) -> pa.Schema:
 
 def digest_of(schema: pa.Schema, batches: Iterable[pa.RecordBatch], check: Check | None = None) -> str:
     """The SHA-256 of rows, whatever batches and dictionaries they come in."""
-    digest, kinds = hashlib.sha256(), plain(schema)
-    digest.update(kinds.serialize())
-    for batch in _of_one_size(batches, kinds):
-        digest.update(batch.serialize())
+    digest = _TableDigest(schema)
+    for batch in batches:
+        digest.add(batch)
         if check is not None:
             check()
-    return "sha256:" + digest.hexdigest()
+    return digest.end()
 
 
-def _of_one_size(batches: Iterable[pa.RecordBatch], schema: pa.Schema) -> Iterator[pa.RecordBatch]:
-    waiting: list[pa.RecordBatch] = []
-    rows = 0
-    for batch in batches:
-        columns = [batch.column(field.name).cast(field.type) for field in schema]
-        waiting.append(pa.RecordBatch.from_arrays(columns, schema=schema))
-        rows += len(batch)
-        while rows >= BATCH_ROWS:
-            table = pa.Table.from_batches(waiting, schema)
-            yield _whole(table.slice(0, BATCH_ROWS))
-            waiting, rows = table.slice(BATCH_ROWS).to_batches(), rows - BATCH_ROWS
-    if rows:
-        yield _whole(pa.Table.from_batches(waiting, schema))
+class _TableDigest:
+    """The SHA-256 of rows that come one batch after the other."""
+
+    def __init__(self, schema: pa.Schema) -> None:
+        self._digest, self._schema = hashlib.sha256(), plain(schema)
+        self._digest.update(self._schema.serialize())
+        self._waiting: list[pa.RecordBatch] = []
+        self._rows = 0
+
+    def add(self, batch: pa.RecordBatch) -> None:
+        columns = [batch.column(field.name).cast(field.type) for field in self._schema]
+        self._waiting.append(pa.RecordBatch.from_arrays(columns, schema=self._schema))
+        self._rows += len(batch)
+        while self._rows >= BATCH_ROWS:
+            table = pa.Table.from_batches(self._waiting, self._schema)
+            self._digest.update(_whole(table.slice(0, BATCH_ROWS)).serialize())
+            self._waiting, self._rows = table.slice(BATCH_ROWS).to_batches(), self._rows - BATCH_ROWS
+
+    def end(self) -> str:
+        if self._rows:
+            self._digest.update(_whole(pa.Table.from_batches(self._waiting, self._schema)).serialize())
+        return "sha256:" + self._digest.hexdigest()
 
 
 def _whole(table: pa.Table) -> pa.RecordBatch:
@@ -321,6 +331,7 @@ class TableOutput:
         self._table = address.table or DEFAULT_TABLE
         self._overwrite = overwrite
         self._database = address.database()
+        self._apart = Apart(nans=DRIVERS[address.kind].nans)
         self.name = f"{self._database.name}#{self._table}"
         beside = self._database.beside
         self.beside = beside if self._table == DEFAULT_TABLE else beside.with_name(f"{beside.stem}.{self._table}.table")
@@ -342,7 +353,7 @@ class TableOutput:
         self._database.check_writable(source)
         kinds = plain(schema)
         self._session = self._database.begin(self._table, kinds, overwrite=self._overwrite)
-        return TableRows(self._session, kinds)
+        return TableRows(self._session, kinds, self.name, self._apart)
 
     def commit(self) -> None:
         """Make the table visible."""
@@ -360,7 +371,9 @@ class TableOutput:
 class TableRows:
     """Rows on their way into a table; see `outputs.BatchWriter`."""
 
-    def __init__(self, session: Session, schema: pa.Schema) -> None:
+    def __init__(self, session: Session, schema: pa.Schema, name: str, apart: Apart) -> None:
+        self.name = name
+        self.apart = apart
         self._session = session
         self._schema = schema
         self._digest = ""
@@ -370,9 +383,24 @@ class TableRows:
         columns = [_decoded(batch.column(field.name), field.type) for field in self._schema]
         self._session.insert(pa.RecordBatch.from_arrays(columns, schema=self._schema))
 
+    def finish(self) -> None:
+        """Nothing is left: rows are in the table at once."""
+
+    def read_back(self, encoded: Sequence[str]) -> Iterator[pa.RecordBatch]:
+        """The rows of the table, in the transaction that has made it; see `BatchWriter.read_back`."""
+        digest: _TableDigest | None = None
+        for batch in self._session.read():
+            digest = digest or _TableDigest(batch.schema)
+            digest.add(batch)
+            yield batch
+        self._digest = (digest or _TableDigest(self._schema)).end()
+
     @property
     def fingerprint(self) -> str:
         """The digest of the rows as they are read back, after "sha256:"."""
+        if not self._digest:
+            for _ in self.read_back(()):
+                pass
         return self._digest
 
     def __enter__(self) -> Self:
@@ -381,10 +409,7 @@ class TableRows:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        if kind is None:
-            rows = self._session.read()
-            first = next(rows, pa.RecordBatch.from_pylist([], schema=self._schema))
-            self._digest = digest_of(first.schema, itertools.chain([first], rows))
+        """Nothing to close: the output commits, or rolls back."""
 
 
 def _decoded(column: pa.Array, kind: pa.DataType) -> pa.Array:

@@ -30,6 +30,7 @@ SETTINGS: dict[str, Any] = {
 }
 _SPILLED = re.compile(r"duckdb_temp_|could not write", re.IGNORECASE)
 _SYSTEM = ("information_schema", "pg_catalog")
+_INSERTED = 1 << 16  # rows at a time: of a whole row group at once, a transaction does not read its own rows back
 
 
 def connected(settings: Mapping[str, Any] | None = None) -> duckdb.DuckDBPyConnection:
@@ -187,7 +188,9 @@ class DuckDbSession:
     def insert(self, batch: pa.RecordBatch) -> None:
         """Add rows, after those that are there."""
         with self._errors():
-            self._run(f"INSERT INTO {self._table} SELECT * FROM incrowd_batch", pa.Table.from_batches([batch]))
+            for start in range(0, len(batch), _INSERTED):
+                rows = pa.Table.from_batches([batch.slice(start, _INSERTED)])
+                self._run(f"INSERT INTO {self._table} SELECT * FROM incrowd_batch", rows)
 
     def read(self) -> Iterator[pa.RecordBatch]:
         """The rows as anyone will read them."""

@@ -10,6 +10,7 @@ import contextlib
 import json
 import re
 from collections.abc import Collection, Iterator, Sequence
+from decimal import Decimal
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -320,6 +321,8 @@ def _json(column: pa.Array, name: str) -> pa.Array:
     if is_text(kind):
         return _quoted(column.cast(pa.string()))
     if pa.types.is_boolean(kind) or pa.types.is_integer(kind) or pa.types.is_decimal(kind):
+        if not _is_exact(column):
+            raise OutputError(f"column '{name}' has numbers that readers of JSON would round; write Parquet instead")
         return column.cast(pa.string())
     if pa.types.is_floating(kind):
         return _fraction(column, name)
@@ -328,6 +331,18 @@ def _json(column: pa.Array, name: str) -> pa.Array:
     if pa.types.is_nested(kind) or pa.types.is_null(kind):
         return pa.array([None if value is None else _nested(value, name) for value in column.to_pylist()], pa.string())
     raise _unwritable(name, kind)
+
+
+def _is_exact(column: pa.Array) -> bool:
+    """Whether whole numbers fit into 64 bits with a sign, and others are the same as doubles, which readers have."""
+    if pa.types.is_uint64(column.type):
+        return (pc.max(column).as_py() or 0) < 1 << 63
+    if not pa.types.is_decimal(column.type):
+        return True
+    values = [value for value in pc.unique(column).to_pylist() if value is not None]
+    if column.type.scale <= 0:
+        return all(-(1 << 63) <= value < 1 << 63 for value in values)
+    return all(Decimal(repr(float(value))) == value for value in values)
 
 
 def _fraction(column: pa.Array, name: str) -> pa.Array:

@@ -5,6 +5,8 @@ An output is a part of what `AtomicFiles` writes: it is committed with the files
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Protocol, Self
@@ -15,15 +17,46 @@ if TYPE_CHECKING:
     from incrowd.formats.sources import Source
 
 
+@dataclass(frozen=True)
+class Apart:
+    """What a kind of file or database tells apart, besides all that every one does.
+
+    Args:
+        blanks: Whether a missing value and an empty text are two things.
+        nans: Whether a missing value and not-a-number are.
+    """
+
+    blanks: bool = True
+    nans: bool = True
+
+
 class BatchWriter(Protocol):
-    """Takes released rows; a context manager, closed at its end unless there was an error."""
+    """Takes released rows; a context manager, which leaves nothing half written on an error.
+
+    Attributes:
+        name: What messages call it.
+        apart: What can be told apart in what is written.
+    """
+
+    name: str
+    apart: Apart
 
     def write(self, batch: pa.RecordBatch) -> None:
         """Write the rows of a batch that has the columns of the schema, in any order."""
 
+    def finish(self) -> None:
+        """Write what is left: all rows have come."""
+
+    def read_back(self, encoded: Sequence[str]) -> Iterator[pa.RecordBatch]:
+        """The rows as anyone will read them, from where they wait; once, after `finish`.
+
+        Args:
+            encoded: Columns that are best read as dictionaries.
+        """
+
     @property
     def fingerprint(self) -> str:
-        """The digest of what was written, after "sha256:"; to be read at the end."""
+        """The digest of what is there, after "sha256:"; to be read at the end."""
 
     def __enter__(self) -> Self: ...
 

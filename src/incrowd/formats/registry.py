@@ -38,6 +38,8 @@ class Format:
         writer: The row writer that writes it, as "module:class"; None where such files are only read.
         libraries: What the extra `formats` installs for it: modules that read it, modules that write it.
         types: Whether columns of such files have types, or all is text.
+        blanks: Whether such files tell a missing value from an empty text.
+        nans: Whether they tell a missing value from not-a-number.
     """
 
     about: str
@@ -47,6 +49,8 @@ class Format:
     writer: str | None
     libraries: tuple[tuple[str, ...], tuple[str, ...]] = ((), ())
     types: bool = True
+    blanks: bool = True
+    nans: bool = True
 
     def matches(self, name: str) -> bool:
         """Whether a file of that name is of this format."""
@@ -66,6 +70,7 @@ FORMATS: Mapping[str, Format] = {
         "incrowd.formats.csv_reader:CsvSource",
         "incrowd.formats.csv_writer:CsvRows",
         types=False,
+        blanks=False,
     ),
     "parquet": Format(
         "Parquet",
@@ -88,6 +93,7 @@ FORMATS: Mapping[str, Format] = {
         "incrowd.formats.json_lines:JsonLinesSource",
         "incrowd.formats.json_lines:JsonLinesRows",
         types=False,
+        nans=False,
     ),
     "excel": Format(
         "Excel",
@@ -96,6 +102,8 @@ FORMATS: Mapping[str, Format] = {
         "incrowd.formats.excel_reader:ExcelSource",
         "incrowd.formats.excel_writer:ExcelRows",
         (("fastexcel",), ("xlsxwriter",)),
+        blanks=False,
+        nans=False,
     ),
     "stata": Format(
         "Stata",
@@ -104,6 +112,8 @@ FORMATS: Mapping[str, Format] = {
         "incrowd.formats.statistics_reader:StatisticsSource",
         "incrowd.formats.statistics_writer:StatisticsRows",
         _STATISTICS,
+        blanks=False,
+        nans=False,
     ),
     "spss": Format(
         "SPSS",
@@ -112,6 +122,8 @@ FORMATS: Mapping[str, Format] = {
         "incrowd.formats.statistics_reader:StatisticsSource",
         "incrowd.formats.statistics_writer:StatisticsRows",
         _STATISTICS,
+        blanks=False,
+        nans=False,
     ),
     "sas": Format(
         "SAS",
@@ -176,7 +188,7 @@ def check_written(path: Path) -> Format:
         raise OutputError(f"cannot tell the format of {path.name} from its suffix; use {WRITTEN_SUFFIXES}")
     if known.writer is None:
         raise OutputError(f"{known.about} files are read, but not written; use {WRITTEN_SUFFIXES}")
-    _check_installed("writing", known, known.libraries[1])
+    _check_installed("writing", known, dict.fromkeys((*known.libraries[1], *known.libraries[0])))  # it is read back
     return known
 
 
@@ -338,11 +350,25 @@ def open_writer(path: Path, schema: pa.Schema, source: Source) -> FileWriter:
         schema: The columns to write; batches are cast to it.
         source: Where the rows came from.
     """
+    from incrowd.formats.outputs import Apart
     from incrowd.formats.writers import FileWriter
 
     known = check_written(path)
     assert known.writer is not None
-    return FileWriter(_found(known.writer), path, schema, source)
+    return FileWriter(_found(known.writer), path, schema, source, Apart(known.blanks, known.nans))
+
+
+def open_written(path: Path, words: Mapping[str, Any]) -> Source:
+    """Open a file that was just written, wherever it waits, by the reader of its format.
+
+    Args:
+        path: The file; its name says the format, also where it has none yet.
+        words: What its reader has to be told, in the words of `open_source`.
+    """
+    from incrowd.formats.csv_dialect import Given
+
+    opened: Source = _found(check_written(path).reader)(path, Given(**words))
+    return opened
 
 
 def _found(home: str) -> Any:

@@ -1,18 +1,20 @@
-"""Writers of released rows: any format, with the digest of the bytes that were written."""
+"""Writers of released rows into files of any format, which read back what they have written."""
 
 from __future__ import annotations
 
 import contextlib
-import hashlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Protocol, Self
 
 import pyarrow as pa
 
+from incrowd.errors import DataError
 from incrowd.formats.atomic_files import output_errors
-from incrowd.formats.sources import Source
+from incrowd.formats.outputs import Apart
+from incrowd.formats.registry import open_written
+from incrowd.formats.sources import Source, WatchedFile
 
 
 class RowWriter(Protocol):
@@ -29,15 +31,28 @@ RowWriterKind = Callable[[Any, Path, pa.Schema, Source], RowWriter]
 
 
 class FileWriter:
-    """A file of any format that is being written."""
+    """A file of any format that is being written.
+
+    Args:
+        kind: Makes the row writer.
+        path: The file.
+        schema: The columns to write.
+        source: Where the rows came from.
+        apart: What such files tell apart.
+    """
 
     def __init__(
-        self, kind: Callable[[Any, Path, pa.Schema, Source], RowWriter], path: Path, schema: pa.Schema, source: Source
+        self, kind: RowWriterKind, path: Path, schema: pa.Schema, source: Source, apart: Apart | None = None
     ) -> None:
+        self.name = path.name
+        self.apart = apart or Apart()
+        self._path = path
+        self._names = schema.names
         self._parent = path.parent
         self._closed = False
+        self._read: Source | None = None
         with output_errors(self._parent):
-            self._file = _HashedFile(path)
+            self._file = _OutputFile(path)
         with self._guarded():
             self._rows = kind(self._file, path, schema, source)
 
@@ -71,12 +86,31 @@ class FileWriter:
                 self._file.close()
             self._closed = True
 
+    def finish(self) -> None:
+        """Write what is left: all rows have come."""
+        self.close()
+
+    def read_back(self, encoded: Sequence[str]) -> Iterator[pa.RecordBatch]:
+        """The rows that are in the file, as its format is read; see `BatchWriter.read_back`.
+
+        Raises:
+            DataError: They cannot be read, or the columns are others.
+        """
+        words = getattr(self._rows, "words", {})
+        source = self._read = open_written(self._path, words)
+        if len(source.columns) != len(self._names):
+            raise DataError("its columns are others")
+        named = words.get("header", True)  # without a header, a file does not say what its columns are called
+        of_file = dict(zip(self._names, source.columns, strict=True))
+        for batch in source.batches(None, encoded=[of_file[name] for name in encoded]):
+            yield batch if named else batch.rename_columns(self._names)
+
     @property
     def fingerprint(self) -> str:
-        """The digest of the bytes that were written, after "sha256:"; to be read after `close`."""
+        """The digest of the bytes that are in the file, after "sha256:"; to be read after `close`."""
         if not self._closed:
             raise ValueError("the fingerprint is known only after close()")
-        return "sha256:" + self._file.digest.hexdigest()
+        return WatchedFile(self._path).fingerprint() if self._read is None else self._read.fingerprint()
 
     def __enter__(self) -> Self:
         return self
@@ -90,17 +124,12 @@ class FileWriter:
             self._abandon()
 
 
-class _HashedFile:
-    """A file that knows the SHA-256 of what was written to it.
-
-    Hashing while writing beats reading the finished file again: 0.06 s against 0.07 s for 112 MB, and more where the
-    file is no longer in memory.
-    """
+class _OutputFile:
+    """A file that can be given up, and then takes what still comes without writing it."""
 
     def __init__(self, path: Path) -> None:
         self._file = path.open("wb")
         self.abandoned = False  # what comes is not written any more, and need not be made
-        self.digest = hashlib.sha256()
 
     @property
     def closed(self) -> bool:
@@ -109,7 +138,6 @@ class _HashedFile:
     def write(self, data: bytes | memoryview) -> int:
         if not self.abandoned:
             self._file.write(data)
-            self.digest.update(data)
         return len(data)
 
     def flush(self) -> None:

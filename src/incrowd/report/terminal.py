@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from incrowd.comparison.comparison import Comparison
     from incrowd.evaluation.result import Evaluation
     from incrowd.release import Release
-    from incrowd.witness import Verification
+    from incrowd.verification import Verification
 
 
 def print_release(
@@ -137,7 +137,7 @@ def _measure(value: float | None) -> str:
 def print_verification(console: Console, verification: Verification) -> None:
     """Print what the witness found: of each quasi-identifier the crowds, and what the worst of them reaches."""
     for finding in verification.findings:
-        names = ", ".join(finding.quasi_identifier.attributes)
+        names = ", ".join(finding.attributes)
         crowds = f"{many(verification.records, 'record')} in {many(finding.classes, 'crowd')} on {names}"
         console.print(Text(crowds))
         asked = any(model.threshold is not None for model in finding.models)

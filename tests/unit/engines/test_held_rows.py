@@ -49,7 +49,8 @@ def read(monkeypatch):
         if "batches" in vars(kind):
 
             def batches(self, columns=None, encoded=(), plain=kind.batches):
-                found.append(tuple(self.columns if columns is None else columns))
+                if "out" not in self.name:  # which is read back
+                    found.append(tuple(self.columns if columns is None else columns))
                 return plain(self, columns, encoded)
 
             monkeypatch.setattr(kind, "batches", batches)

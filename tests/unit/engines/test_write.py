@@ -1,4 +1,4 @@
-"""Rows are written while the next ones are counted, and what was lost is counted meanwhile."""
+"""Written rows are read back while those before are counted, and what was lost is counted meanwhile."""
 
 import threading
 
@@ -7,7 +7,7 @@ import pyarrow.parquet as pq
 
 import incrowd
 from incrowd import release as releases
-from incrowd.witness import Witness
+from incrowd.formats.read_back import RowDigest
 
 
 def noting(function, noted):
@@ -18,15 +18,15 @@ def noting(function, noted):
     return noting_thread
 
 
-def test_only_writing_is_left_to_the_thread_that_writes(tmp_path, monkeypatch):
+def test_rows_are_read_back_and_losses_counted_beside_the_thread_that_writes(tmp_path, monkeypatch):
     rows = pa.table({"age": [place * 7 % 90 for place in range(900)], "sex": ["f", "m", "m"] * 300})
     pq.write_table(rows, tmp_path / "rows.parquet")
     release = incrowd.anonymize(tmp_path / "rows.parquet", quasi_identifiers=["age", "sex"], k=5, method="tdr")
-    counted, measured = [], []
-    monkeypatch.setattr(Witness, "see", noting(Witness.see, counted))
+    read, measured = [], []
+    monkeypatch.setattr(RowDigest, "require", noting(RowDigest.require, read))
     monkeypatch.setattr(releases, "measure", noting(releases.measure, measured))
     release.write(tmp_path / "out.parquet")
-    assert counted
-    assert threading.main_thread() not in counted
+    assert read
+    assert threading.main_thread() not in read
     assert len(measured) == 1
     assert threading.main_thread() not in measured

@@ -28,7 +28,8 @@ def write(source, target):
     with AtomicFiles() as files, open_writer(files.open(target), source.schema, source) as writer:
         for batch in source.batches():
             writer.write(batch)
-    return writer.fingerprint
+        writer.finish()
+        return writer.fingerprint
 
 
 def left(folder):
@@ -54,7 +55,7 @@ class TestFullDisk:
     @pytest.mark.parametrize("name", ["x.csv", "x.csv.gz", "x.parquet"])
     @pytest.mark.parametrize("late", [False, True])
     def test_one_line_and_no_file(self, tmp_path, source, monkeypatch, name, late):
-        class FullFile(writers._HashedFile):
+        class FullFile(writers._OutputFile):
             written = 0
 
             def write(self, data):
@@ -65,7 +66,7 @@ class TestFullDisk:
                     raise OSError(errno.ENOSPC, "x;y")
                 return super().write(data)
 
-        monkeypatch.setattr(writers, "_HashedFile", FullFile)
+        monkeypatch.setattr(writers, "_OutputFile", FullFile)
         (tmp_path / name).write_text("old")
         with pytest.raises(OutputError, match=r"^cannot write to .*: No space left on device; nothing was written$"):
             write(source, tmp_path / name)

@@ -9,6 +9,7 @@ import math
 import numpy as np
 import pyarrow as pa
 import pytest
+from tests.witnesses import witness_of
 
 from incrowd.errors import NotAnonymousError, PolicyError
 from incrowd.policy.policy import QuasiIdentifier
@@ -21,7 +22,6 @@ from incrowd.privacy.t_closeness import TCloseness
 from incrowd.privacy.units import KUnits
 from incrowd.table.class_counts import ClassCounts, Histogram
 from incrowd.taxonomies.taxonomy import Taxonomy
-from incrowd.witness import Witness
 
 TREE = Taxonomy.from_tree({"*": {"low": ["a", "b"], "high": ["c", "d"]}})
 HALVES = "ab" * 50
@@ -84,7 +84,7 @@ def test_the_witness_counts_the_same(name, cells, monkeypatch):
     monkeypatch.setattr("incrowd.witness_levels._CELLS", cells)  # some classes at a time
     model, classes, good = CASES[name]
     rows = [(number, value) for number, members in enumerate(classes) for value in members]
-    witness = Witness([QuasiIdentifier(["q"], 2)], [Requirement(("q",), (KAnonymity(2), model))])
+    witness = witness_of([QuasiIdentifier(["q"], 2)], (KAnonymity(2), model))
     witness.see(pa.RecordBatch.from_pydict({"q": [q for q, _ in rows], "s": [s for _, s in rows]}))
     (finding,) = witness.verdict().findings
     sizes = [len(members) for one, members in zip(good, classes, strict=True) if not one]
@@ -95,7 +95,7 @@ def test_the_witness_counts_the_same(name, cells, monkeypatch):
     "models", [(KAnonymity(2), DistinctLDiversity("s", 2)), (DistinctLDiversity("s", 2), KAnonymity(2))]
 )
 def test_the_verdict_is_bad_if_one_model_does_not_hold(models):
-    witness = Witness([QuasiIdentifier(["q"], 2)], [Requirement(("q",), models)])
+    witness = witness_of([QuasiIdentifier(["q"], 2)], models)
     witness.see(pa.RecordBatch.from_pydict({"q": [1, 1, 2, 2], "s": ["a", "b", "a", "a"]}))
     verdict = witness.verdict()
     assert not verdict.holds

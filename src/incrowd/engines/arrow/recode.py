@@ -20,6 +20,7 @@ from incrowd.engines.row_order import Places, order_of, row_hashes
 from incrowd.errors import DataError, many
 from incrowd.formats.containers import bare, without_unused
 from incrowd.formats.frames import FrameSource, rebuild
+from incrowd.formats.read_back import handed_out
 from incrowd.formats.sources import Source, as_array
 from incrowd.formats.usual_types import as_stored, stored_schema
 from incrowd.recodings.recoding import Recoding
@@ -65,40 +66,48 @@ def recoded(
 ) -> Any:
     """All rows of a table, recoded: the same kind of frame, or an Arrow table for a file; see `Engine.recoded`."""
     if isinstance(source, FrameSource):
-        rows, places = _frame(source, recoding, run, keep_order=keep_order)
+        rows, places, replaced = _frame(source, recoding, run, keep_order=keep_order)
         if see is not None:
-            _show(rows, source, places, see, witnessed)
+            meant, beside = _meant(source, recoding, replaced, places, witnessed)
+            handed_out(meant, rows, beside, see)
         return rows
     batches, kept = labelled(source, recoding, run, witnessed=witnessed), KeptTypes.of(recoding, source.schema)
     ordered = batches if keep_order else shuffled(batches, witnessed, fixed=recoding.names)
     table = pa.Table.from_batches([kept.batch(batch) for batch in ordered])
-    for batch in table.to_batches() if see is not None else ():
-        see(batch)  # type: ignore[misc]
-    table = table.select(table.column_names[: table.num_columns - len(witnessed)])
+    released = table.select(table.column_names[: table.num_columns - len(witnessed)])
     columns = [
         column.cast(pa.string()) if name in recoding.names and name not in kept.values else without_unused(column)
-        for name, column in zip(table.column_names, table.columns, strict=True)
+        for name, column in zip(released.column_names, released.columns, strict=True)
     ]
-    made = pa.table(columns, names=table.column_names)
+    made = pa.table(columns, names=released.column_names)
     fields = stored_schema(made.schema, source)
-    return pa.table([as_stored(column, field.type) for column, field in zip(made.columns, fields, strict=True)], fields)
+    rows = pa.table([as_stored(column, field.type) for column, field in zip(made.columns, fields, strict=True)], fields)
+    if see is not None:
+        handed_out(released, rows, table.select(list(witnessed)), see)
+    return rows
 
 
-def _show(rows: Any, source: FrameSource, places: Places, see: See, witnessed: Sequence[str]) -> None:
-    """Show the rows of a finished frame, each beside the original values of columns that it does not have."""
-    original = pa.Table.from_batches(list(source.batches(witnessed))).combine_chunks() if witnessed else None
-    start = 0
-    for batch in FrameSource(rows, lenient=True).batches():
-        these = to_arrow(places[start : start + len(batch)])
-        for name in witnessed:
-            assert original is not None
-            batch = batch.append_column(name, as_array(original.column(name)).take(these))
-        start += len(batch)
-        see(batch)
+def _meant(
+    source: FrameSource,
+    recoding: Recoding,
+    replaced: Mapping[str, pa.ChunkedArray],
+    places: Places,
+    witnessed: Sequence[str],
+) -> tuple[pa.Table, pa.Table]:
+    """The rows that a frame should hold, made without it, and the original values of columns that it does not have."""
+    rows = pa.Table.from_batches(list(FrameSource(source.frame, lenient=True).batches()))
+    for name, column in replaced.items():
+        rows = rows.set_column(rows.column_names.index(name), name, column)
+    these = to_arrow(places)
+    columns = {name: as_array(rows.column(name)).take(these) for name in rows.column_names}
+    released = {name: column for name, column in columns.items() if name not in recoding.dropped}
+    return pa.table(released), pa.table({name: columns[name] for name in witnessed})
 
 
-def _frame(source: FrameSource, recoding: Recoding, run: Run, *, keep_order: bool) -> tuple[Any, Places]:
-    """The recoded frame, and where its rows were in the original one."""
+def _frame(
+    source: FrameSource, recoding: Recoding, run: Run, *, keep_order: bool
+) -> tuple[Any, Places, dict[str, pa.ChunkedArray]]:
+    """The recoded frame, where its rows were in the original one, and the columns that were recoded, for all rows."""
     columns: dict[str, list[pa.Array]] = {name: [] for name in recoding.names}
     keeps: list[Mask] = []
     hashes: list[Hashes] = []
@@ -121,7 +130,7 @@ def _frame(source: FrameSource, recoding: Recoding, run: Run, *, keep_order: boo
     replaced = {name: kept.typed(name, pa.chunked_array(parts)) for name, parts in columns.items()}
     dropped = [name for name in recoding.dropped if name in source.columns]
     same = keep_order and len(places) == sum(map(len, keeps))
-    return rebuild(source.frame, replaced, dropped, None if same else places), places
+    return rebuild(source.frame, replaced, dropped, None if same else places), places, replaced
 
 
 class Recoder:

@@ -1,9 +1,9 @@
-"""Recoded rows into a file, shown to a witness on the way."""
+"""Recoded rows into a file or a table, read back and shown to a witness."""
 
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 import pyarrow as pa
@@ -13,7 +13,8 @@ from incrowd.engines.arrow.recode import labelled
 from incrowd.engines.arrow.shuffle import shuffled
 from incrowd.engines.engine import See
 from incrowd.engines.kept_types import KeptTypes
-from incrowd.formats.outputs import Output
+from incrowd.formats.outputs import BatchWriter, Output
+from incrowd.formats.read_back import written
 from incrowd.formats.registry import has_types, open_writer, output_of
 from incrowd.formats.sources import Source
 from incrowd.recodings.recoding import Recoding
@@ -42,19 +43,11 @@ def write(
     kept = KeptTypes.of(recoding, source.schema) if has_types(path) else KeptTypes()
     folder = path.parent if isinstance(path, Path) else path.beside.parent
     rows = map(kept.batch, rows if keep_order else shuffled(rows, witnessed, folder, recoding.names))
-    batches = ahead(_shown(rows, see))
+    batches = ahead(rows)
     first = next(batches)
-    written = first.schema.names[: len(first.schema) - len(witnessed)]
-    schema = first.select(written).schema
-    with open_writer(path, schema, source) if isinstance(path, Path) else path.writer(schema, source) as writer:
-        for batch in itertools.chain([first], batches):
-            run.check()
-            writer.write(batch.select(written))
-    return writer.fingerprint
+    schema = first.select(first.schema.names[: len(first.schema) - len(witnessed)]).schema
 
+    def opened(schema: pa.Schema) -> BatchWriter:
+        return open_writer(path, schema, source) if isinstance(path, Path) else path.writer(schema, source)
 
-def _shown(batches: Iterator[pa.RecordBatch], see: See) -> Iterator[pa.RecordBatch]:
-    """The same batches, each shown to a witness first: it counts the next one while this one is written."""
-    for batch in batches:
-        see(batch)
-        yield batch
+    return written(itertools.chain([first], batches), schema, opened, see, run.check, folder, ahead)

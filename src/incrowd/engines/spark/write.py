@@ -6,7 +6,7 @@ machine that is done as for any other release; elsewhere by Hadoop's file system
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,15 +18,17 @@ from incrowd.engines.spark.release import released_names, released_rows, show
 from incrowd.engines.spark.session import spark_errors
 from incrowd.engines.spark.source import SparkSource, as_spark
 from incrowd.engines.spark.working import working
-from incrowd.errors import DataError
-from incrowd.formats.outputs import Output
+from incrowd.errors import DataError, OutputError
+from incrowd.formats.outputs import BatchWriter, Output
+from incrowd.formats.read_back import written as written_back
 from incrowd.formats.registry import has_types, open_writer
 from incrowd.formats.sources import Source
 from incrowd.recodings.recoding import Recoding
 from incrowd.run import Run
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame
+    from pyspark.sql import Column, DataFrame
+    from pyspark.sql.types import StructType
 
 
 def write(
@@ -43,6 +45,8 @@ def write(
     master: str | None = None,
 ) -> str:
     """Write the recoded rows; see `Engine.write`. A single file is written by the driver, a folder by the cluster."""
+    from pyspark.sql import Observation
+
     spark = as_spark(source, master)
     names = released_names(spark, recoding)
     with spark_errors(f"write the release of {spark.name}"):
@@ -52,28 +56,50 @@ def write(
             return _to_one_file(spark, rows, path, see, run, [*names, *witnessed], len(witnessed))
         target = path.begin(spark)
         kept = rows.select(rows.columns[: len(names)]).toDF(*names)
-        working(run, spark.session, lambda: target.save(kept))
+        seen_rows = Observation()  # by Spark, on their way to whoever writes: that costs no second look at them
+        working(run, spark.session, lambda: target.save(kept.observe(seen_rows, *_digest(kept, kept.schema))))
+        meant = [working(run, spark.session, kept.count), seen_rows.get["total"]]  # not all may have been asked for
         written = target.read_back(names, kept.schema)
         spark.check_unchanged()
+        if written.columns != names or _asked(spark, written, kept.schema, run) != meant:
+            raise OutputError(f"{path.name} does not hold what was to be written; nothing was written")
         if not witnessed:
             show(spark, written, names, see, sees, run)
         else:
+            # Whose record each is stands in no file. These rows are counted instead, once it is shown that without
+            # that column they are the very rows of the files, however often each occurs.
             show(spark, rows, [*names, *witnessed], see, sees, run)
-            _check_same(spark, rows, written, [*range(len(names))], run)
+            counted = rows.select(rows.columns[: len(names)]).toDF(*names)
+            if _asked(spark, counted, kept.schema, run) != meant:
+                raise DataError(
+                    f"{source.name} changed while it was being released; run again when nothing writes to it"
+                )
         return target.fingerprint()
 
 
-def _check_same(source: SparkSource, rows: DataFrame, written: DataFrame, columns: Sequence[int], run: Run) -> None:
-    """Raise DataError unless the rows that were counted are those that were written."""
+def _digest(frame: DataFrame, schema: StructType) -> list[Column]:
+    """The number of rows, and the sum of their hashes: the same for the same rows in any order.
+
+    Args:
+        frame: The rows.
+        schema: The types that they were meant to have: where all is text, values are made from it again.
+    """
     from pyspark.sql import functions as F
+    from pyspark.sql.types import StringType
 
-    def digest(frame: DataFrame) -> Any:
-        texts = [F.coalesce(F.col(frame.columns[place]).cast("string"), F.lit("")) for place in columns]
-        total = F.sum(F.xxhash64(*texts).cast("decimal(38,0)"))
-        return working(run, source.session, frame.agg(F.count(F.lit(1)), total).toArrow).to_pylist()[0].values()
+    texts = []
+    for name, field in zip(frame.columns, schema.fields, strict=True):
+        quoted = F.col("`" + name.replace("`", "``") + "`")
+        typed = quoted if frame.schema[name].dataType == field.dataType else quoted.try_cast(field.dataType)
+        text = typed if isinstance(field.dataType, StringType) else F.to_json(F.struct(typed.alias("v")))
+        texts.append(F.coalesce(text.cast("string"), F.lit("")))
+    return [F.count(F.lit(1)).alias("rows"), F.sum(F.xxhash64(*texts).cast("decimal(38,0)")).alias("total")]
 
-    if list(digest(rows)) != list(digest(written)):
-        raise DataError(f"{source.name} changed while it was being released; run again when nothing writes to it")
+
+def _asked(source: SparkSource, frame: DataFrame, schema: StructType, run: Run) -> list[Any]:
+    """What the cluster finds in a frame."""
+    found = working(run, source.session, frame.agg(*_digest(frame, schema)).toArrow)
+    return list(found.to_pylist()[0].values())
 
 
 def _to_one_file(
@@ -82,11 +108,15 @@ def _to_one_file(
     """Bring all rows to the driver, and write them there."""
     table: pa.Table = working(run, source.session, rows.toArrow).replace_schema_metadata(None).rename_columns(names)
     source.check_unchanged()
-    kept = table.select(list(names[: len(names) - extra]))
-    writer = open_writer(path, kept.schema, source) if isinstance(path, Path) else path.writer(kept.schema, source)
-    with writer as opened:
+    schema = table.select(list(names[: len(names) - extra])).schema
+
+    def opened(schema: pa.Schema) -> BatchWriter:
+        return open_writer(path, schema, source) if isinstance(path, Path) else path.writer(schema, source)
+
+    def batches() -> Iterator[pa.RecordBatch]:
         for batch in table.combine_chunks().to_batches():
             run.rows(len(batch))
-            see(batch)
-            opened.write(batch.select(kept.column_names))
-    return opened.fingerprint
+            yield batch
+
+    folder = path.parent if isinstance(path, Path) else path.beside.parent
+    return written_back(batches(), schema, opened, see, run.check, folder)
