@@ -319,6 +319,8 @@ class Release(Tabular):
                     paths.open(files, target).write_text(text, encoding="utf-8")
                 reports.write(self, certificate, files, paths)
                 paths.remove_others(files, contents)
+                if contents:
+                    files.check(paths.check_own)
         return certificate
 
     def preview(self, rows: int = 5) -> tuple[dict[str, list[Any]], dict[str, list[Any]]]:

@@ -89,7 +89,7 @@ def release_file(table: Path, output: Path, policy: Policy, dialect: dict[str, A
 
         if shown.preview:
             print_preview(console(), release)
-        print_release(console(), release, output)
+        print_release(console(), release, files, None if place is None else place.name)
         shown.tell()
 
 
