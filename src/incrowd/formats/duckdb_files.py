@@ -172,7 +172,10 @@ class DuckDbDatabase:
         return MEMORY if self._path is None else os.path.realpath(self._path)
 
     def settle(self, table: str) -> None:
-        """Nothing to wait for: what a process that ended has not committed is not there."""
+        """Bring what a process that ended has committed from the log into the file, as the next writer does."""
+        if self._path is not None and self._log_state() is not None:
+            with query_errors(self.name):
+                opened(str(self._path)).close()
 
     def begin(self, table: str, schema: pa.Schema, *, overwrite: bool) -> DuckDbSession:
         """Begin a transaction with an empty table."""

@@ -149,7 +149,8 @@ class SqliteDatabase:
         return os.path.realpath(self._path)
 
     def settle(self, table: str) -> None:
-        """Nothing to wait for: what a process that ended has not committed is undone."""
+        """Undo what a process that ended has not committed."""
+        _undo_what_was_cut_off(self._path)
 
     def begin(self, table: str, schema: pa.Schema, *, overwrite: bool) -> SqliteSession:
         """Begin a transaction with an empty table."""
