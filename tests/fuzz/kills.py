@@ -14,13 +14,13 @@ import random
 import shutil
 import signal
 import subprocess
+import sys
 import tempfile
 import time
 from pathlib import Path
 
-from tests.command_line import command
 from tests.databases import no_server, postgres_server
-from tests.faults.processes import names, people, run, started
+from tests.faults.processes import names, people, started
 
 from incrowd.certificate import Commitment
 from incrowd.errors import IncrowdError
@@ -35,7 +35,6 @@ from incrowd.studio.studio import Studio
 SIGNALS = (signal.SIGKILL, signal.SIGKILL, signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 FILES = ("csv", "csv.gz", "parquet", "arrow", "jsonl", "xlsx", "dta", "sav")
 TABLES = ("sqlite#t", "duckdb#t", "sqlite#new", "duckdb#new", *(() if no_server() else ("postgresql",) * 2))
-LATER = 60  # seconds that a stopped command may take to tidy up
 PUBLISHING = """
 import os, threading
 from incrowd.formats.atomic_files import AtomicFiles
@@ -45,7 +44,49 @@ def soon(self):
     commit(self)
 AtomicFiles._commit = soon
 """
+SERVER = """
+import json, os, sys
+import incrowd.cli, incrowd.pipeline, incrowd.release, incrowd.formats.databases, incrowd.search.top_down.top_down
+for line in sys.stdin:
+    words, before, home, said = json.loads(line)
+    child = os.fork()
+    if not child:
+        os.chdir(home)
+        os.dup2(os.open(said, os.O_CREAT | os.O_WRONLY), 2)
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+        sys.argv = ["incrowd", *words]
+        exec(before)
+        incrowd.cli.main()
+    print(child, flush=True)
+    print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), flush=True)
+"""  # commands that need not load everything first
 OLD, NEW = ("--k", "5"), ("--k", "6", "--overwrite")
+
+
+@functools.cache
+def commands():
+    """A process whose copies run commands."""
+    process = started([sys.executable, "-c", SERVER], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+    atexit.register(process.kill)
+    return process
+
+
+class Command:
+    """A command that runs in a folder."""
+
+    def __init__(self, folder, words, before=""):
+        self._server, self._said = commands(), tempfile.mktemp()
+        request = [[*map(str, words)], before, str(folder), self._said]
+        self._server.stdin.write(json.dumps(request) + "\n")
+        self._server.stdin.flush()
+        self.process = int(self._server.stdout.readline())
+
+    def over(self):
+        """How it ended, and what it said."""
+        code = int(self._server.stdout.readline())
+        said = Path(self._said).read_text()
+        os.unlink(self._said)
+        return code, said
 
 
 @functools.cache
@@ -74,8 +115,8 @@ def home(kind):
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
     people(folder, rows=100)
     began = time.monotonic()
-    made = run(*releasing(folder, kind.replace("#new", "#t"), *OLD), cwd=folder)
-    assert made.returncode == 0, made.stderr
+    ended = Command(folder, releasing(folder, kind.replace("#new", "#t"), *OLD)).over()
+    assert ended[0] == 0, ended
     return folder, time.monotonic() - began
 
 
@@ -117,37 +158,32 @@ def trial(seed):
         if before:
             shutil.copytree(old, folder, dirs_exist_ok=True)
             if kind == "postgresql":  # an earlier trial may have written there
-                assert run(*releasing(folder, kind, *OLD, "--overwrite"), cwd=folder).returncode == 0
+                assert Command(folder, releasing(folder, kind, *OLD, "--overwrite")).over()[0] == 0
         else:
             people(folder, rows=100)
         address = where(folder, kind)
-        went = struck(draw, folder, kind, takes)
-        return went, checked(folder, address, 5 if before and not kind.endswith("#new") else 0)
-
-
-_LAST = {}  # how the last command ended, and what it said
+        went, code, said = struck(draw, folder, kind, takes)
+        return went, checked(folder, address, 5 if before and not kind.endswith("#new") else 0, code, said)
 
 
 def struck(draw, folder, kind, takes):
-    """Make a new release and strike; whether that came while it was published, at any time, or too late."""
+    """Make a new release and strike: when that came, how the command ended, and what it said."""
     number, aimed = draw.choice(SIGNALS), draw.random() < 0.5
     method = ("--method", draw.choice(["tdr", "mondrian"]))  # of which one has a codebook
     aim = PUBLISHING.format(seconds=draw.uniform(0, 0.05), number=int(number)) if aimed else ""
-    arguments = releasing(folder, kind, *NEW, *method)
-    process = started(command(*arguments, before=aim), stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, cwd=folder)
+    command = Command(folder, releasing(folder, kind, *NEW, *method), aim)
     if not aimed:
         time.sleep(takes * draw.uniform(0.1, 0.9))
-        process.send_signal(number)
-    _LAST["said"] = process.communicate(timeout=LATER)[1]
-    _LAST["code"] = process.returncode
-    moment = "too late" if process.returncode == 0 else "while it appears" if aimed else "at any time"
-    return f"{kind.replace('#t', '').replace('#', ' ')}: {moment}"
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(command.process, number)
+    code, said = command.over()
+    moment = "too late" if code == 0 else "while it appears" if aimed else "at any time"
+    return f"{kind.replace('#t', '').replace('#', ' ')}: {moment}", code, said
 
 
-def checked(folder, address, before):
+def checked(folder, address, before, code, said):
     """What is wrong with what is left after the next command; before, there was a release with that k, or none."""
-    said, code, problems = _LAST["said"], _LAST["code"], []
-    waiting = [*folder.glob(".incrowd-*")]
+    problems, waiting = [], [*folder.glob(".incrowd-*")]
     if waiting and code not in (-signal.SIGKILL, 0):
         problems.append(f"left by a command that could tidy up: {waiting}")
     for left in waiting:
