@@ -136,6 +136,23 @@ def test_an_error_at_the_very_commit_is_looked_into(tmp_path, monkeypatch, commi
     assert not [*tmp_path.glob(".*")]
 
 
+def test_rows_without_a_certificate_take_that_of_others_away_though_they_were_killed(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    publishing.publish("a.sqlite#rows", "old")
+    rows = pa.table({"a": ["applied"] * 3})
+    monkeypatch.setattr(staging.Manifest, "make", lambda self: (_ for _ in ()).throw(SystemExit))  # as if killed
+    with contextlib.suppress(SystemExit), publishing.AtomicFiles() as files:
+        output = TableOutput(Address.of("a.sqlite#rows"), overwrite=True)
+        with files.join(output).writer(rows.schema, None) as writer:
+            writer.write(rows.to_batches()[0])
+        files.remove(tmp_path / "a.sqlite#rows.certificate.json")
+    assert (tmp_path / "a.sqlite#rows.certificate.json").exists()
+    monkeypatch.undo()
+    assert open_source(tmp_path / "a.sqlite#rows").fingerprint() == writer.fingerprint
+    assert not (tmp_path / "a.sqlite#rows.certificate.json").exists()
+    assert not [*tmp_path.glob(".*")]
+
+
 @pytest.mark.parametrize("kilobytes", [50, 100, 200, 300])
 def test_a_full_disk_while_sqlite_writes_what_it_cannot_hold_in_memory(tmp_path, kilobytes):
     """SQLite then leaves it to the next user of the file to bring back what was there."""

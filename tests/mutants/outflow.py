@@ -133,7 +133,7 @@ OUTFLOW = (
         "if False:",
         *FILES,
     ),
-    of("formats/staging.py", "if not moves and time.time() - folder.stat().st_mtime < _OLD:", "if False:", *FILES),
+    of("formats/staging.py", "if not waiting and time.time() - folder.stat().st_mtime < _OLD:", "if False:", *FILES),
     of(
         "formats/staging.py",
         "if os.path.lexists(move.target):",

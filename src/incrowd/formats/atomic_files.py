@@ -165,6 +165,8 @@ class AtomicFiles:
         with ThreadPoolExecutor(max(len(staged), 1)) as pool:  # a disk waits once for all of them
             list(pool.map(_sync, staged))
         parents = list(dict.fromkeys(file.home for file in staged))
+        if not parents and self._overwrite:
+            parents = list(dict.fromkeys(file.parent for file in self._removed if file.exists()))
         done = False
         while not done:
             if output is not None:

@@ -222,16 +222,19 @@ class Manifest:
         moves: Where each file belongs; in this order.
         removed: Files of before that go.
         proof: How to see whether rows that are elsewhere were committed; without it, all is to be done.
+        home: A folder for the manifest, should nothing have to be moved.
     """
 
     moves: Sequence[Move] = ()
     removed: Sequence[Path] = ()
     proof: Proof | None = None
+    home: Path | None = None
 
     @property
     def folders(self) -> tuple[Path, ...]:
         """Where files wait; the first one has the manifest, others refer to it."""
-        return tuple(dict.fromkeys(move.staged.parent for move in self.moves))
+        found = dict.fromkeys(move.staged.parent for move in self.moves)
+        return tuple(found) or (() if self.home is None or not self.removed else (self.home,))
 
     def write(self) -> None:
         """Bring it to the disk, last of all; until then the files are thrown away."""
@@ -263,7 +266,8 @@ class Manifest:
 
     def concerns(self, place: str) -> bool:
         """Whether it is about a file, or about rows at a place."""
-        return place in [str(move.target) for move in self.moves] or (self.proof or {}).get("place") == place
+        files = [*(move.target for move in self.moves), *self.removed]
+        return place in map(str, files) or (self.proof or {}).get("place") == place
 
     def make(self) -> None:
         """Make all moves, or none, and remove what goes."""
@@ -329,7 +333,8 @@ def publish(
     if output is not None and proof is None:
         output.commit()
         moves[:0] = output.moves()
-    manifest = Manifest(moves, removed if overwrite else (), proof)
+    home = next((folder.path for folder in folders.values()), None)
+    manifest = Manifest(moves, removed if overwrite else (), proof, home)
     try:
         manifest.write()
         if output is not None and proof is not None:
@@ -513,10 +518,10 @@ def _abandoned(folder: Path) -> int | None:
 
 def _finish(folder: Path, place: str | None, asked: Asked) -> None:
     manifest = Manifest.read(folder)
-    moves = manifest.moves
+    waiting = manifest.moves or manifest.removed
     if place is not None and not manifest.concerns(place):
         return
-    if not moves and time.time() - folder.stat().st_mtime < _OLD:
+    if not waiting and time.time() - folder.stat().st_mtime < _OLD:
         return
     done = True if manifest.proof is None else asked(manifest.proof)
     if done is None:
@@ -525,7 +530,7 @@ def _finish(folder: Path, place: str | None, asked: Asked) -> None:
         if done:
             manifest.finish()
     except OSError as error:
-        name = moves[0].target.name
+        name = manifest.moves[0].target.name
         raise OutputError(
             f"the run that wrote {name} was cut off, and its files cannot be completed: {error.strerror}; remove "
             f"{name} and {folder}"
