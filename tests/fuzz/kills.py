@@ -46,7 +46,10 @@ AtomicFiles._commit = soon
 """
 SERVER = """
 import json, os, sys
-import incrowd.cli, incrowd.pipeline, incrowd.release, incrowd.formats.databases, incrowd.search.top_down.top_down
+import importlib
+for name in "cli cli.anonymize release pipeline formats.databases report.terminal search.top_down.top_down".split():
+    importlib.import_module(f"incrowd.{name}")
+import incrowd.cli, incrowd.search.mondrian.mondrian, rich.table, xlsxwriter
 for line in sys.stdin:
     words, before, home, said = json.loads(line)
     child = os.fork()
@@ -113,7 +116,7 @@ def home(kind):
     """A folder with a table and an old release of some kind, and how long it took to make that."""
     folder = Path(tempfile.mkdtemp())
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
-    people(folder, rows=100)
+    people(folder, rows=30)
     began = time.monotonic()
     ended = Command(folder, releasing(folder, kind.replace("#new", "#t"), *OLD)).over()
     assert ended[0] == 0, ended
@@ -160,7 +163,7 @@ def trial(seed):
             if kind == "postgresql":  # an earlier trial may have written there
                 assert Command(folder, releasing(folder, kind, *OLD, "--overwrite")).over()[0] == 0
         else:
-            people(folder, rows=100)
+            people(folder, rows=30)
         address = where(folder, kind)
         went, code, said = struck(draw, folder, kind, takes)
         return went, checked(folder, address, 5 if before and not kind.endswith("#new") else 0, code, said)
