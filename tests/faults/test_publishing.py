@@ -19,7 +19,7 @@ from tests.faults.processes import MORE, anonymize, heeding, names, one_line, pe
 
 import incrowd
 from incrowd.errors import OutputError
-from incrowd.formats import staging
+from incrowd.formats import atomic_files, staging
 from incrowd.formats.databases import Address, TableOutput
 from incrowd.formats.registry import open_source
 from incrowd.formats.sqlite_files import SqliteSession
@@ -205,6 +205,20 @@ def test_of_many_runs_into_one_new_database_all_that_may_replace_do(tmp_path, ki
         certificate = (tmp_path / f"new.{kind}#{table}.certificate.json").read_text()
         assert certificate == source.fingerprint()
     assert len(names(tmp_path)) == 1 + 2 * len(set(tables))
+
+
+def test_a_database_that_appears_at_the_last_moment_gets_the_rows_as_well(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    locked = atomic_files.locked
+
+    def then(homes):
+        monkeypatch.setattr(atomic_files, "locked", locked)
+        publishing.publish("a.sqlite#other", "old")
+        return locked(homes)
+
+    monkeypatch.setattr(atomic_files, "locked", then)
+    publishing.publish("a.sqlite#rows", "new")
+    assert (publishing.found("a.sqlite#rows"), publishing.found("a.sqlite#other")) == ("new", "old")
 
 
 STRUCK = """

@@ -6,7 +6,7 @@ ORDER = ("unit/engines/test_row_order.py", "unit/engines/test_shuffle.py")
 CONTAINERS = ("unit/formats/test_containers.py", "conformance/test_outflow.py")
 FILES = ("unit/formats/test_atomic_files.py",)
 COMMITS = "faults/test_publishing.py::test_an_error_at_the_very_commit_is_looked_into"
-RACE = "faults/test_publishing.py::test_of_many_runs_into_one_new_database_all_that_may_replace_do"
+LAST = "faults/test_publishing.py::test_a_database_that_appears_at_the_last_moment_gets_the_rows_as_well"
 PLACES = "unit/formats/test_places.py"
 NUMBERS = ("unit/table/test_exact_numbers.py", "unit/table/test_scales.py")
 DOCUMENTS = ("unit/schemas/test_documents.py", "unit/schemas/test_shapes.py")
@@ -151,7 +151,7 @@ OUTFLOW = (
         "unit/formats/test_folders.py",
     ),
     of("formats/databases.py", '== proof["digest"]', '!= proof["digest"]', COMMITS),
-    of("formats/atomic_files.py", "if done := output is None or output.is_ready:", "if done := True:", RACE),
+    of("formats/atomic_files.py", "if done := output is None or output.is_ready:", "if done := True:", LAST),
     of(
         "formats/sqlite_files.py",
         "self._undone = _undo_what_was_cut_off(self._path)",
