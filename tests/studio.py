@@ -11,6 +11,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+from tests.faults.processes import started
+
 from incrowd.studio.guard import CSRF, Guard, Keys
 
 PORT = 8765
@@ -115,7 +117,7 @@ def studio(folder, *arguments, port=0):
     """A studio in a process of its own: its process, and its link."""
     command = [sys.executable, "-m", "incrowd", "studio", *arguments, "--no-browser", "--port", str(port)]
     environment = {**os.environ, "PYTHONPATH": SOURCES}
-    process = subprocess.Popen(command, cwd=folder, env=environment, stderr=subprocess.PIPE, text=True)
+    process = started(command, cwd=folder, env=environment, stderr=subprocess.PIPE)
     try:
         line = process.stderr.readline()
         found = re.search(r"http\S+", line)

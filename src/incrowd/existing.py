@@ -285,13 +285,15 @@ def apply_to_file(
     recoding, doing = fitted(recoding, source), engine_suiting(source, engine, settings)
     recoding = _leaving(recoding, source, identifiers, keep, run)
     place = doing.output(output, overwrite=overwrite)
-    ReleaseFiles.of(output).check(source, overwrite=overwrite, sidecars=False, rows=place is None)
+    paths = ReleaseFiles.of(output if place is None else place.beside)
+    paths.check(source, overwrite=overwrite, sidecars=False, rows=place is None)
     witness, beside = _witness(tuple(require), unit, recoding, source)
     words: dict[str, Any] = {"sees": witness.columns, "witnessed": beside, "keep_order": keep_order}
     with AtomicFiles(overwrite=overwrite) as files:
         target = files.open(output) if place is None else files.join(place)
         doing.write(source, recoding, target, witness.see, run, **words)
-        files.remove(ReleaseFiles.of(output).certificate)  # of a release that was there before
+        if paths.owner() is None:
+            files.remove(paths.certificate)  # of a release that was there before
         witness.verdict().require()
 
 

@@ -355,6 +355,8 @@ class Release(Tabular):
                     paths.open(files, target).write_text(text, encoding="utf-8")
                 reports.write(self, certificate, files, paths)
                 paths.remove_others(files, contents)
+                if contents:
+                    files.check(paths.check_own)
                 if before is not None:
                     before()
         return certificate

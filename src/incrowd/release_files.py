@@ -9,14 +9,16 @@ method, which holds the original tuples.
 from __future__ import annotations
 
 import contextlib
+import json
 import os
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 from incrowd.certificate import COMMITMENT_FILE
-from incrowd.errors import OutputError
+from incrowd.errors import IncrowdError, OutputError
 from incrowd.formats.atomic_files import AtomicFiles, check_output, output_errors
+from incrowd.formats.registry import format_of, open_source
 from incrowd.formats.sources import Source, WatchedFile
 from incrowd.key import KEY_FILE
 
@@ -104,6 +106,7 @@ class ReleaseFiles:
             check_output(self.release, inputs=inputs, overwrite=overwrite)
         if not sidecars:
             return
+        self.check_own()
         folder = self.confidential
         if folder.is_symlink() or (folder.exists() and not folder.is_dir()):
             raise OutputError(f"{folder} is not a directory of its own; choose another name for the release")
@@ -111,6 +114,34 @@ class ReleaseFiles:
             if path.parent == folder and not folder.exists():
                 continue
             check_output(path, inputs=inputs, overwrite=overwrite, suffixes=(".json", ".toml"), links=False)
+
+    def check_own(self) -> None:
+        """Check that no certificate of other rows lies where that of this release goes.
+
+        Raises:
+            OutputError: One does, and its rows are there, too.
+        """
+        if (other := self.owner()) is not None:
+            raise OutputError(
+                f"{self.certificate.name} is the certificate of {other.name}, which would be left without one; choose "
+                f"another name or folder, or remove {other.name} first"
+            )
+
+    def owner(self) -> Path | None:
+        """The other release, beside this one, whose rows the certificate is of that lies there; None if there is none.
+
+        Files that differ in nothing but their format have the same certificate's name: `x.csv` and `x.parquet`.
+        """
+        try:
+            digest = json.loads(self.certificate.read_bytes())["output"]
+            found = sorted(self.release.parent.iterdir())
+        except (OSError, ValueError, KeyError, TypeError):
+            return None
+        own = [path for path in found if path.name == self.release.name]
+        others = [path for path in found if path not in own and ReleaseFiles(path).certificate == self.certificate]
+        if any(_is_of(path, digest) for path in own):
+            return None
+        return next((path for path in others if _is_of(path, digest)), None)
 
     @contextlib.contextmanager
     def private_folder(self, needed: bool) -> Iterator[None]:
@@ -142,6 +173,19 @@ class ReleaseFiles:
             written: Its sidecars. Without any, the certificate and the codebook of an earlier one go nevertheless.
         """
         kept = set(written)
+        if self.owner() is not None:
+            return
         for path in self.sidecars if kept else (self.certificate, self.recoding):
             if path not in kept:
                 files.remove(path)
+
+
+def _is_of(path: Path, digest: str) -> bool:
+    """Whether a digest is that of the rows in a file, or in a folder of files."""
+    if format_of(path) is None:
+        return False
+    try:
+        source = WatchedFile(path) if path.is_file() else open_source(path)
+        return source.fingerprint() == digest
+    except IncrowdError:
+        return False

@@ -4,6 +4,7 @@ import contextlib
 import hashlib
 import json
 import os
+import signal
 import subprocess
 import sys
 import time
@@ -35,15 +36,26 @@ def people(folder, rows=1):
     return folder
 
 
+def heeding():
+    """What a child does first, so that signals end it though those who run the tests ignore them (`nohup`, `trap`)."""
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, signal.SIG_DFL)
+
+
+def started(arguments, **words):
+    """A process of its own that signals are sent to; its command line is given."""
+    return subprocess.Popen([*map(str, arguments)], **{"preexec_fn": heeding, "text": True, **words})
+
+
 def run(*arguments, before="", **words):
     """A command in a process of its own, until it ends."""
-    words = {"capture_output": True, "text": True, "timeout": 120, **words}
+    words = {"capture_output": True, "text": True, "timeout": 120, "preexec_fn": heeding, **words}
     return subprocess.run(command(*arguments, before=before), check=False, **words)
 
 
 def script(code, *arguments, **words):
     """Python code in a process of its own, until it ends."""
-    words = {"capture_output": True, "text": True, "timeout": 120, **words}
+    words = {"capture_output": True, "text": True, "timeout": 120, "preexec_fn": heeding, **words}
     return subprocess.run([sys.executable, "-c", code, *map(str, arguments)], check=False, **words)
 
 

@@ -4,11 +4,23 @@ import os
 import random
 import signal
 import subprocess
+import sys
 import time
 
 import pytest
 from tests.command_line import command
-from tests.faults.processes import MORE, SLOWLY, anonymize, is_complete, names, people, run, script, wait_for_writing
+from tests.faults.processes import (
+    MORE,
+    SLOWLY,
+    anonymize,
+    is_complete,
+    names,
+    people,
+    run,
+    script,
+    started,
+    wait_for_writing,
+)
 
 from incrowd.formats.staging import heal
 
@@ -91,7 +103,7 @@ def test_a_signal_between_two_moves_is_answered_when_all_are_made(tmp_path, numb
 @pytest.mark.parametrize("stage", ["before", "after"])
 def test_an_interrupt_says_which_files_were_written(tmp_path, stage):
     people(tmp_path)
-    send = "import os, signal; signal.signal(signal.SIGINT, signal.default_int_handler)\n"
+    send = "import os, signal\n"
     if stage == "before":
         send += "import incrowd.witness as w; w.Witness.verdict = lambda self: os.kill(os.getpid(), signal.SIGINT)\n"
     else:
@@ -115,10 +127,7 @@ def test_an_interrupt_says_which_files_were_written(tmp_path, stage):
 @pytest.mark.parametrize("number", [signal.SIGHUP, signal.SIGTERM, signal.SIGINT, signal.SIGKILL])
 def test_a_signal_while_rows_are_written_leaves_nothing(tmp_path, number):
     people(tmp_path, rows=20_000)
-    heed = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler)\n"
-    process = subprocess.Popen(
-        command(*anonymize(tmp_path), before=heed + SLOWLY), stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True
-    )
+    process = started(command(*anonymize(tmp_path), before=SLOWLY), stderr=subprocess.PIPE, stdout=subprocess.PIPE)
     wait_for_writing(process, tmp_path)
     process.send_signal(number)
     _, message = process.communicate(timeout=60)
@@ -137,7 +146,7 @@ def test_kills_at_random_moments(tmp_path):
     first = names(folder)
     draw = random.Random(1)
     for _ in range(4 * MORE):
-        process = subprocess.Popen(command(*arguments), stderr=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
+        process = started(command(*arguments), stderr=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
         time.sleep(takes * draw.uniform(0.3, 1.1))
         process.kill()
         process.wait()
@@ -176,9 +185,9 @@ def test_the_next_command_that_reads_a_release_completes_it(tmp_path):
 
 
 LOST = """
-import signal, time
+import sys
+import time
 import incrowd.formats.registry as registry
-signal.signal(signal.SIGINT, signal.default_int_handler)  # where tests run in the background it is ignored
 class Lost:
     def __del__(self):
         raise {ending}
@@ -197,7 +206,6 @@ def test_an_ending_that_python_can_only_report_is_heeded(tmp_path, ending, code,
 
 UNLOADED = """
 import os, signal, sys
-signal.signal(signal.SIGINT, signal.default_int_handler)  # where tests run in the background it is ignored
 class Numpy:  # loses a signal that comes while its compiled parts are loaded
     def find_spec(name, path, target=None):
         if name == "numpy":
@@ -215,3 +223,19 @@ def test_a_signal_that_a_library_loses_while_it_is_loaded_ends_the_command(tmp_p
     found = run(*anonymize(people(tmp_path)), before=UNLOADED.format(name=name))
     assert (found.returncode, found.stderr) == (code, "error: interrupted; no file was written\n" * said)
     assert names(tmp_path) == ["people.csv"]
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_signals_reach_the_processes_of_tests_whoever_runs_them(number):
+    """In the background, under `nohup` or after `trap '' TERM`, signals are ignored, which processes inherit."""
+    before = signal.signal(number, signal.SIG_IGN)
+    try:
+        process = started(
+            [sys.executable, "-c", "print(flush=True); import time; time.sleep(60)"], stdout=subprocess.PIPE
+        )
+    finally:
+        signal.signal(number, before)
+    process.stdout.readline()
+    process.send_signal(number)
+    process.communicate(timeout=60)
+    assert process.returncode in (-number, 1)

@@ -57,7 +57,8 @@ def test_a_duckdb_file_that_another_program_holds(tmp_path):
     with held(tmp_path / "a.duckdb"):
         one_line(run("anonymize", address, "-o", tmp_path / "r.csv", *OPTIONS), 1, "is in use by another program")
         table = ("anonymize", tmp_path / "people.csv", "--qi", "age", "--k", "2")
-        one_line(run(*table, "-o", f"{tmp_path}/a.duckdb#out"), 1, "in use by another program")
+        hurry = "import incrowd.formats.duckdb_files as files; files._PATIENCE = 0.1\n"
+        one_line(run(*table, "-o", f"{tmp_path}/a.duckdb#out", before=hurry), 1, "in use by another program")
     assert [name for name in names(tmp_path) if name.startswith((".", "r"))] == []
 
 
@@ -142,7 +143,7 @@ def test_a_kill_while_a_table_is_written_leaves_the_database_as_it_was(tmp_path,
     assert pa.Table.from_batches(list(open_source(before).batches())).to_pydict() == PEOPLE.to_pydict()
     with pytest.raises(IncrowdError, match="no table 'out'"):
         open_source(before.replace("#people", "#out"))
-    assert not (tmp_path / "a.out.certificate.json").exists()
+    assert not [*tmp_path.glob("*.certificate.json")]
 
 
 CUT_OFF = """

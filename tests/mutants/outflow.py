@@ -5,6 +5,9 @@ from tests.mutants.mutation import of
 ORDER = ("unit/engines/test_row_order.py", "unit/engines/test_shuffle.py")
 CONTAINERS = ("unit/formats/test_containers.py", "conformance/test_outflow.py")
 FILES = ("unit/formats/test_atomic_files.py",)
+COMMITS = "faults/test_publishing.py::test_an_error_at_the_very_commit_is_looked_into"
+LAST = "faults/test_publishing.py::test_a_database_that_appears_at_the_last_moment_gets_the_rows_as_well"
+PLACES = "unit/formats/test_places.py"
 NUMBERS = ("unit/table/test_exact_numbers.py", "unit/table/test_scales.py")
 DOCUMENTS = ("unit/schemas/test_documents.py", "unit/schemas/test_shapes.py")
 NAMING = ("unit/inspection/test_leaving.py", "unit/policy/test_untouched.py")
@@ -131,7 +134,7 @@ OUTFLOW = (
         "if False:",
         *FILES,
     ),
-    of("formats/staging.py", "if not moves and time.time() - folder.stat().st_mtime < _OLD:", "if False:", *FILES),
+    of("formats/staging.py", "if not waiting and time.time() - folder.stat().st_mtime < _OLD:", "if False:", *FILES),
     of(
         "formats/staging.py",
         "if os.path.lexists(move.target):",
@@ -139,6 +142,29 @@ OUTFLOW = (
         *FILES,
         equivalent="the move itself fails where a file is in the way, and what was moved before is taken back",
     ),
+    of("formats/staging.py", "True if manifest.proof is None else asked(manifest.proof)", "True", COMMITS),
+    of("formats/staging.py", "        if not done:\n", "        if False:\n", COMMITS),
+    of("formats/staging.py", "for other in self.folders[1:]:", "for other in ():", "unit/formats/test_folders.py"),
+    of(
+        "formats/staging.py",
+        "if os.getpid() == process and not (path / _MANIFEST).exists():",
+        "if os.getpid() == process:",
+        "unit/formats/test_folders.py",
+    ),
+    of("formats/databases.py", '== proof["digest"]', '!= proof["digest"]', COMMITS),
+    of("formats/atomic_files.py", "if done := output is None or output.is_ready:", "if done := True:", LAST),
+    of(
+        "formats/sqlite_files.py",
+        "self._undone = _undo_what_was_cut_off(self._path)",
+        "self._undone = True",
+        "faults/test_publishing.py::test_a_full_disk_while_sqlite_writes_what_it_cannot_hold_in_memory",
+    ),
+    of("formats/sqlite_files.py", "{self._path.name}#{table}.table", "{self._path.stem}.{table}.table", PLACES),
+    of("formats/duckdb_files.py", "{path.name}#{table}.table", "{path.stem}.{table}.table", PLACES),
+    of("formats/postgres.py", 'parts.netloc.rpartition("@")[2].lower()', '""', PLACES),
+    of("release_files.py", "if (other := self.owner()) is not None:", "if (other := None) is not None:", PLACES),
+    of("release_files.py", "        if self.owner() is not None:\n            return\n", "", PLACES),
+    of("release.py", "files.check(paths.check_own)", "pass", PLACES),
     of(
         "release_files.py",
         "OWNER_FOLDER, OWNER_FILE = 0o700, 0o600",

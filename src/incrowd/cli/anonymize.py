@@ -97,7 +97,7 @@ def release_file(
 
         if shown.preview:
             print_preview(console(), release, told["preview"])
-        print_release(console(), release, output, told["summary"])
+        print_release(console(), release, files, None if place is None else place.name, told["summary"])
         shown.tell()
 
 

@@ -34,7 +34,7 @@ STOPS = "(Ctrl-C: stop here and release)"
 _UsageError: Any = typer.BadParameter.__base__  # of click, which some versions of typer bring along, others depend on
 
 
-_EARLIER: list[Any] = []  # files that earlier commands of the same process have written
+_EARLIER: list[str] = []  # files that earlier commands of the same process have written
 
 
 class Command(TyperCommand):
@@ -159,15 +159,15 @@ def _output_failed(error: OSError) -> int:
     return 1
 
 
-def _files() -> list[Any]:
-    """The files that commands of this process have written."""
+def _files() -> list[str]:
+    """The names of the files that commands of this process have written."""
     files = sys.modules.get("incrowd.formats.atomic_files")  # nothing was written if it was never needed
     return [] if files is None else list(files.written())
 
 
 def _written() -> str:
     """Which files the command has written."""
-    names = [path.name for path in _files()[len(_EARLIER) :]]
+    names = _files()[len(_EARLIER) :]
     return f"written and complete: {', '.join(names)}" if names else "no file was written"
 
 

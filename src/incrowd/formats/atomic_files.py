@@ -7,7 +7,7 @@ import errno
 import os
 import signal
 import threading
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from types import TracebackType
@@ -16,7 +16,7 @@ from typing import Self
 from incrowd.errors import OutputError
 from incrowd.formats.outputs import Output
 from incrowd.formats.registry import check_written
-from incrowd.formats.staging import Folder, Staged, exists_error, heal, locked, move_together, sync_folder, unnamed
+from incrowd.formats.staging import Folder, Staged, exists_error, heal, locked, publish, sync_folder, unnamed
 
 _ENDING = [getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)]
 _DISK_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
@@ -91,7 +91,8 @@ class AtomicFiles:
         self._staged: dict[Path, Staged] = {}
         self._removed: list[Path] = []
         self._folders: dict[Path, Folder] = {}
-        self._outputs: list[Output] = []
+        self._output: Output | None = None
+        self._checks: list[Callable[[], None]] = []
 
     def __enter__(self) -> Self:
         return self
@@ -118,8 +119,13 @@ class AtomicFiles:
 
     def join(self, output: Output) -> Output:
         """Let an output that is no file appear with the files, or not at all."""
-        self._outputs.append(output)
+        assert self._output is None, "rows have one place"
+        self._output = output
         return output
+
+    def check(self, last: Callable[[], None]) -> None:
+        """Look at something once more when all is complete and no other run moves files; what it raises counts."""
+        self._checks.append(last)
 
     def remove(self, path: Path) -> None:
         """Remove a file of before when these appear; only where they may replace others."""
@@ -140,11 +146,11 @@ class AtomicFiles:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         try:
-            if kind is None and (self._staged or self._outputs):
+            if kind is None and (self._staged or self._output):
                 self._commit()
         finally:
-            for output in self._outputs:
-                output.roll_back()
+            if self._output is not None:
+                self._output.roll_back()
             for staged in self._staged.values():
                 if staged.handle is not None:
                     os.close(staged.handle)
@@ -154,33 +160,43 @@ class AtomicFiles:
             raise OutputError(f"cannot write: {os.strerror(error.errno)}; nothing was written") from None
 
     def _commit(self) -> None:
-        """Bring everything to the disk, then move it into place, without being interrupted in between."""
-        staged = list(self._staged.values())
+        """Bring everything to the disk, then let it appear, without being interrupted in between."""
+        staged, output = list(self._staged.values()), self._output
         with ThreadPoolExecutor(max(len(staged), 1)) as pool:  # a disk waits once for all of them
             list(pool.map(_sync, staged))
         parents = list(dict.fromkeys(file.home for file in staged))
-        with uninterrupted():
-            while self._outputs:  # these can still fail, moving files hardly can
-                self._outputs[0].commit()
-                self._outputs.pop(0)
-        if not staged:
-            return
-        with uninterrupted(), output_errors(parents[0]), locked(parents):
-            for parent in parents:
-                heal(parent)
-                self._folder(parent)
-            move_together(self._folders, staged, self._removed, overwrite=self._overwrite)
-            _WRITTEN.extend(file.target for file in staged)
-            for parent in parents:
-                self._folders.pop(parent).remove()
-                sync_folder(parent)
+        if not parents and self._overwrite:
+            parents = list(dict.fromkeys(file.parent for file in self._removed if file.exists()))
+        done = False
+        while not done:
+            if output is not None:
+                output.prepare()
+            homes = parents if output is None or output.home is None else [*parents, output.home]
+            with uninterrupted(), output_errors(next(iter(homes), Path())), locked(homes):
+                if done := output is None or output.is_ready:  # another run may have been quicker
+                    self._appear(staged, parents)
+                    for parent in homes:
+                        sync_folder(parent)
+
+    def _appear(self, staged: list[Staged], parents: list[Path]) -> None:
+        """Let everything appear, and remember what there is, which messages tell."""
+        for parent in parents:
+            heal(parent)
+            self._folder(parent)
+        for check in self._checks:
+            check()
+        publish(self._folders, staged, self._removed, self._output, overwrite=self._overwrite)
+        _WRITTEN.extend([] if self._output is None else [self._output.name])
+        _WRITTEN.extend(file.target.name for file in staged)
+        for parent in parents:
+            self._folders.pop(parent).remove()
 
 
-_WRITTEN: list[Path] = []
+_WRITTEN: list[str] = []
 
 
-def written() -> tuple[Path, ...]:
-    """The files that this process has written so far, all of them complete."""
+def written() -> tuple[str, ...]:
+    """The names of files and tables that this process has written so far, all of them complete."""
     return tuple(_WRITTEN)
 
 

@@ -8,6 +8,7 @@ What is particular to a database is in its driver (`duckdb_files`, `sqlite_files
 from __future__ import annotations
 
 import hashlib
+import os
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -19,14 +20,26 @@ from typing import Any, Protocol, Self
 
 import pyarrow as pa
 
-from incrowd.errors import DataError, MissingPackageError, OutputError, PolicyError, UnknownNameError, shown
+from incrowd.errors import (
+    DataError,
+    IncrowdError,
+    MissingPackageError,
+    OutputError,
+    PolicyError,
+    UnknownNameError,
+    shown,
+)
 from incrowd.formats.containers import bare
 from incrowd.formats.frames import VIEWS
-from incrowd.formats.outputs import Apart
+from incrowd.formats.new_files import NewFile
+from incrowd.formats.outputs import Apart, Proof
 from incrowd.formats.sources import BATCH_ROWS, Check, Source, as_array, as_dictionary, check_names, choose_columns
+from incrowd.formats.staging import Move, heal
 
 DEFAULT_TABLE = "release"
 MEMORY = ":memory:"
+LONGEST_NAME = 100  # bytes of a table's name, which is a part of the names of files
+_UNUSABLE = re.compile(r"[/\\\x00-\x1f\x7f]|\.$|^\.|\.\.")  # what no name of a file should have, or no schema
 _URL = re.compile(r"(?:postgres|postgresql):(/+)(.*)", re.DOTALL)
 _MAGIC = {"sqlite": (0, b"SQLite format 3\0"), "duckdb": (8, b"DUCK")}  # where a file says what it is
 
@@ -62,7 +75,13 @@ DRIVERS: Mapping[str, Driver] = {
 
 
 class Session(Protocol):
-    """A transaction that has made a new table; nobody else sees the table before it is committed."""
+    """A transaction that has made a new table; nobody else sees the table before it is committed.
+
+    Attributes:
+        new: The database itself, if it is a file that was not there; hidden until it is moved into place.
+    """
+
+    new: NewFile | None
 
     def insert(self, batch: pa.RecordBatch) -> None:
         """Add rows, after those that are there."""
@@ -83,12 +102,10 @@ class Database(Protocol):
     Attributes:
         name: What messages call it, without anything secret.
         engine: The engine that suits its tables.
-        beside: The file whose neighbours are the other files of a release.
     """
 
     name: str
     engine: str
-    beside: Path
 
     @property
     def is_new(self) -> bool:
@@ -114,6 +131,21 @@ class Database(Protocol):
 
     def check_writable(self, source: Source | None = None) -> None:
         """Raise OutputError unless a table can be written, and no source is read from the same file."""
+
+    def known_as(self, table: str) -> str:
+        """The one name of a table that may be named in several ways."""
+
+    def place(self, table: str) -> str:
+        """Which table it is: equal for the same one, and for no other of any database."""
+
+    def beside(self, table: str) -> Path:
+        """A path whose neighbours are the other files of a release; that of no other table, nor of a file."""
+
+    def location(self) -> str:
+        """How `Address` finds the database again, without anything secret."""
+
+    def settle(self, table: str) -> None:
+        """Wait until it is decided what a process that has ended wrote to a table."""
 
     def begin(self, table: str, schema: pa.Schema, *, overwrite: bool) -> Session:
         """Begin a transaction with an empty table of plain types."""
@@ -194,6 +226,7 @@ class DatabaseSource:
         self.engine = self.database.engine
         if query is None:
             table = _only_table(address.table, self.database)
+            _complete(address, self.database, table)
             self.name, self.query = f"{self.database.name}#{table}", f"SELECT * FROM {self.database.quoted(table)}"
         else:
             if address.table is not None:
@@ -201,7 +234,7 @@ class DatabaseSource:
             self.database.check_query(query)
             self.name, self.query = f"the query of {self.database.name}", query
         self._schema = bare(self.database.schema(self.query))
-        self.schema = pa.schema([field.with_type(plain_text(field.type)) for field in self._schema])
+        self.schema = _as_read(self._schema)
         self.columns = tuple(self.schema.names)
         if not self.columns:
             raise DataError(f"{self.name} has no columns")
@@ -234,6 +267,10 @@ class DatabaseSource:
     def check_unchanged(self) -> None:
         """Raise DataError if the data is not what it was when the source was opened."""
         self.database.check_unchanged()
+
+
+def _as_read(schema: pa.Schema) -> pa.Schema:
+    return pa.schema([field.with_type(plain_text(field.type)) for field in schema])
 
 
 def as_read(
@@ -328,17 +365,19 @@ class TableOutput:
     """
 
     def __init__(self, address: Address, *, overwrite: bool) -> None:
-        self._table = address.table or DEFAULT_TABLE
-        self._overwrite = overwrite
+        table = address.table or DEFAULT_TABLE
+        if not table.strip(". ") or _UNUSABLE.search(table) or len(os.fsencode(table)) > LONGEST_NAME:
+            raise OutputError(f"{shown(table)} cannot be the name of a table; choose another name")
+        self._address, self._overwrite = address, overwrite
         self._database = address.database()
         self._apart = Apart(nans=DRIVERS[address.kind].nans)
-        self.name = f"{self._database.name}#{self._table}"
-        beside = self._database.beside
-        self.beside = beside if self._table == DEFAULT_TABLE else beside.with_name(f"{beside.stem}.{self._table}.table")
-        if "/" in self._table or "\0" in self._table:
-            raise OutputError(f"{shown(self._table)} cannot be the name of a table; choose another name")
         self._database.check_writable()
+        self._table = self._database.known_as(table)
+        self.name = f"{self._database.name}#{self._table}"
+        self.beside = self._database.beside(self._table)
         self._session: Session | None = None
+        self._rows: TableRows | None = None
+        _complete(address, self._database, self._table)
         if not overwrite:
             self._check_free()
 
@@ -351,21 +390,109 @@ class TableOutput:
     def writer(self, schema: pa.Schema, source: Source) -> TableRows:
         """Begin to write; see `Output.writer`."""
         self._database.check_writable(source)
-        kinds = plain(schema)
-        self._session = self._database.begin(self._table, kinds, overwrite=self._overwrite)
-        return TableRows(self._session, kinds, self.name, self._apart)
+        self._session, self._rows = self._begin(plain(schema))
+        return self._rows
+
+    def _begin(self, kinds: pa.Schema) -> tuple[Session, TableRows]:
+        session = self._database.begin(self._table, kinds, overwrite=self._overwrite)
+        return session, TableRows(session, kinds, self.name, self._apart)
+
+    def prepare(self) -> None:
+        """Put the rows into the database that another run has made meanwhile, if there is one by now."""
+        if self.is_ready:
+            return
+        if not self._overwrite:
+            self._check_free()
+        assert self._session is not None
+        assert self._rows is not None
+        session, rows = self._begin(self._rows.schema)
+        try:
+            with rows:
+                for batch in self._session.read():
+                    rows.write(batch)
+                rows.finish()
+                for _ in rows.read_back(()):
+                    pass
+            if rows.fingerprint != self._rows.fingerprint:
+                raise OutputError(f"cannot write to {self.name}: its rows came back changed; nothing was written")
+        except BaseException:
+            session.roll_back()
+            raise
+        self._session.roll_back()
+        self._session, self._rows = session, rows
+
+    @property
+    def is_ready(self) -> bool:
+        """Whether a file that is to be new still is."""
+        new = None if self._session is None else self._session.new
+        return new is None or not os.path.lexists(new.target)
+
+    @property
+    def home(self) -> Path | None:
+        """The folder of a new file."""
+        new = None if self._session is None else self._session.new
+        return None if new is None else new.target.parent
+
+    @property
+    def proof(self) -> Proof | None:
+        """Where the rows are, and their digest; None for a new file, which is moved into place."""
+        if self._rows is None or (self._session is not None and self._session.new is not None):
+            return None
+        known = {"kind": self._address.kind, "location": self._database.location(), "table": self._table}
+        return {**known, "place": self._database.place(self._table), "digest": self._rows.fingerprint}
 
     def commit(self) -> None:
-        """Make the table visible."""
+        """Make the table visible, or complete the new file that it is in."""
         assert self._session is not None
         self._session.commit()
-        self._session = None
+        if self._session.new is None:
+            self._session = None
+
+    def moves(self) -> list[Move]:
+        """What brings a new file to its place."""
+        new = None if self._session is None else self._session.new
+        return [] if new is None else [new.move()]
+
+    def is_committed(self) -> bool | None:
+        """Whether the rows are there; see `Output.is_committed`."""
+        return None if self.proof is None else is_committed(self.proof, self._address)
 
     def roll_back(self) -> None:
         """Leave nothing behind."""
         if self._session is not None:
             self._session.roll_back()
             self._session = None
+
+
+def _complete(address: Address, database: Database, table: str) -> None:
+    """Complete the files of a release that belong to a table, if the run that wrote it was cut off."""
+    beside = database.beside(table)
+    heal(beside.parent, only=database.place(table), asked=lambda proof: is_committed(proof, address))
+
+
+def is_committed(proof: Proof, known: Address | None = None) -> bool | None:
+    """Whether the rows of a proof are in their table; None if that cannot be seen now.
+
+    Args:
+        proof: What a manifest says.
+        known: An address that may name the same table and says more, such as a password.
+    """
+    address = Address(proof["kind"], proof["location"], proof["table"])
+    try:
+        database = address.database()
+        if known is not None and known.kind == address.kind:
+            other = known.database()
+            database = other if other.place(proof["table"]) == proof["place"] else database
+        database.settle(proof["table"])
+        if database.is_new or proof["table"] not in database.tables():
+            return False
+        query = f"SELECT * FROM {database.quoted(proof['table'])}"
+        found = bare(database.schema(query))
+        schema, names = _as_read(found), found.names
+        rows = (as_read(batch, schema, names, ()) for batch in database.stream(query, names, found))
+        return digest_of(schema, rows) == proof["digest"]
+    except (IncrowdError, KeyError, OSError, pa.ArrowException):
+        return None
 
 
 class TableRows:
@@ -375,13 +502,13 @@ class TableRows:
         self.name = name
         self.apart = apart
         self._session = session
-        self._schema = schema
+        self.schema = schema
         self._digest = ""
 
     def write(self, batch: pa.RecordBatch) -> None:
         """Write the rows of a batch that has the columns of the schema, in any order."""
-        columns = [_decoded(batch.column(field.name), field.type) for field in self._schema]
-        self._session.insert(pa.RecordBatch.from_arrays(columns, schema=self._schema))
+        columns = [_decoded(batch.column(field.name), field.type) for field in self.schema]
+        self._session.insert(pa.RecordBatch.from_arrays(columns, schema=self.schema))
 
     def finish(self) -> None:
         """Nothing is left: rows are in the table at once."""
@@ -393,7 +520,7 @@ class TableRows:
             digest = digest or _TableDigest(batch.schema)
             digest.add(batch)
             yield batch
-        self._digest = (digest or _TableDigest(self._schema)).end()
+        self._digest = (digest or _TableDigest(self.schema)).end()
 
     @property
     def fingerprint(self) -> str:

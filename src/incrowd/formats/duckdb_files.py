@@ -10,9 +10,10 @@ from __future__ import annotations
 import contextlib
 import os
 import re
-from collections.abc import Iterator, Mapping, Sequence
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import duckdb
 import pyarrow as pa
@@ -29,8 +30,11 @@ SETTINGS: dict[str, Any] = {
     "preserve_insertion_order": "true",
 }
 _SPILLED = re.compile(r"duckdb_temp_|could not write", re.IGNORECASE)
+_PATIENCE = 5.0  # seconds to wait for another process that has a file open
 _SYSTEM = ("information_schema", "pg_catalog")
 _INSERTED = 1 << 16  # rows at a time: of a whole row group at once, a transaction does not read its own rows back
+
+T = TypeVar("T")
 
 
 def connected(settings: Mapping[str, Any] | None = None) -> duckdb.DuckDBPyConnection:
@@ -61,7 +65,6 @@ class DuckDbDatabase:
     def __init__(self, location: str) -> None:
         self._path = None if location == MEMORY else Path(location)
         self.name = "DuckDB" if self._path is None else self._path.name
-        self.beside = self._path or Path("memory")
         self._watched: WatchedFile | None = None
         self._log: tuple[int, int] | None = None
 
@@ -150,6 +153,31 @@ class DuckDbDatabase:
         if own is not None and own.exists() and self._path.exists() and own.samefile(self._path):
             raise OutputError(f"{self.name} is being read; write the release to another file")
 
+    def known_as(self, table: str) -> str:
+        """The name that a table has, whose letters may be large or small; that which it would get if there is none."""
+        table = table.removeprefix("main.")
+        there = () if self.is_new else _patiently(self.tables, DataError, "in use by another program")
+        return next((name for name in there if name.lower() == table.lower()), table)
+
+    def place(self, table: str) -> str:
+        """Which table it is, wherever it is named from."""
+        return f"{self.location()}#{table}"
+
+    def beside(self, table: str) -> Path:
+        """The neighbour of the other files of a release: no other file or table has one of that name."""
+        path = self._path or Path("memory")
+        return path.with_name(f"{path.name}#{table}.table")
+
+    def location(self) -> str:
+        """How to find it again."""
+        return MEMORY if self._path is None else os.path.realpath(self._path)
+
+    def settle(self, table: str) -> None:
+        """Bring what a process that ended has committed from the log into the file, as the next writer does."""
+        if self._path is not None and self._log_state() is not None:
+            with query_errors(self.name):
+                opened(str(self._path)).close()
+
     def begin(self, table: str, schema: pa.Schema, *, overwrite: bool) -> DuckDbSession:
         """Begin a transaction with an empty table."""
         assert self._path is not None
@@ -161,10 +189,11 @@ class DuckDbSession:
 
     def __init__(self, path: Path, table: str, schema: pa.Schema, *, overwrite: bool) -> None:
         self._name, self._table = path.name, table
-        self._new = None if path.exists() else NewFile(path)
+        self.new = None if path.exists() else NewFile(path)
+        place = str(path if self.new is None else self.new.path)
         try:
             with self._errors():
-                self._connection = opened(str(path if self._new is None else self._new.path))
+                self._connection = _patiently(lambda: opened(place), duckdb.Error, "could not set lock")
                 self._connection.execute("BEGIN")
                 if overwrite:
                     self._connection.execute(f"DROP TABLE IF EXISTS {table}")
@@ -199,12 +228,12 @@ class DuckDbSession:
             yield from found.to_arrow_reader(BATCH_ROWS)
 
     def commit(self) -> None:
-        """Make the table visible; a new file appears only now."""
+        """Make the table visible; a new file is complete then, and waits to be moved into place."""
         with self._errors():
             self._connection.execute("COMMIT")
             self._connection.close()
-        if self._new is not None:
-            self._new.appear()
+        if self.new is not None:
+            self.new.complete()
 
     def roll_back(self) -> None:
         """Leave nothing behind."""
@@ -212,8 +241,20 @@ class DuckDbSession:
             self._connection.execute("ROLLBACK")
         with contextlib.suppress(duckdb.Error, AttributeError):
             self._connection.close()
-        if self._new is not None:
-            self._new.vanish()
+        if self.new is not None:
+            self.new.vanish()
+
+
+def _patiently(work: Callable[[], T], kind: type[Exception], words: str) -> T:
+    """Do what fails while another process has a file open, which it may be about to close."""
+    until = time.monotonic() + _PATIENCE
+    while True:
+        try:
+            return work()
+        except kind as error:
+            if words not in str(error).lower() or time.monotonic() > until:
+                raise
+            time.sleep(0.02)
 
 
 @contextlib.contextmanager

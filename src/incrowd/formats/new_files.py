@@ -6,7 +6,7 @@ import os
 from pathlib import Path
 
 from incrowd.errors import OutputError
-from incrowd.formats.staging import Folder, exists_error, heal, sync_folder
+from incrowd.formats.staging import Folder, Move, heal
 
 
 class NewFile:
@@ -17,8 +17,8 @@ class NewFile:
     """
 
     def __init__(self, target: Path) -> None:
-        self._target = Path(os.path.realpath(target))
-        self._folder: Folder | None = Folder(self._target.parent)
+        self.target = Path(os.path.realpath(target))
+        self._folder: Folder | None = Folder(self.target.parent)
         self.path = self._folder.path / f"new{target.suffix}"
 
     @staticmethod
@@ -33,11 +33,11 @@ class NewFile:
         if not os.access(parent, os.W_OK | os.X_OK) or (target.exists() and not os.access(target, os.W_OK)):
             raise OutputError(f"cannot write to {target}: permission denied")
 
-    def appear(self) -> None:
-        """Put the file, which is complete and closed, in its place.
+    def complete(self) -> None:
+        """Bring the file, which is closed, to the disk, with the permissions of a new file.
 
         Raises:
-            OutputError: Another one is there by now.
+            OutputError: It cannot be done.
         """
         try:
             handle = os.open(self.path, os.O_RDWR)
@@ -48,24 +48,12 @@ class NewFile:
             mask = os.umask(0o077)
             os.umask(mask)
             os.chmod(self.path, 0o666 & ~mask)
-            self._name_it()
-            sync_folder(self._target.parent)
-        except FileExistsError:
-            raise exists_error(self._target) from None
         except OSError as error:
-            raise OutputError(f"cannot write to {self._target.parent}: {error.strerror}; nothing was written") from None
-        finally:
-            self.vanish()
+            raise OutputError(f"cannot write to {self.target.parent}: {error.strerror}; nothing was written") from None
 
-    def _name_it(self) -> None:
-        try:
-            os.link(self.path, self._target, follow_symlinks=False)
-        except FileExistsError:
-            raise
-        except OSError:  # a file system without links
-            if os.path.lexists(self._target):
-                raise FileExistsError from None
-            os.replace(self.path, self._target)
+    def move(self) -> Move:
+        """What brings it to its place; another one that is there by now stays, since it may hold other tables."""
+        return Move(self.path, self.target, replace=False)
 
     def vanish(self) -> None:
         """Remove what is hidden."""

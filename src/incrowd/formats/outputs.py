@@ -5,7 +5,7 @@ An output is a part of what `AtomicFiles` writes: it is committed with the files
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
@@ -15,6 +15,9 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from incrowd.formats.sources import Source
+    from incrowd.formats.staging import Move
+
+Proof = Mapping[str, str]  # where rows are ("place" and what finds it), and their "digest"
 
 
 @dataclass(frozen=True)
@@ -79,12 +82,37 @@ class Output(Protocol):
     def writer(self, schema: pa.Schema, source: Source) -> BatchWriter:
         """Begin to write; nobody sees the rows before `commit`."""
 
-    def commit(self) -> None:
-        """Make what was written visible, all at once; called when it was verified.
+    def prepare(self) -> None:
+        """Do all that takes long or is likely to fail, when the rows were verified; `commit` comes next.
 
         Raises:
             OutputError: It could not be done, and nothing was changed.
         """
 
+    @property
+    def is_ready(self) -> bool:
+        """Whether it can still be committed as it was prepared, when nobody else writes to `home`."""
+
+    @property
+    def home(self) -> Path | None:
+        """The folder in which something appears that was not there, None if there is none."""
+
+    @property
+    def proof(self) -> Proof | None:
+        """What a manifest says of rows that `commit` makes visible; None if it does not, or nobody could see it."""
+
+    def commit(self) -> None:
+        """Make what was written visible, all at once, or complete where it waits, if it is moved into place.
+
+        Raises:
+            OutputError: It could not be done, and nothing was changed; unless `is_committed` knows better.
+        """
+
+    def moves(self) -> list[Move]:
+        """What is left to be moved into place after `commit`."""
+
+    def is_committed(self) -> bool | None:
+        """Whether the rows are there, by their proof; None if that cannot be seen now."""
+
     def roll_back(self) -> None:
-        """Leave nothing behind; called on any error, also before anything was written. It must not raise."""
+        """Leave nothing behind of what was not committed and moved; called in the end. It must not raise."""

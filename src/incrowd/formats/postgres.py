@@ -8,11 +8,13 @@ never shown.
 from __future__ import annotations
 
 import contextlib
+import hashlib
+import os
 import weakref
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
-from urllib.parse import unquote, urlsplit
+from urllib.parse import parse_qsl, unquote, urlencode, urlsplit
 
 import adbc_driver_manager
 import adbc_driver_postgresql.dbapi as adbc
@@ -25,6 +27,10 @@ from incrowd.formats.sources import Source
 _TYPMOD = b"POSTGRESQL:typmod"
 _FIRST_WORDS = ("SELECT", "WITH", "VALUES", "TABLE")
 _IN_ORDER = ("SET synchronize_seqscans = off", "SET max_parallel_workers_per_gather = 0", "SET TimeZone = 'UTC'")
+_PATIENCE = 20  # seconds to wait for another program that uses a table
+_WHERE = ("host", "hostaddr", "port", "dbname", "service")  # words of a URL that say where a database is
+_USUAL = ("host", "hostaddr", "port", "database", "user", "service")  # what the environment may say instead
+_SECRET = ("password", "passfile", "sslpassword", "sslkey")
 _LOST = ("08", "57")  # kinds of errors: the connection, the operator
 
 
@@ -41,7 +47,6 @@ class PostgresDatabase:
         self._location = location
         parts = urlsplit(location)
         self.name = unquote(parts.path.strip("/")) or "PostgreSQL"
-        self.beside = Path(f"{self.name}.postgresql")
         self._keeper: Any = None
         self._snapshot = ""
 
@@ -127,6 +132,47 @@ class PostgresDatabase:
         except DataError as error:
             raise OutputError(str(error)) from None
 
+    def known_as(self, table: str) -> str:
+        """The name of a table, with its schema unless that is "public"."""
+        if "." not in table:
+            with self._reading() as cursor:
+                cursor.execute("SELECT current_schema()::text")
+                table = f"{cursor.fetchone()[0] or 'public'}.{table}"
+        return table.removeprefix("public.")
+
+    def place(self, table: str) -> str:
+        """Which table it is, by the server, the database and its name."""
+        return f"postgresql:{self._mark()}:{self.name}#{table}"
+
+    def _mark(self) -> str:
+        """A few digits for the server and the database, by what says where they are: the URL or the environment."""
+        parts = urlsplit(self._location)
+        given = {word: value for word, value in parse_qsl(parts.query) if word in _WHERE}
+        host = parts.netloc.rpartition("@")[2].lower()
+        usual = {word: os.environ.get(f"PG{word.upper()}", "") for word in _USUAL}
+        known = [host, self.name, usual["database"] or usual["user"] if parts.path in ("", "/") else ""]
+        if not host and "host" not in given and "hostaddr" not in given:
+            known += [usual["host"], usual["hostaddr"], usual["service"]]
+        if ":" not in host and "port" not in given:
+            known.append(usual["port"])
+        return hashlib.sha256(repr((known, sorted(given.items()))).encode()).hexdigest()[:8]
+
+    def beside(self, table: str) -> Path:
+        """The neighbour, in the current folder, of the other files of a release."""
+        return Path(f"{self.name.replace('/', '_')}-{self._mark()}.postgresql#{table}.table")
+
+    def location(self) -> str:
+        """How to find it again, without a password."""
+        parts = urlsplit(self._location)
+        user, at, host = parts.netloc.rpartition("@")
+        query = urlencode([(word, value) for word, value in parse_qsl(parts.query) if word not in _SECRET])
+        return f"postgresql://{user.partition(':')[0]}{at}{host}{parts.path}" + (f"?{query}" if query else "")
+
+    def settle(self, table: str) -> None:
+        """Wait until nobody is writing a table: the server may still be committing for a process that has ended."""
+        with self._errors(), self._connect() as connection, connection.cursor() as cursor:
+            _hold(cursor, table)
+
     def begin(self, table: str, schema: pa.Schema, *, overwrite: bool) -> PostgresSession:
         """Begin a transaction with an empty table."""
         return PostgresSession(self._connect(), self.name, table, schema, overwrite=overwrite)
@@ -139,11 +185,13 @@ class PostgresSession:
         self._connection, self._name = connection, name
         home, dot, last = table.rpartition(".")
         self._table, self._home = last, home if dot else None
+        self.new = None
         self._full = ".".join(map(_quoted, table.split(".")))
         try:
             with self._errors(), connection.cursor() as cursor:
                 for setting in _IN_ORDER:
                     cursor.execute(setting)
+                _hold(cursor, table)
                 if overwrite:
                     cursor.execute(f"DROP TABLE IF EXISTS {self._full}")
                 cursor.adbc_ingest(self._table, schema.empty_table(), mode="create", db_schema_name=self._home)
@@ -182,6 +230,14 @@ class PostgresSession:
             self._connection.rollback()
         with contextlib.suppress(adbc_driver_manager.Error):
             self._connection.close()
+
+
+def _hold(cursor: Any, table: str) -> None:
+    """Let nobody else write a table until the transaction ends; whoever is at it is waited for."""
+    key = int.from_bytes(hashlib.sha256(f"incrowd {table}".encode()).digest()[:8], "big", signed=True)
+    cursor.execute(f"SET LOCAL lock_timeout = '{_PATIENCE}s'")
+    cursor.execute(f"SELECT pg_advisory_xact_lock({key})")
+    cursor.fetchone()
 
 
 def _close(connection: Any) -> None:
@@ -232,5 +288,7 @@ def _rows(cursor: Any, query: str, fields: Sequence[pa.Field]) -> Iterator[pa.Re
 def _said(error: Exception) -> str:
     """What the server says, without the query, whose values nobody needs to see."""
     text = str(error)
+    if "lock timeout" in text:
+        return "another program is using the table, and does not end"
     _, found, rest = text.partition("ERROR:")
     return one_line(rest if found else text.partition("failed: ")[2] or text)

@@ -8,6 +8,7 @@ those of a CSV file. All reads of a source see the file as it was when it was op
 from __future__ import annotations
 
 import contextlib
+import os
 import sqlite3
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -36,26 +37,16 @@ class SqliteDatabase:
     engine = "arrow"
 
     def __init__(self, location: str) -> None:
-        self._path = self.beside = Path(location)
+        self._path = Path(location)
         self.name = self._path.name
         self._watched: WatchedFile | None = None
         self._logs: tuple[Any, ...] = ()
-
-    def _undo_what_was_cut_off(self) -> None:
-        """Let SQLite undo a transaction whose process was killed, as the next user of the file does; rows stay."""
-        try:
-            if not Path(f"{self._path}-journal").stat().st_size:
-                return
-        except OSError:
-            return
-        with contextlib.suppress(sqlite3.Error), contextlib.closing(sqlite3.connect(self._path, timeout=0)) as opened:
-            opened.execute("SELECT count(*) FROM sqlite_master").fetchone()
 
     @contextlib.contextmanager
     def _reading(self) -> Iterator[sqlite3.Connection]:
         """A connection that can only read."""
         if self._watched is None:
-            self._undo_what_was_cut_off()
+            _undo_what_was_cut_off(self._path)
             self._watched, self._logs = WatchedFile(self._path), self._log_states()
         try:
             connection = sqlite3.connect(
@@ -140,9 +131,48 @@ class SqliteDatabase:
         if own is not None and own.exists() and self._path.exists() and own.samefile(self._path):
             raise OutputError(f"{self.name} is being read; write the release to another file")
 
+    def known_as(self, table: str) -> str:
+        """The name that a table has, whose letters may be large or small; that which it would get if there is none."""
+        there = () if self.is_new else self.tables()
+        return next((name for name in there if name.lower() == table.lower()), table)
+
+    def place(self, table: str) -> str:
+        """Which table it is, wherever it is named from."""
+        return f"{os.path.realpath(self._path)}#{table}"
+
+    def beside(self, table: str) -> Path:
+        """The neighbour of the other files of a release: no other file or table has one of that name."""
+        return self._path.with_name(f"{self._path.name}#{table}.table")
+
+    def location(self) -> str:
+        """How to find it again."""
+        return os.path.realpath(self._path)
+
+    def settle(self, table: str) -> None:
+        """Undo what a process that ended has not committed."""
+        _undo_what_was_cut_off(self._path)
+
     def begin(self, table: str, schema: pa.Schema, *, overwrite: bool) -> SqliteSession:
         """Begin a transaction with an empty table."""
         return SqliteSession(self._path, self.quoted(table), schema, overwrite=overwrite)
+
+
+def _undo_what_was_cut_off(path: Path) -> bool:
+    """Let SQLite undo a transaction that was cut off, as the next user of the file does; rows stay.
+
+    Returns:
+        Whether none is left.
+    """
+    try:
+        if not Path(f"{path}-journal").stat().st_size:
+            return True
+        with contextlib.closing(sqlite3.connect(path, timeout=0)) as opened:
+            opened.execute("SELECT count(*) FROM sqlite_master").fetchone()
+    except sqlite3.Error as error:
+        return "locked" in str(error)  # it is another one's that is still going on
+    except OSError:
+        return True
+    return True
 
 
 def _text(data: bytes) -> str:
@@ -190,9 +220,10 @@ class SqliteSession:
     """A table that is being written into a file of SQLite; see `databases.Session`."""
 
     def __init__(self, path: Path, table: str, schema: pa.Schema, *, overwrite: bool) -> None:
-        self._name, self._table = path.name, table
-        self._new = None if path.exists() else NewFile(path)
-        place = path if self._new is None else self._new.path
+        self._name, self._table, self._path = path.name, table, path
+        self._begun, self._undone = False, True
+        self.new = None if path.exists() else NewFile(path)
+        place = path if self.new is None else self.new.path
         columns = ", ".join(f"{_quoted(field.name)} {_declared(field.type)}" for field in schema)
         try:
             with self._errors():
@@ -200,6 +231,7 @@ class SqliteSession:
                     place, timeout=_PATIENCE, isolation_level=None, check_same_thread=False
                 )
                 self._connection.execute("BEGIN IMMEDIATE")
+                self._begun = True
                 if overwrite:
                     self._connection.execute(f"DROP TABLE IF EXISTS {table}")
                 self._connection.execute(f"CREATE TABLE {table} ({columns})")
@@ -214,7 +246,17 @@ class SqliteSession:
         except (sqlite3.Error, OverflowError) as error:
             said = one_line(error)
             said = "it is locked by another program" if "locked" in said else said
-            raise OutputError(f"cannot write to {self._name}: {said}; nothing was written") from None
+            raise OutputError(f"cannot write to {self._name}: {said}; {self._left()}") from None
+
+    def _left(self) -> str:
+        """What an error leaves: the file as it was, unless what SQLite has written so far cannot even be undone."""
+        self.roll_back()
+        if self._undone:
+            return "nothing was written"
+        return (
+            f"what was there before comes back when there is room and {self._name} is opened again; keep "
+            f"{self._name}-journal beside it until then"
+        )
 
     def insert(self, batch: pa.RecordBatch) -> None:
         """Add rows, after those that are there."""
@@ -230,12 +272,13 @@ class SqliteSession:
             yield from _rows(self._connection, query, _schema(self._connection, query))
 
     def commit(self) -> None:
-        """Make the table visible; a new file appears only now."""
+        """Make the table visible; a new file is complete then, and waits to be moved into place."""
         with self._errors():
             self._connection.execute("COMMIT")
+            self._begun = False
             self._connection.close()
-        if self._new is not None:
-            self._new.appear()
+        if self.new is not None:
+            self.new.complete()
 
     def roll_back(self) -> None:
         """Leave nothing behind."""
@@ -243,8 +286,11 @@ class SqliteSession:
             self._connection.execute("ROLLBACK")
         with contextlib.suppress(sqlite3.Error, AttributeError):
             self._connection.close()
-        if self._new is not None:
-            self._new.vanish()
+        if self.new is not None:
+            self.new.vanish()
+        elif self._begun:  # after an error of the disk SQLite leaves it to the next user of the file
+            self._undone = _undo_what_was_cut_off(self._path)
+            self._begun = False
 
 
 def _declared(kind: pa.DataType) -> str:

@@ -5,6 +5,10 @@ Elsewhere it lies in a folder that only its owner may open. When all files are c
 with a manifest that says where each belongs and which files of before do not belong to them, and are moved into place.
 A process that dies between two moves leaves the manifest: the next command that comes by (`heal`) makes the moves and
 removes the files that are left. What has no manifest is thrown away.
+
+Rows that go into a database are committed there, between the manifest and the first move. The manifest then has a
+proof: where the rows are, and their digest. Whether they were committed, the next command sees by looking; if they
+were, it makes the moves, and if they were not, it throws the files away.
 """
 
 from __future__ import annotations
@@ -16,12 +20,14 @@ import secrets
 import shutil
 import stat
 import time
-from collections.abc import Iterable, Iterator, Sequence
+import weakref
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PosixPath
 from typing import Any
 
 from incrowd.errors import OutputError
+from incrowd.formats.outputs import Output, Proof
 
 try:
     import fcntl
@@ -29,7 +35,7 @@ except ImportError:  # no locks on this system: two runs at the same moment are 
     fcntl = None  # type: ignore[assignment]
 
 PREFIX = ".incrowd-"
-_Listed = tuple[str, str, int | None]  # a file that waits, where it belongs, permissions of a folder to be made
+Asked = Callable[[Proof], bool | None]  # whether rows were committed; None if that cannot be seen now
 _MANIFEST = "manifest.json"
 _PATIENCE = 20.0  # seconds to wait for another run that is moving its files
 _OLD = 2.0  # seconds after which a folder that nobody holds is thrown away; it may have been made just now
@@ -103,11 +109,19 @@ def unnamed(target: Path, mode: int, home: Path, folder: int | None = None) -> S
 
 
 class Folder:
-    """A folder beside the targets that only its owner may open, held by a lock as long as this process lives."""
+    """A folder beside the targets that only its owner may open, held by a lock as long as this process lives.
+
+    It is removed with its object, however that ends, unless it has a manifest, which the next command heeds.
+    """
 
     def __init__(self, parent: Path) -> None:
         self.path = parent / f"{PREFIX}{secrets.token_hex(8)}"
-        os.mkdir(self.path, 0o700)
+        self._removed = weakref.finalize(self, _remove_own, self.path, os.getpid())  # an interrupt may come at once
+        try:
+            os.mkdir(self.path, 0o700)
+        except OSError:
+            self._removed.detach()
+            raise
         self._handle = os.open(self.path, os.O_RDONLY)
         if fcntl is not None:
             with contextlib.suppress(OSError):
@@ -115,53 +129,73 @@ class Folder:
 
     def remove(self) -> None:
         """Remove it with all that is in it."""
-        shutil.rmtree(self.path, ignore_errors=True)
-        with contextlib.suppress(OSError):
+        if self._removed.alive:
+            self._removed()
             os.close(self._handle)
 
 
+def _remove_own(path: Path, process: int) -> None:
+    """Remove a folder without a manifest, unless this is a copy of the process that made it."""
+    if os.getpid() == process and not (path / _MANIFEST).exists():
+        shutil.rmtree(path, ignore_errors=True)
+
+
 @dataclass(frozen=True)
-class _Move:
-    """One file that is to be moved into place.
+class Move:
+    """One file, or a folder of files, that is to be moved into place.
 
     Args:
-        staged: Where it waits.
+        staged: Where it waits, in a folder of ours.
         target: Where it belongs.
-        old: Where what was there before waits, should the move have to be undone.
+        replace: Whether it may take the place of what is there.
         folder: Permissions of the target's folder, should that have to be made.
     """
 
     staged: Path
     target: Path
-    old: Path
-    folder: int | None
+    replace: bool
+    folder: int | None = None
 
-    def make(self, *, overwrite: bool) -> None:
+    @property
+    def old(self) -> Path:
+        """Where what was there before waits, should the move have to be undone."""
+        return self.staged.with_name(f"{self.staged.name}.old")
+
+    def make(self) -> None:
         """Move it; what is there already is kept unless it may be replaced."""
         make_folder(self.target.parent, self.folder)
-        if overwrite:
-            with contextlib.suppress(OSError):  # a file system without links
+        if self.replace:
+            with contextlib.suppress(OSError):  # a file system without links, or a folder
                 os.link(self.target, self.old, follow_symlinks=False)
-            os.replace(self.staged, self.target)
+            _replace(self.staged, self.target, self.old)
             return
         try:
             os.link(self.staged, self.target, follow_symlinks=False)
         except FileExistsError:
             raise exists_error(self.target) from None
-        except OSError:  # no links here: the lock must do
+        except OSError:  # a folder, or no links here: the lock must do
             if os.path.lexists(self.target):
                 raise exists_error(self.target) from None
             os.replace(self.staged, self.target)
 
     def undo(self) -> None:
         """Bring back what was there before."""
-        if self.old.exists():
+        if self.old.is_dir():
+            os.rename(self.target, self.staged)
+            os.rename(self.old, self.target)
+        elif self.old.exists():
             os.replace(self.old, self.target)
+        elif self.target.is_dir():
+            os.rename(self.target, self.staged)
         else:
             self.target.unlink(missing_ok=True)
         if self.folder is not None:
             with contextlib.suppress(OSError):  # not empty: it was there before
                 self.target.parent.rmdir()
+
+    def to_json(self) -> list[Any]:
+        """How a manifest lists it."""
+        return [str(self.staged), str(self.target), self.replace, self.folder]
 
 
 def make_folder(path: Path, mode: int | None) -> None:
@@ -176,68 +210,181 @@ def exists_error(target: Path) -> OutputError:
     return OutputError(f"{target} already exists; choose another name, or use --overwrite (in Python overwrite=True)")
 
 
-def move_together(
-    folders: dict[Path, Folder], staged: Sequence[Staged], removed: Sequence[Path], *, overwrite: bool
+class Unfinished(OutputError):
+    """Rows are in a database, or may be, and the files that belong to them wait for the next command."""
+
+
+@dataclass(frozen=True)
+class Manifest:
+    """What is to be done when all files are complete.
+
+    Args:
+        moves: Where each file belongs; in this order.
+        removed: Files of before that go.
+        proof: How to see whether rows that are elsewhere were committed; without it, all is to be done.
+        home: A folder for the manifest, should nothing have to be moved.
+    """
+
+    moves: Sequence[Move] = ()
+    removed: Sequence[Path] = ()
+    proof: Proof | None = None
+    home: Path | None = None
+
+    @property
+    def folders(self) -> tuple[Path, ...]:
+        """Where files wait; the first one has the manifest, others refer to it."""
+        found = dict.fromkeys(move.staged.parent for move in self.moves)
+        return tuple(found) or (() if self.home is None or not self.removed else (self.home,))
+
+    def write(self) -> None:
+        """Bring it to the disk, last of all; until then the files are thrown away."""
+        for other in self.folders[1:]:
+            _write_json(other / _MANIFEST, {"incrowd": "manifest", "see": str(self.folders[0])})
+        for folder in self.folders[:1]:
+            moves, removed = [move.to_json() for move in self.moves], [str(path) for path in self.removed]
+            data = {"incrowd": "manifest", "moves": moves, "removed": removed, "proof": self.proof}
+            _write_json(folder / _MANIFEST, data)
+
+    def unlink(self) -> None:
+        """Take it back: there is nothing left to be done."""
+        for folder in self.folders:
+            (folder / _MANIFEST).unlink(missing_ok=True)
+
+    @classmethod
+    def read(cls, folder: Path) -> Manifest:
+        """That of a folder; without one, nothing is to be done."""
+        try:
+            data: Any = json.loads((folder / _MANIFEST).read_text(encoding="utf-8"))
+            moves = [
+                Move(Path(staged), Path(target), bool(replace), None if mode is None else int(mode))
+                for staged, target, replace, mode in data["moves"]
+            ]
+            proof = data["proof"] and {str(key): str(value) for key, value in data["proof"].items()}
+            return cls(moves, [Path(file) for file in data["removed"]], proof)
+        except (OSError, ValueError, KeyError, TypeError, AttributeError):
+            return cls()
+
+    def concerns(self, place: str) -> bool:
+        """Whether it is about a file, or about rows at a place."""
+        files = [*(move.target for move in self.moves), *self.removed]
+        return place in map(str, files) or (self.proof or {}).get("place") == place
+
+    def make(self) -> None:
+        """Make all moves, or none, and remove what goes."""
+        made: list[Move] = []
+        try:
+            for move in self.moves:
+                made.append(move)
+                move.make()
+        except (OSError, OutputError):
+            for move in reversed(made[:-1]):
+                with contextlib.suppress(OSError):
+                    move.undo()
+            with contextlib.suppress(OSError):  # made for the last one
+                if made[-1].folder is not None:
+                    made[-1].target.parent.rmdir()
+            raise
+        remove_all(self.removed)
+
+    def finish(self) -> None:
+        """Make the moves that are left; where somebody else's file stands in the way by now, take back those made."""
+        waiting = [move for move in self.moves if os.path.exists(move.staged)]
+        there = [move for move in waiting if not move.replace and os.path.lexists(move.target)]
+        ours = [move for move in there if os.path.samestat(os.stat(move.staged), os.lstat(move.target))]
+        if len(ours) < len(there):
+            for move in ours:
+                os.unlink(move.target)
+            return
+        for move in waiting:
+            make_folder(move.target.parent, move.folder)
+            _replace(move.staged, move.target, move.old)
+        remove_all(self.removed)
+
+
+def publish(
+    folders: Mapping[Path, Folder],
+    staged: Sequence[Staged],
+    removed: Sequence[Path],
+    output: Output | None,
+    *,
+    overwrite: bool,
 ) -> None:
-    """Name complete files and move them into place: all of them, or none.
+    """Name complete files and move them into place, with what appears elsewhere: all of it, or nothing.
 
     Args:
         folders: A folder in each home of the files.
         staged: The files, brought to the disk.
         removed: Files that are removed with that; if they may not be replaced, they stay.
+        output: What appears with them and is no file.
         overwrite: Whether files that are there already may be replaced.
+
+    Raises:
+        Unfinished: What is elsewhere has appeared, or nobody knows, and the files wait in their folders.
     """
-    removed = removed if overwrite else ()
     moves = []
     for number, file in enumerate(staged):
-        inside = folders[file.home].path
-        moves.append(_Move(inside / f"{number}", file.target, inside / f"{number}.old", file.folder))
+        moves.append(Move(folders[file.home].path / f"{number}", file.target, overwrite, file.folder))
         file.name_it(moves[-1].staged)
     if not overwrite:
         for move in moves:
             if os.path.lexists(move.target):
                 raise exists_error(move.target)
-    manifest = folders[staged[0].home].path / _MANIFEST
-    _write_manifest(manifest, moves, removed, overwrite=overwrite)
-    made: list[_Move] = []
+    proof = None if output is None else output.proof
+    if output is not None and proof is None:
+        output.commit()
+        moves[:0] = output.moves()
+    home = next((folder.path for folder in folders.values()), None)
+    manifest = Manifest(moves, removed if overwrite else (), proof, home)
     try:
-        for move in moves:
-            made.append(move)
-            move.make(overwrite=overwrite)
+        manifest.write()
+        if output is not None and proof is not None:
+            _commit(output)
+        _make(manifest, output)
+    except Unfinished:
+        raise
     except (OSError, OutputError):
-        for move in reversed(made[:-1]):
-            with contextlib.suppress(OSError):
-                move.undo()
-        with contextlib.suppress(OSError):  # made for the last one
-            if made[-1].folder is not None:
-                made[-1].target.parent.rmdir()
         manifest.unlink()
         raise
-    remove_all(removed)
     manifest.unlink()
 
 
-def move_folder(inside: Folder, staged: Path, target: Path, *, overwrite: bool) -> None:
-    """Bring a complete folder of files to the disk and move it into place; what was there before is kept until then.
+def _commit(output: Output) -> None:
+    """Commit rows; after an error, see whether they were committed nevertheless.
 
-    Args:
-        inside: The folder that it waits in.
-        staged: The folder to move.
-        target: Where it belongs.
-        overwrite: Whether a folder that is there already may be replaced.
+    Raises:
+        OutputError: They were not.
+        Unfinished: That cannot be seen now.
     """
-    for path in (file for file in staged.rglob("*") if file.is_file()):
-        with path.open("rb") as file:
-            os.fsync(file.fileno())
-    move = _Move(staged, target, inside.path / "old", None)
-    _write_manifest(inside.path / _MANIFEST, [move], (), overwrite=overwrite)
     try:
-        if not overwrite and os.path.lexists(target):
-            raise exists_error(target)
-        _replace(staged, target, move.old)
-    finally:
-        (inside.path / _MANIFEST).unlink()
-    sync_folder(target.parent)
+        output.commit()
+    except OutputError as error:
+        output.roll_back()
+        done = output.is_committed()
+        if done is None:
+            raise Unfinished(
+                f"{str(error).removesuffix('; nothing was written')}; it cannot be seen now whether {output.name} was "
+                "written, and the next command that uses it completes or forgets the files beside it"
+            ) from None
+        if not done:
+            raise
+
+
+def _make(manifest: Manifest, output: Output | None) -> None:
+    """Make the moves.
+
+    Raises:
+        Unfinished: They cannot be made, and the rows were committed.
+    """
+    try:
+        manifest.make()
+    except (OSError, OutputError) as error:
+        if manifest.proof is None or output is None:
+            raise
+        reason = error.strerror if isinstance(error, OSError) else error
+        raise Unfinished(
+            f"the rows of {output.name} were written, but not the files beside it ({reason}); the next command that "
+            "uses it completes them"
+        ) from None
 
 
 def _replace(staged: Path, target: Path, old: Path) -> None:
@@ -247,7 +394,7 @@ def _replace(staged: Path, target: Path, old: Path) -> None:
     try:
         os.replace(staged, target)
     except OSError:
-        if old.exists():
+        if old.is_dir():
             os.rename(old, target)
         raise
 
@@ -259,10 +406,8 @@ def remove_all(paths: Iterable[Path | str]) -> None:
             os.unlink(path)
 
 
-def _write_manifest(path: Path, moves: Iterable[_Move], removed: Iterable[Path], *, overwrite: bool) -> None:
-    """Say where each file belongs; complete on the disk before the first move."""
-    listed = [[str(move.staged), str(move.target), move.folder] for move in moves]
-    data = {"incrowd": "manifest", "overwrite": overwrite, "moves": listed, "removed": [str(file) for file in removed]}
+def _write_json(path: Path, data: Mapping[str, Any]) -> None:
+    """Write a small file; complete on the disk before it has its name."""
     draft = path.with_name("draft")
     with draft.open("w", encoding="utf-8") as file:
         json.dump(data, file)
@@ -303,12 +448,13 @@ def _lock(handle: int, parent: Path) -> None:
             return None
 
 
-def heal(parent: Path, *, only: Path | None = None) -> None:
+def heal(parent: Path, *, only: Path | str | None = None, asked: Asked | None = None) -> None:
     """Finish what a run that died left in a folder: the moves that it did not make, and files that are of no use.
 
     Args:
         parent: The folder.
-        only: Do so only if this file is waiting to be moved.
+        only: Do so only if this file is waiting to be moved, or files wait that belong to rows at this place.
+        asked: Sees whether rows were committed, for whoever knows more of a database than a manifest says.
 
     Raises:
         OutputError: Files are waiting that cannot be moved.
@@ -317,12 +463,40 @@ def heal(parent: Path, *, only: Path | None = None) -> None:
         found = [Path(entry.path) for entry in os.scandir(parent) if entry.name.startswith(PREFIX)]
     except OSError:
         return
+    place = None if only is None else os.path.realpath(only) if isinstance(only, Path) else only
     for folder in found:
-        if (handle := _abandoned(folder)) is not None:
-            try:
-                _finish(folder, only)
-            finally:
-                os.close(handle)
+        if (handle := _abandoned(folder)) is None:
+            continue
+        try:
+            _heal(_with_manifest(folder), folder, place, asked or _is_committed)
+        finally:
+            os.close(handle)
+
+
+def _heal(main: Path, folder: Path, place: str | None, asked: Asked) -> None:
+    """Finish what is left in a folder, if nobody uses the one with the manifest."""
+    if main == folder:
+        _finish(folder, place, asked)
+    elif (handle := _abandoned(main)) is not None:
+        try:
+            _finish(main, place, asked)
+        finally:
+            os.close(handle)
+
+
+def _with_manifest(folder: Path) -> Path:
+    """The folder whose manifest says what is to be done with the files in this one."""
+    with contextlib.suppress(OSError, ValueError, KeyError, TypeError):
+        other = Path(json.loads((folder / _MANIFEST).read_text(encoding="utf-8"))["see"])
+        if other.name.startswith(PREFIX) and (other / _MANIFEST).exists():
+            return other
+    return folder
+
+
+def _is_committed(proof: Proof) -> bool | None:
+    from incrowd.formats.databases import is_committed
+
+    return is_committed(proof)
 
 
 def _abandoned(folder: Path) -> int | None:
@@ -342,50 +516,34 @@ def _abandoned(folder: Path) -> int | None:
     return handle
 
 
-def _finish(folder: Path, only: Path | None) -> None:
-    moves, removed, overwrite = _read_manifest(folder / _MANIFEST)
-    if only is not None and os.path.realpath(only) not in [target for _, target, _ in moves]:
+def _finish(folder: Path, place: str | None, asked: Asked) -> None:
+    manifest = Manifest.read(folder)
+    waiting = manifest.moves or manifest.removed
+    if place is not None and not manifest.concerns(place):
         return
-    if not moves and time.time() - folder.stat().st_mtime < _OLD:
+    if not waiting and time.time() - folder.stat().st_mtime < _OLD:
+        return
+    done = True if manifest.proof is None else asked(manifest.proof)
+    if done is None:
         return
     try:
-        _finish_moves(moves, overwrite=overwrite)
-        remove_all(removed if overwrite else ())
+        if done:
+            manifest.finish()
     except OSError as error:
-        name = Path(moves[0][1]).name
+        name = manifest.moves[0].target.name
         raise OutputError(
             f"the run that wrote {name} was cut off, and its files cannot be completed: {error.strerror}; remove "
             f"{name} and {folder}"
         ) from None
-    for parent in {Path(staged).parent for staged, *_ in moves} | {folder}:
-        shutil.rmtree(parent, ignore_errors=True)
+    for each in dict.fromkeys((folder, *manifest.folders)):  # what is left without a manifest goes as well
+        shutil.rmtree(each, ignore_errors=True)
 
 
-def _finish_moves(moves: Sequence[_Listed], *, overwrite: bool) -> None:
-    """Make the moves that are left; where somebody else's file stands in the way by now, take back those made."""
-    waiting = [move for move in moves if os.path.exists(move[0])]
-    there = [(staged, target) for staged, target, _ in waiting if os.path.lexists(target)]
-    ours = [target for staged, target in there if os.path.samestat(os.stat(staged), os.lstat(target))]
-    if not overwrite and len(ours) < len(there):
-        for target in ours:
-            os.unlink(target)
-        return
-    for staged, target, folder in waiting:
-        make_folder(Path(target).parent, folder)
-        _replace(Path(staged), Path(target), Path(staged).with_name("old"))
-
-
-def _read_manifest(path: Path) -> tuple[list[_Listed], list[str], bool]:
-    """The files that wait and where they belong, those to be removed, and whether others may be replaced.
-
-    Without a manifest there are none.
-    """
-    try:
-        data: Any = json.loads(path.read_text(encoding="utf-8"))
-        moves = [(str(s), str(t), None if mode is None else int(mode)) for s, t, mode in data["moves"]]
-        return moves, [str(file) for file in data["removed"]], bool(data["overwrite"])
-    except (OSError, ValueError, KeyError, TypeError):
-        return [], [], False
+def sync_files(folder: Path) -> None:
+    """Bring all files of a folder to the disk."""
+    for path in (file for file in folder.rglob("*") if file.is_file()):
+        with path.open("rb") as file:
+            os.fsync(file.fileno())
 
 
 def sync_folder(path: Path) -> None:

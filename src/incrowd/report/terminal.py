@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
@@ -25,20 +24,27 @@ if TYPE_CHECKING:
 
 
 def print_release(
-    console: Console, release: Release, path: Path | None, summary: Mapping[str, Any] | None = None
+    console: Console,
+    release: Release,
+    files: ReleaseFiles | None,
+    table: str | None = None,
+    summary: Mapping[str, Any] | None = None,
 ) -> None:
     """Print what a steward wants to know about a release.
 
     Args:
         console: Where to print.
         release: The release.
-        path: Where it was written, if it was.
+        files: Where it was written, if it was.
+        table: The table of a database that it was written to, if it is no file.
         summary: The brief part of its summary, where it was made earlier.
     """
     print_summary(console, summary or brief(release))
-    if path is not None:
+    if files is not None:
         console.print()
-        _print_files(console, ReleaseFiles.of(path))
+        if table is not None:
+            console.print(Text(f"{'release':<13}{table}"), soft_wrap=True)
+        _print_files(console, files)
 
 
 def print_summary(console: Console, summary: Mapping[str, Any]) -> None:

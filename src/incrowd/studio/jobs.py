@@ -90,7 +90,9 @@ class Jobs:
 
     # Starting and ending
 
-    def start(self, task: str, words: Mapping[str, Any], finish: Finish, title: str) -> Job:
+    def start(
+        self, task: str, words: Mapping[str, Any], finish: Finish, title: str, drop: Callable[[], None] | None = None
+    ) -> Job:
         """Start a job; one of the same task that is still running is cancelled.
 
         Args:
@@ -98,6 +100,7 @@ class Jobs:
             words: What it is told; JSON-able.
             finish: Called with what it found, before anyone is told that it is done.
             title: What people call it.
+            drop: Called when it is over and has not come to that, when nothing works on it any more.
         """
         for other in self.all.values():
             if other.task == task and not other.is_over:
@@ -109,7 +112,7 @@ class Jobs:
         for number in over[: max(0, len(over) - MOST_KEPT)]:
             del self.all[number]
         self._tasks[job.number] = asyncio.get_running_loop().create_task(self._work(job, finish))
-        self._tasks[job.number].add_done_callback(lambda _: self._tell_end(job))
+        self._tasks[job.number].add_done_callback(lambda _: self._tell_end(job, drop))
         self._told(job)
         return job
 
@@ -198,10 +201,12 @@ class Jobs:
             if process is not None:
                 await _gone(process)
 
-    def _tell_end(self, job: Job) -> None:
+    def _tell_end(self, job: Job, drop: Callable[[], None] | None) -> None:
         """Tell that a job is over; one that was cancelled before its first step has not run at all."""
         if not job.is_over:
             job.state = CANCELLED
+        if job.state != DONE and drop is not None:
+            drop()
         job.seconds = time.monotonic() - job.began
         self._cancelled.discard(job.number)
         self._tasks.pop(job.number, None)

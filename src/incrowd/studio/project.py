@@ -26,6 +26,7 @@ from typing import IO, Any
 
 from incrowd.errors import DataError, OutputError, PolicyError
 from incrowd.formats.atomic_files import AtomicFiles, output_errors
+from incrowd.formats.staging import heal
 from incrowd.policy.toml_text import policy_text
 from incrowd.schemas.regular_files import open_regular
 from incrowd.schemas.toml import parsed_toml
@@ -59,6 +60,7 @@ class Project:
                 path.mkdir(OWNER_FOLDER, exist_ok=True)
                 path.chmod(OWNER_FOLDER)
             self._lock = _locked(self.folder / "lock")
+            self._tidy()
         self._read: dict[str, tuple[tuple[int, ...], dict[str, Any]]] = {}  # results, as long as their files stay
         self._state: dict[str, Any] = {"table": None, "revision": 0, "undo": [], "redo": [], "parked": {}}
         try:
@@ -68,6 +70,16 @@ class Project:
         except DataError:
             self.close()
             raise
+
+    def _tidy(self) -> None:
+        """Remove what a studio that was killed has left, and complete what it had nearly done."""
+        for folder in (self.folder, *(self.folder / name for name in FOLDERS)):
+            heal(folder)
+        complete(self.made("export"))
+        for result in (path for path in (self.folder / "results").iterdir() if path.is_dir()):
+            complete(result / "made")
+            for left in result.glob("next-*"):
+                _remove(left)
 
     @classmethod
     def at(cls, root: Path, table: str | None) -> Project:
@@ -297,7 +309,7 @@ class Project:
 
     def made(self, name: str) -> Path:
         """The folder with the files of a result that came whole; see `fresh`."""
-        return self.folder_of(name) / "made"
+        return self.folder / "export" if name == "export" else self.folder_of(name) / "made"
 
     def fresh(self, name: str) -> Path:
         """An empty folder for the files of a result that is being made; `whole` puts it in the place of `made`."""
@@ -314,12 +326,15 @@ class Project:
             name: Of the result.
             folder: What `fresh` gave.
         """
-        before, made = self.folder_of(name) / "before", self.made(name)
-        _remove(before)
-        if made.exists():
-            made.rename(before)
-        folder.rename(made)
-        _remove(before)
+        exchange(folder, self.made(name))
+
+    def drop(self, folder: Path) -> None:
+        """Remove the files of a result that did not become whole.
+
+        Args:
+            folder: What `fresh` gave.
+        """
+        _remove(folder)
 
     def forget(self, name: str) -> None:
         """Remove what a job has found."""
@@ -329,6 +344,25 @@ class Project:
 
 def _json(document: Mapping[str, Any]) -> str:
     return json.dumps(document, ensure_ascii=False, separators=(",", ":")) + "\n"
+
+
+def exchange(new: Path, target: Path) -> None:
+    """Put a folder in the place of another; whatever ends the process, `complete` finds one of them whole."""
+    before = target.with_name(f"{target.name}.before")
+    _remove(before)
+    if target.exists():
+        target.rename(before)
+    new.rename(target)
+    _remove(before)
+
+
+def complete(target: Path) -> None:
+    """Finish or undo what `exchange` has begun."""
+    before = target.with_name(f"{target.name}.before")
+    if before.exists() and not (target.exists() and any(target.iterdir())):
+        _remove(target)
+        before.rename(target)
+    _remove(before)
 
 
 def _remove(path: Path) -> None:

@@ -122,7 +122,11 @@ class Studio:
             project.keep(result, data, made_from, state)
             self.changed(task)
 
-        return self.jobs.start(task, told, finish, title)
+        def drop() -> None:
+            if fresh:
+                project.drop(folder)
+
+        return self.jobs.start(task, told, finish, title, drop)
 
     def change(self, words: Mapping[str, Any], parked: Mapping[str, Any] | None = None) -> None:
         """Write another policy; one that makes no sense does not take the place of one that does.

@@ -10,7 +10,7 @@ import sys
 import pytest
 import xlsxwriter
 from tests.command_line import GOOD, POLICY, anonymize, command, contents, only_line, run
-from tests.faults.processes import SLOWLY, wait_for_writing
+from tests.faults.processes import SLOWLY, started, wait_for_writing
 
 from incrowd.cli.options import _method_options
 from incrowd.measures.registry import OF_CLASSES
@@ -317,9 +317,8 @@ class TestProcess:
         out = tmp_path
         old = out / f"r.{suffix}"
         old.write_text("old")
-        heed = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler)\n"  # though a shell ignores it
         arguments = anonymize("--qi", "age,sex", "--k", 5, "--overwrite", table=large, output=old)
-        process = subprocess.Popen(command(*arguments, before=heed + SLOWLY), stderr=subprocess.PIPE, text=True)
+        process = started(command(*arguments, before=SLOWLY), stderr=subprocess.PIPE)
         wait_for_writing(process, out)
         process.send_signal(number)
         _, message = process.communicate(timeout=60)

@@ -12,6 +12,7 @@ from dataclasses import replace
 
 import pandas as pd
 import pytest
+from tests.faults.processes import started
 from typer.testing import CliRunner
 
 import incrowd
@@ -269,10 +270,9 @@ def test_ks_that_are_none(folder, ks):
 
 @pytest.mark.skipif(sys.platform == "win32", reason="signals")
 def test_an_interruption_keeps_what_is_finished(folder):
-    heed = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler)\n"  # though a shell ignores it
     words = ["compare", "people.csv", "-o", "out", "--qi", "age,sex,job", "--methods", "tds", "--ks"]
     words.append(",".join(str(k) for k in range(2, 400)))
-    process = subprocess.Popen([sys.executable, "-c", heed + COMMAND, *words], stderr=subprocess.PIPE, text=True)
+    process = started([sys.executable, "-c", COMMAND, *words], stderr=subprocess.PIPE)
     log, until = folder / "out" / "runs.jsonl", time.monotonic() + 60
     while process.poll() is None and time.monotonic() < until and not (log.exists() and log.read_text()):
         time.sleep(0.01)

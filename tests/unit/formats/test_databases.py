@@ -162,7 +162,7 @@ def test_a_table_is_written_verified_and_certified(kind, stored, tmp_path, monke
     release.write(address)
     assert rows_of(address).to_pydict() == release.data.to_pydict()
     assert rows_of(others).num_rows == 60
-    (certificate,) = tmp_path.glob("*.released.certificate.json")
+    (certificate,) = tmp_path.glob("*#released.certificate.json")
     assert incrowd.check_certificate(certificate, address).holds
     with pytest.raises(OutputError, match="#released already exists; choose another table"):
         release.write(address)
@@ -183,9 +183,9 @@ def test_a_new_database_appears_whole_or_not_at_all(kind, tmp_path, monkeypatch)
     release.write(tmp_path / f"new.{kind}")
     assert {path.name for path in tmp_path.iterdir()} == {
         f"new.{kind}",
-        "new.certificate.json",
-        "new.confidential",
-        "new.recoding.json",
+        f"new.{kind}#release.certificate.json",
+        f"new.{kind}#release.confidential",
+        f"new.{kind}#release.recoding.json",
     }
     assert rows_of(f"{tmp_path}/new.{kind}#release").to_pydict() == release.data.to_pydict()
     assert (tmp_path / f"new.{kind}").stat().st_mode & 0o777 == 0o666 & ~_umask()

@@ -7,7 +7,7 @@ import sys
 import pytest
 
 from incrowd.errors import OutputError
-from incrowd.formats.staging import Folder, heal, move_folder
+from incrowd.formats.staging import Folder, Manifest, Move, heal
 
 KILLED = """
 import os, sys
@@ -29,7 +29,10 @@ if moment == "before":
     staging._replace = lambda *paths: os._exit(9)
 else:
     os.replace = killed
-staging.move_folder(folder, folder.path / "release", home / "release", overwrite=True)
+move = staging.Move(folder.path / "release", home / "release", replace=True)
+manifest = staging.Manifest([move])
+manifest.write()
+manifest.make()
 """
 
 
@@ -44,9 +47,9 @@ def test_a_folder_takes_the_place_of_another(tmp_path):
     folder, target = Folder(tmp_path), release(tmp_path / "release", "old")
     staged = release(folder.path / "release", "new")
     with pytest.raises(OutputError, match="already exists"):
-        move_folder(folder, staged, target, overwrite=False)
+        Manifest([Move(staged, target, replace=False)]).make()
     assert (target / "part-0").read_text() == "old"
-    move_folder(folder, staged, target, overwrite=True)
+    Manifest([Move(staged, target, replace=True)]).make()
     folder.remove()
     assert (target / "part-0").read_text() == "new"
     assert os.listdir(tmp_path) == ["release"]
@@ -61,3 +64,41 @@ def test_a_run_that_is_killed_while_it_moves_is_completed_by_the_next(moment, tm
     heal(tmp_path)
     assert (target / "part-0").read_text() == "new"
     assert os.listdir(tmp_path) == ["release"]
+
+
+def test_folders_come_back_where_a_later_move_fails(tmp_path):
+    for old in ("old", None):
+        folder, target = Folder(tmp_path), tmp_path / "release"
+        if old:
+            release(target, old)
+        moves = [Move(release(folder.path / "release", "new"), target, replace=True)]
+        moves.append(Move(folder.path / "missing", tmp_path / "x.json", replace=True))
+        with pytest.raises(FileNotFoundError):
+            Manifest(moves).make()
+        folder.remove()
+        assert [(path.name, (path / "part-0").read_text()) for path in tmp_path.iterdir()] == [("release", "old")][
+            : len(old or "")
+        ]
+        if old:
+            (target / "part-0").unlink()
+            target.rmdir()
+
+
+def test_files_that_wait_in_two_folders_are_completed_together_whichever_is_seen_first(tmp_path):
+    """What waits in another folder than the manifest is no leftover."""
+    for number, first in enumerate(("a", "b")):
+        home = tmp_path / str(number)
+        for name in ("a", "b"):
+            (home / name).mkdir(parents=True)
+        folders = {name: Folder(home / name) for name in ("a", "b")}
+        moves = []
+        for name, folder in folders.items():
+            (folder.path / "0").write_text("new")
+            moves.append(Move(folder.path / "0", home / name / "x.json", replace=True))
+        Manifest(moves).write()
+        for folder in folders.values():
+            folder.remove()  # as if the process had ended: a folder with a manifest stays
+            os.utime(folder.path, (0, 0))
+        heal(home / first)
+        assert [(home / name / "x.json").read_text() for name in ("a", "b")] == ["new", "new"]
+        assert [os.listdir(home / name) for name in ("a", "b")] == [["x.json"], ["x.json"]]

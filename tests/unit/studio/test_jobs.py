@@ -9,6 +9,8 @@ from tests.command_line import GOOD
 
 from incrowd.studio import jobs as module
 from incrowd.studio.jobs import CANCELLED, DONE, FAILED, RUNNING, Jobs
+from incrowd.studio.project import Project
+from incrowd.studio.studio import Studio
 
 PATIENCE = 60  # seconds; a busy machine is slow
 
@@ -111,10 +113,10 @@ def test_a_process_that_cannot_be_started_is_said_in_one_line(folder, monkeypatc
     living(scenario)
 
 
-async def _running(jobs, folder, monkeypatch):
+async def _running(jobs, folder, monkeypatch, drop=None):
     """A job that runs for ever: its process is stopped before it reads its request."""
     monkeypatch.setattr(module, "GRACE", 0.05)
-    job = jobs.start("inspect", inspecting(folder), lambda *_: pytest.fail("no result"), "Looking")
+    job = jobs.start("inspect", inspecting(folder), lambda *_: pytest.fail("no result"), "Looking", drop)
     while job.state != RUNNING:
         await asyncio.sleep(0.01)
     process = jobs._processes[job.number]
@@ -268,3 +270,37 @@ def test_nothing_that_is_over_is_missed_for_the_progress_of_another_job():
         assert told[-1]["done"] == 999
 
     living(scenario)
+
+
+def test_what_a_job_leaves_is_dropped_when_it_is_gone_and_has_no_result(folder, monkeypatch):
+    dropped = []
+
+    async def scenario(jobs):
+        done = jobs.start("inspect", inspecting(folder), lambda *_: None, "Looking", lambda: dropped.append("done"))
+        await over(jobs, done)
+        job, process = await _running(
+            jobs, folder, monkeypatch, drop=lambda: dropped.append((process.returncode, job.state))
+        )
+        process.kill()
+        await over(jobs, job)
+
+    living(scenario)
+    assert dropped == [(-signal.SIGKILL, FAILED)]
+
+
+def test_a_killed_job_of_a_studio_leaves_nothing_of_its_release(folder):
+    project = Project(folder, folder / "people.studio")
+    project.choose("people.csv")
+
+    async def scenario(jobs):
+        words = {key: value for key, value in releasing(folder).items() if key not in ("table", "folder")}
+        job = Studio(project, jobs).run("release", words, "release", "Making", fresh=True)
+        home = project.folder / "results" / "release"
+        while not [*home.glob("next-*/*")]:  # its rows are there, and more comes
+            await asyncio.sleep(0.002)
+        jobs._processes[job.number].kill()
+        await over(jobs, job)
+        assert [*home.iterdir()] == ([] if job.state == FAILED else [home / "made"])
+
+    living(scenario)
+    project.close()

@@ -1,9 +1,11 @@
 """Everything is in files of their owner alone; nothing is lost, whatever happens in between."""
 
+import contextlib
 import os
 import stat
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 from tests.studio import SOURCES
@@ -188,3 +190,43 @@ def test_a_kill_at_any_moment_leaves_one_policy_or_the_other(folder):
         project.undo()
         assert project.words() == {} or project.words()["k"] < words["k"]
         project.close()
+
+
+def test_what_a_killed_studio_has_left_is_gone_when_it_is_opened_again(folder):
+    project = Project(folder, folder / "people.studio")
+    (project.fresh("release") / "release.confidential").mkdir()
+    (project.fresh("export") / "report.html").write_text("secret")
+    project.close()
+    again = Project(folder, folder / "people.studio")
+    assert [path for path in (again.folder / "results").rglob("*") if path.is_file() or "next" in path.name] == []
+    again.close()
+
+
+@pytest.mark.parametrize("moment", ["before", "between", "after"])
+@pytest.mark.parametrize("name", ["release", "export"])
+def test_files_that_take_the_place_of_others_are_the_old_or_the_new_ones_wherever_it_was_killed(
+    folder, name, moment, monkeypatch
+):
+    project = Project(folder, folder / "people.studio")
+    for text in ("old", "new"):
+        files = project.fresh(name)
+        (files / "text").write_text(text)
+        if text == "new":
+            calls, rename = iter(range(9)), Path.rename
+
+            def killed(path, target, calls=calls, rename=rename):
+                if next(calls) == {"before": 0, "between": 1, "after": 9}[moment]:
+                    raise SystemExit
+                return rename(path, target)
+
+            monkeypatch.setattr(Path, "rename", killed)
+            monkeypatch.setattr("incrowd.studio.project._remove", lambda path: None)
+        with contextlib.suppress(SystemExit):
+            project.whole(name, files)
+    monkeypatch.undo()
+    project.close()
+    again = Project(folder, folder / "people.studio")
+    assert (again.made(name) / "text").read_text() == ("new" if moment == "after" else "old")
+    beside = [path for path in (*again.made(name).parent.iterdir(), *again.folder.iterdir()) if "before" in path.name]
+    assert [*beside, *again.folder_of(name).glob("next-*")] == []
+    again.close()

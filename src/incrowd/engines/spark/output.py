@@ -17,8 +17,9 @@ from incrowd.engines.spark.source import SparkSource
 from incrowd.errors import OutputError
 from incrowd.formats.atomic_files import output_errors
 from incrowd.formats.csv_dialect import Dialect, output_dialect
+from incrowd.formats.outputs import Proof
 from incrowd.formats.sources import Source
-from incrowd.formats.staging import Folder, exists_error, heal, locked, move_folder
+from incrowd.formats.staging import Folder, Move, exists_error, heal, sync_files
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -125,15 +126,44 @@ class SparkOutput:
             return file_digest(self._session, self._staged)
         return folder_digest(self._folder.path / self.name)
 
+    def prepare(self) -> None:
+        """Bring the part files to the disk."""
+        if self._folder is not None:
+            with output_errors(self._folder.path.parent):
+                sync_files(self._folder.path / self.name)
+
+    @property
+    def is_ready(self) -> bool:
+        """Nobody else writes where it waits."""
+        return True
+
+    @property
+    def home(self) -> Path | None:
+        """The folder that the release appears in, if it is on this machine."""
+        return None if self._folder is None else self._folder.path.parent
+
+    @property
+    def proof(self) -> Proof | None:
+        """None: on this machine the folder is moved with the other files, and elsewhere only Spark could look."""
+        return None
+
     def commit(self) -> None:
-        """Move the folder into place."""
-        if self._folder is not None and self.path is not None:
-            with output_errors(self.path.parent), locked([self.path.parent]):
-                move_folder(self._folder, self._folder.path / self.name, self.path, overwrite=self._overwrite)
-        else:
+        """Move the folder into place, where that is not on this machine."""
+        if self._folder is None:
             with spark_errors(f"move {self.name} into place"):
                 self._files().move(self._staged, self.address, overwrite=self._overwrite)
-        self.roll_back()
+
+    def moves(self) -> list[Move]:
+        """What brings the folder to its place on this machine."""
+        if self._folder is None or self.path is None:
+            return []
+        if not self._overwrite and os.path.lexists(self.path):
+            raise exists_error(self.path)
+        return [Move(self._folder.path / self.name, self.path, self._overwrite)]
+
+    def is_committed(self) -> bool | None:
+        """Not known."""
+        return None
 
     def roll_back(self) -> None:
         """Remove what is left beside the target."""

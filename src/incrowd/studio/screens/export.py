@@ -32,10 +32,9 @@ def make(studio: Studio, form: Form) -> str:
         "codebook": found["codebook"],
         "policy": found["policy"],
         "home": str(project.folder),
-        "export": str(project.folder / "export"),
         "of": made["digest"],
     }
-    studio.run("export", words, "export", "Putting the files together")
+    studio.run("export", words, "export", "Putting the files together", fresh=True)
     return "The files are being put together."
 
 
@@ -51,13 +50,13 @@ def show(studio: Studio) -> dict[str, Any]:
     }
     if found is None or made is None or project.table is None:
         return shown
-    data, home = found["data"], relative(project.folder / "export", project.root)
-    key = relative(ReleaseFiles.of(project.folder / "export" / data["name"]).key, project.root)
+    data, home = found["data"], relative(project.made("export"), project.root)
+    key = relative(ReleaseFiles.of(project.made("export") / data["name"]).key, project.root)
     return {
         **shown,
         "exported": data,
         "older": data["of"] != made["digest"],
-        "folder": project.folder / "export",
+        "folder": project.made("export"),
         "command": command(project.table, f"{home}/release.toml", data["name"], key),
         "python": python(project.table, data["policy"], home, data["name"], key),
         "check": f"incrowd verify {data['name']} --certificate {data['name'].rpartition('.')[0]}.certificate.json",
@@ -74,7 +73,7 @@ def routes(studio: Studio) -> list[BaseRoute]:
         if number >= len(files):
             return Response("nothing is here", 404, media_type="text/plain")
         name = files[number]["name"]
-        path = inside(studio.project.folder / "export", name)
+        path = inside(studio.project.made("export"), name)
         return FileResponse(path, filename=path.name, media_type="application/octet-stream")
 
     return [Route("/export/file/{number:int}", download, methods=["GET"])]

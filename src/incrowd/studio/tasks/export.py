@@ -46,19 +46,10 @@ def work(words: Mapping[str, Any], run: Run) -> dict[str, Any]:
 
     Args:
         words: "made", the folder of the release; its "name"; "summary", the steward's; "codebook"; "policy" and its
-            "home"; "export", the folder to fill; "of", the digest of the release.
+            "home"; "folder", the empty one to fill; "of", the digest of the release.
         run: Told what happens, and asked whether to go on.
     """
-    target, hidden = Path(words["export"]), Path(words["export"] + ".new")
-    shutil.rmtree(hidden, ignore_errors=True)
-    hidden.mkdir(0o700)
-    try:
-        files = _fill(hidden, words, run)
-        run.check()
-        shutil.rmtree(target, ignore_errors=True)
-        hidden.rename(target)
-    finally:
-        shutil.rmtree(hidden, ignore_errors=True)
+    files = _fill(Path(words["folder"]), words, run)
     return {"files": files, "name": words["name"], "policy": _moved(words["policy"])[0], "of": words["of"]}
 
 

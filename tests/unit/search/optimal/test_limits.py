@@ -11,6 +11,7 @@ import time
 import numba
 import numpy as np
 import pytest
+from tests.faults.processes import started
 from tests.reference.optimal import Tables
 
 from incrowd.errors import CancelledError, PolicyError
@@ -181,10 +182,9 @@ def test_an_interrupt_ends_the_command_with_one_line(tmp_path, cold, wait):
     words = ["anonymize", "people.csv", "-o", "release.csv", "--qi", "a,b,c", "--k", "40", "--method", "optimal"]
     words += ["--scheme", "sps", "--suppress", "1", *(f"--type={name}=text" for name in "abc")]
     environment = {**os.environ, **({"NUMBA_CACHE_DIR": str(tmp_path / "cache")} if cold else {})}
-    heed = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler)\n"  # though a shell ignores it
-    command = [sys.executable, "-c", heed + "from incrowd.cli import main; main()", *words]
+    command = [sys.executable, "-c", "from incrowd.cli import main; main()", *words]
     pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
-    with subprocess.Popen(command, env=environment, cwd=tmp_path, **pipes) as process:
+    with started(command, env=environment, cwd=tmp_path, **pipes) as process:
         assert process.stderr.readline().startswith("sps on a: 6.8e+11 partitions")
         time.sleep(wait)
         began = time.monotonic()
