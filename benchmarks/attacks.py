@@ -7,6 +7,7 @@ What each attack is, and what stops it, is told in `docs/security.md`.
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import itertools
 import json
@@ -25,9 +26,13 @@ import pyarrow.csv
 import pyarrow.parquet as pq
 
 import incrowd
+from benchmarks.journalist import trial
+from benchmarks.range_bounds import FEW, releases
+from benchmarks.range_bounds import guessed as guesses
 from benchmarks.register import guessed, undone
 from incrowd.certificate import Commitment
-from incrowd.errors import PolicyError
+from incrowd.errors import OutputError, PolicyError
+from incrowd.formats import read_back
 from incrowd.search import decoys
 from incrowd.search.registry import METHODS
 from incrowd.taxonomies.labels import parse_interval
@@ -277,6 +282,88 @@ def being_left_out() -> Iterator[Found]:
         yield Found(f"the secret of left-out people, {name}, {method}", "at most 10 points above the prior", *figures)
 
 
+# Ranges, names, writers and risks
+
+
+def ranges() -> Iterator[Found]:
+    """Whoever sees a range guesses that somebody has its bounds; as often as at other values of it, or more."""
+    for method in ("mondrian", "argus"):
+        figures = []
+        for bounds in ("exact", "round"):
+            found = guesses(releases(FEW, method, K, bounds=bounds))
+            figures.append(f"{found.at_bounds:.0%} right (elsewhere {found.elsewhere:.0%})")
+        yield Found(f"people at the bounds of {found.ranges:,} ranges, {method}", "as elsewhere in a range", *figures)
+
+
+NAMING: dict[str, Any] = {
+    "who": lambda n: f"{('Anna', 'Carl', 'Eva', 'Tom')[n % 4]} {'ABCDE'[n % 5]}",
+    "surname": lambda n: ("Xu", "Yu", "Wu")[n % 3],
+    "contact": lambda n: f"x{n}@example.org",
+    "call": lambda n: f"+49 30 {n:07}",
+    "file": lambda n: f"P-{n:06}",
+    "ssn": lambda n: n % 3,
+    "home": lambda n: f"{n} Main Street",
+    "link": lambda n: f"https://example.org/people/{n}",
+    "remark": lambda n: f"came in with pain number {n} again",
+    "cost": lambda n: n * 3.7,
+}
+
+
+def naming() -> Iterator[Found]:
+    """Columns that name people and that nobody mentioned must stop a release."""
+    plain = {"age": [20 + n % 4 for n in range(200)], "sex": ["fm"[n % 2] for n in range(200)]}
+    released = 0
+    for name, value in NAMING.items():
+        table = pa.table({**plain, name: [value(n) for n in range(200)]})
+        try:
+            incrowd.anonymize(table, quasi_identifiers=["age", "sex"], k=K)
+        except PolicyError:
+            continue
+        released += 1
+    yield Found(f"columns that name people, without a role, {len(NAMING)} kinds", "0", "all", f"{released} released")
+
+
+def writers(folder: Path) -> Iterator[Found]:
+    """A writer changes one cell of a column that nobody counts; what it wrote must not appear."""
+    table = pa.table({"age": [20 + n % 4 for n in range(200)], "note": [f"text {n % 7}" for n in range(200)]})
+    release = incrowd.anonymize(table, quasi_identifiers=["age"], k=K)
+    tried = appeared = 0
+    for suffix in ("csv", "csv.gz", "tsv", "parquet", "arrow", "jsonl", "xlsx", "dta", "sav"):
+        tried += 1
+        path = folder / f"wrong.{suffix}"
+        with (
+            contextlib.suppress(OutputError),
+            patch.object(read_back.RowDigest, "add", _wrong(read_back.RowDigest.add)),
+        ):
+            release.write(path, sidecars=False)
+        appeared += path.exists()
+    yield Found(
+        f"files that hold another cell than was to be written, {tried} formats", "0", "every file", str(appeared)
+    )
+
+
+def _wrong(add: Any) -> Any:
+    """What was to be written differs in one cell from what the writer gets: to the check, the writer has erred."""
+
+    def changed(self: Any, batch: pa.RecordBatch, *, written: bool = False) -> Any:
+        if not written:
+            place = batch.schema.get_field_index("note")
+            notes = ["another", *batch.column(place).to_pylist()[1:]]
+            batch = batch.set_column(place, batch.schema.field(place), pa.array(notes).cast(batch.schema.types[place]))
+        return add(self, batch, written=written)
+
+    return changed
+
+
+def samples() -> Iterator[Found]:
+    """The journalist's risk that is said of a 2 % sample of a known population, against the truth."""
+    table = pa.csv.read_csv(incrowd.datasets.adult())
+    found = trial("adult", table, DEALT, 0.02, 1)
+    yield Found(
+        "the journalist's risk of a 2 % sample", f"{found.truth:.3f}", f"{found.plain:.3f}", f"{found.said:.3f}"
+    )
+
+
 # The last record
 
 
@@ -311,6 +398,10 @@ def main() -> None:
             containers(folder),
             transformer(),
             dealing(),
+            ranges(),
+            naming(),
+            writers(folder),
+            samples(),
             being_left_out(),
             last_record(),
         ):

@@ -14,6 +14,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.csv
 
 import incrowd
 from incrowd.recodings.by_tuple import ByTuple
@@ -94,10 +96,8 @@ def releases(names: Sequence[str], method: str, k: int, **words: Any) -> Release
     trees = {name: path for name, path in incrowd.datasets.taxonomies("adult").items() if name in names}
     for name in ("age", "education-num", "hours-per-week"):
         trees.pop(name, None)
-    keep = list(names)
-    return incrowd.anonymize(
-        incrowd.datasets.adult(), quasi_identifiers=keep, k=k, method=method, taxonomies=trees, **words
-    )
+    rows = pa.csv.read_csv(incrowd.datasets.adult()).select(names)
+    return incrowd.anonymize(rows, quasi_identifiers=list(names), k=k, method=method, taxonomies=trees, **words)
 
 
 def figures() -> Iterator[str]:

@@ -175,10 +175,9 @@ def anonymize(
     )
     from incrowd.report.progress import watching
 
-    secret = Key.of(key)
     source = open_source(data, **dialect, engine=engine, master=policy.master)
     with watching(progress) as watch:
-        release = release_of(source, policy, Run(watch, key=secret, time_limit=policy.time_limit))
+        release = release_of(source, policy, Run(watch, key=Key.of(key), time_limit=policy.time_limit))
     for text in release.warnings:
         warnings.warn(text, ReleaseWarning, stacklevel=2)
     return release

@@ -235,8 +235,8 @@ SEARCHES = (
     of("search/decoys.py", "> Fraction(value, records) + MOST", "> Fraction(value, records) + 1", *SECRETS),
     of(
         "search/decoys.py",
-        "        if needed <= budget:\n            return hidden\n",
-        "        return hidden\n",
+        "if needed <= budget:",
+        "if True:",
         *SECRETS,
     ),
     of("search/decoys.py", "more = suppressed(groups, requirements, table, more)\n", "pass\n", *SECRETS),

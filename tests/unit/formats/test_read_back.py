@@ -46,6 +46,7 @@ WORDS = {
     "identifiers": ["name"],
     "sensitive": ["ill"],
     "insensitive": ["note", "wage", "born", "married"],
+    "keep": ["wage", "born"],
     "method": "tdr",
 }
 

@@ -40,6 +40,8 @@ NUMBERS = {
 }
 KINDS = {"huge integers": "integer", "floats": "number", "decimals": "number"}
 
+pytestmark = pytest.mark.filterwarnings("ignore::incrowd.errors.ReleaseWarning")  # exact bounds are warned of
+
 
 @pytest.mark.parametrize("kind", NUMBERS)
 @examples(80)
@@ -184,7 +186,7 @@ def moments_and_amounts(seed):
 @pytest.mark.parametrize("name", ["time", "date", "amount", "account"])
 def test_no_range_begins_or_ends_at_somebody_whatever_the_column(method, name):
     """Every range did, in every column: at times and numbers of 19 digits always, elsewhere at small k."""
-    table = moments_and_amounts(1)
+    table = moments_and_amounts(1).select([name])
     release = incrowd.anonymize(table, quasi_identifiers=[name], k=5, method=method)
     scale = release.table.attributes[0].scale
     numbers = set(release.table.attributes[0].numbers.tolist())
@@ -212,7 +214,7 @@ def test_a_bound_is_somebodys_value_no_more_often_than_what_lies_between(method,
 
 @pytest.mark.parametrize("method", ["mondrian", "argus"])
 def test_exact_bounds_are_warned_of_and_the_certificate_says_so(method):
-    table = moments_and_amounts(2)
+    table = moments_and_amounts(2).select(["amount", "date"])
     words = {"quasi_identifiers": ["amount", "date"], "k": 5, "method": method}
     asked, usual = incrowd.anonymize(table, bounds="exact", **words), incrowd.anonymize(table, **words)
     (line,) = [line for line in asked.warnings if "bounds" in line]
