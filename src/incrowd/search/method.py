@@ -92,7 +92,7 @@ class Method:
         Whoever has a combination of values that no record has is released with some class, if values are recoded one
         by one. So such people of a population count, and a local method knows nothing of them.
         """
-        if not self.local and table.absent is not None:
+        if not self.local and getattr(table, "absent", None) is not None:  # tuples in an engine have no population
             table = table.with_absent
             requirements = [replace(requirement, with_absent=True) for requirement in requirements]
         found: SearchResult = self._search()(table, requirements, run, **{**self.fixed, **options})
