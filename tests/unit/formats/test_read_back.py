@@ -27,6 +27,7 @@ from incrowd.formats.registry import FORMATS, _found
 from incrowd.formats.sqlite_files import SqliteSession
 from incrowd.formats.writers import _OutputFile
 
+pytestmark = pytest.mark.filterwarnings("ignore::incrowd.errors.ReleaseWarning")  # risks are not the point here
 ROWS = 60
 PEOPLE = pa.table(
     {
@@ -152,7 +153,7 @@ def test_what_is_written_right_appears(name, release, target, tmp_path, monkeypa
 def test_a_table_of_duckdb_with_more_rows_than_a_row_group_is_read_back(tmp_path):
     size = 140_000
     rows = pa.table({"q": pa.array(np.arange(size) % 9), "x": pa.array(np.arange(size))})
-    made = incrowd.anonymize(rows, quasi_identifiers=["q"], k=5, insensitive=["x"], method="tdr")
+    made = incrowd.anonymize(rows, quasi_identifiers=["q"], k=5, insensitive=["x"], keep=["x"], method="tdr")
     certificate = made.write(tmp_path / "release.duckdb")
     assert certificate.verification["records"] == size
     assert incrowd.check_certificate(certificate, tmp_path / "release.duckdb").holds
@@ -235,7 +236,7 @@ def test_people_are_counted_although_the_file_does_not_say_whose_record_it_is(su
     monkeypatch.setattr(read_back, "HELD_BYTES", held)
     monkeypatch.setattr("incrowd.formats.csv_reader.BLOCK_BYTES", 64)
     rows = pa.table({"who": ["a", "a", "a", "b", "b", "b", "c", "d", "e"], "sex": ["f"] * 6 + ["m"] * 3, "x": range(9)})
-    words = {"quasi_identifiers": ["sex"], "identifiers": ["who"], "insensitive": ["x"], "method": "tdr"}
+    words = {"quasi_identifiers": ["sex"], "identifiers": ["who"], "insensitive": ["x"], "keep": ["x"], "method": "tdr"}
     made = incrowd.anonymize(rows, k=3, **words)
     good = incrowd.anonymize(rows, k=2, **{**words, "identifiers": [], "unit": "who"})
     people = {**words, "identifiers": [], "unit": "who", "k": 3}
