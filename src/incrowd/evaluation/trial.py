@@ -227,7 +227,7 @@ class Trial:
             run: Gets the events, and is asked in between whether to go on.
         """
         run, policy = run or Run(), self._read_alike(policy)
-        released = apply(recoding, self.table, keep_order=True)
+        released = apply(recoding, self.table, keep=policy.passing(self.table.column_names), keep_order=True)
         features = features_of(released, self.features, policy.missing_values, self._scales(policy, intervals))
         rows = np.arange(len(self.table))
         return _by_classifier(

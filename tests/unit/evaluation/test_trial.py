@@ -191,9 +191,9 @@ def test_every_release_has_the_seed_and_the_time_limit_of_the_policy(people, mon
     """Whatever the evaluation is told to; and a limit holds for each release, not for the classifiers."""
     runs, release = [], rows.release_of
 
-    def noting(source, policy, run):
+    def noting(source, policy, run, **words):
         runs.append(run)
-        return release(source, policy, run)
+        return release(source, policy, run, **words)
 
     monkeypatch.setattr(rows, "release_of", noting)
     words = {"quasi_identifiers": ["age", "sex"], "k": 5, "target": "income", "folds": 2, "classifiers": ["bayes"]}

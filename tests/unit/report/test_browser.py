@@ -120,7 +120,7 @@ def test_pages_of_other_results_say_confidential_too(browser, tmp_path, result):
 
 def test_a_setting_says_what_it_is_when_it_is_pointed_at(browser, tmp_path):
     rows = pa.table({"age": [row % 40 for row in range(400)], "sex": ["f", "m"] * 200})
-    words = {"methods": ["mondrian", "datafly"], "ks": [2, 40], "quasi_identifiers": ["age", "sex"]}
+    words = {"methods": ["mondrian", "datafly"], "ks": [2, 10, 40], "quasi_identifiers": ["age", "sex"]}
     page = opened(browser, write_result(incrowd.compare(rows, **words), tmp_path / "page.html"))
     chart = page.get_by_role("group", name="NCP by k")
     point = chart.get_by_role("img", name="mondrian, k=40: NCP")

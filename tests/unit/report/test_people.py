@@ -20,6 +20,8 @@ from incrowd.run import Run
 from incrowd.studio.tasks import uniques
 from incrowd.studio.tasks.inspect import CODES
 
+pytestmark = pytest.mark.filterwarnings("ignore::incrowd.errors.ReleaseWarning")  # of what l would promise
+
 PEOPLE = 100
 
 
