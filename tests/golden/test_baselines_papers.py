@@ -97,6 +97,7 @@ def test_incognito_on_the_patients_table():
     assert release.data.num_rows == 6
 
 
+@pytest.mark.filterwarnings("ignore:ranges of:incrowd.errors.ReleaseWarning")  # the paper has exact bounds
 def test_mondrian_on_the_patients_table():
     """LeFevre, DeWitt, Ramakrishnan, "Mondrian", the strict two-anonymization of Patients.
 
