@@ -8,7 +8,7 @@ from incrowd.errors import PolicyError
 from incrowd.policy.typed import given_words
 from incrowd.taxonomies.rules import rule_of
 
-QI = ("--qi", "age,sex,job", "--k", "5")
+QI = ("--qi", "age,sex,job", "--k", "5", "--identifiers", "name")
 
 
 @pytest.fixture(autouse=True)
@@ -116,13 +116,13 @@ def test_a_path_without_a_name(command, option, form):
 
 
 def test_a_harmless_value_that_is_there_is_taken(folder):
-    arguments = ("--sensitive", "income", "--l", "2", "--harmless", "high", "--identifiers", "name")
+    arguments = ("--sensitive", "income", "--l", "2", "--harmless", "high")
     found = run("anonymize", "people.csv", "-o", "r.csv", *QI, "--method", "tdr", *arguments)
     assert found.exit_code == 0, found.stderr
 
 
 def test_in_python_too():
-    words = {"quasi_identifiers": ["age", "sex"], "k": 5, "method": "tdr"}
+    words = {"quasi_identifiers": ["age", "sex"], "k": 5, "identifiers": ["name"], "method": "tdr"}
     for more in ({"master": "local[1]"}, {"engine": "arrow", "memory_limit": "1GB"}, {"encoding": "idna"}):
         with pytest.raises(PolicyError):
             incrowd.anonymize("people.csv", **words, **more)
