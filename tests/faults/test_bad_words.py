@@ -15,11 +15,15 @@ from tests.command_line import GOOD, run
 from tests.faults.processes import MORE
 
 import incrowd
+from incrowd.certificate import Certificate
 from incrowd.errors import IncrowdError
+from incrowd.key import Key
 from incrowd.policy.toml import DIALECT, WORDS, read_policy
 from incrowd.policy.words import make_policy
+from incrowd.recodings.recoding import read_recoding
 from incrowd.search.registry import METHODS, method_of
 
+pytestmark = pytest.mark.filterwarnings("ignore::incrowd.errors.ReleaseWarning")  # risks are not the point here
 TABLE = pa.table(
     {
         "name": [f"p{i}" for i in range(24)],
@@ -309,7 +313,7 @@ FLAGS = [
     "--missing",
     "--missing-value",
     "--method",
-    "--seed",
+    "--key",
     "--time-limit",
     "--unit",
     "--sensitive",
@@ -352,3 +356,24 @@ def test_an_option_on_the_command_line(flag, tmp_path, monkeypatch):
         ):
             problems[typed[:40]] = f"exit {result.exit_code}: {result.stderr[-300:]}"
     assert problems == {}
+
+
+PATHS = {
+    "a table": lambda path: incrowd.inspect(f"{path}.csv"),
+    "a release": lambda path: incrowd.anonymize(TABLE, **{**BASE, "insensitive": ["ill"]}).write(f"{path}.csv"),
+    "a policy": read_policy,
+    "a taxonomy": lambda path: incrowd.Taxonomy.read(f"{path}.csv"),
+    "a key": Key.read,
+    "a certificate": Certificate.read,
+    "a recoding": read_recoding,
+}
+
+
+@pytest.mark.parametrize("path", ["\ud800", "a\0b", "x" * 5000, "nowhere/\ud800"], ids=ascii)
+@pytest.mark.parametrize("kind", PATHS)
+def test_a_path_that_no_file_can_have(kind, path, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(IncrowdError) as found:
+        PATHS[kind](path)
+    assert "\n" not in str(found.value)
+    assert list(tmp_path.iterdir()) == []

@@ -13,7 +13,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from incrowd.errors import OutputError
+from incrowd.errors import OutputError, shown
 from incrowd.formats.outputs import Output
 from incrowd.formats.registry import check_written
 from incrowd.formats.staging import Folder, Staged, exists_error, heal, locked, publish, sync_folder, unnamed
@@ -46,13 +46,17 @@ def check_output(
         OutputError: If something is in the way.
     """
     target = Path(path)
-    if target.is_dir():
+    try:
+        real, is_folder = Path(os.path.realpath(target)), target.is_dir()
+    except (OSError, ValueError):  # too long, or with half a character or a null byte in it
+        raise OutputError(f"{shown(str(target))} cannot be the name of a file; choose another name") from None
+    if is_folder:
         raise OutputError(f"{target} is a directory; give a file name")
     if suffixes is None:
         check_written(target)
     elif not target.name.endswith(suffixes):
         raise OutputError(f"cannot tell the format of {target.name} from its suffix; use {' or '.join(suffixes)}")
-    parent = Path(os.path.realpath(target)).parent
+    parent = real.parent
     if not parent.is_dir():
         raise OutputError(f"no directory {target.parent} to write {target.name} to; create it first")
     if not links and target.is_symlink():

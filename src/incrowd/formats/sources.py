@@ -69,9 +69,9 @@ class Source(Protocol):
 def check_readable(path: Path) -> None:
     """Raise DataError unless the path is a file that can be opened for reading, and read more than once."""
     try:
-        os.fsencode(path)
+        os.path.realpath(path)
         is_folder = path.is_dir()
-    except (OSError, ValueError):  # too long, or with half a character in it
+    except (OSError, ValueError):  # too long, or with half a character or a null byte in it
         raise DataError(f"{shown(str(path))} cannot be the name of a file that can be read; check the path") from None
     if is_folder:
         raise DataError(f"{path} is a directory; give a file")

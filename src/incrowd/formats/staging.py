@@ -461,9 +461,9 @@ def heal(parent: Path, *, only: Path | str | None = None, asked: Asked | None = 
     """
     try:
         found = [Path(entry.path) for entry in os.scandir(parent) if entry.name.startswith(PREFIX)]
-    except OSError:
+        place = None if only is None else os.path.realpath(only) if isinstance(only, Path) else only
+    except (OSError, ValueError):  # no such folder, or a name that no file can have
         return
-    place = None if only is None else os.path.realpath(only) if isinstance(only, Path) else only
     for folder in found:
         if (handle := _abandoned(folder)) is None:
             continue

@@ -13,9 +13,12 @@ def open_regular(path: str | os.PathLike[str]) -> IO[bytes]:
     """Open a file to read its bytes.
 
     Raises:
-        OSError: It cannot be opened, or is a pipe or a device.
+        OSError: It cannot be opened, is a pipe or a device, or no file can be called so.
     """
-    mode = os.stat(path).st_mode
+    try:
+        mode = os.stat(path).st_mode
+    except ValueError:  # half a character or a null byte
+        raise OSError(errno.EINVAL, "no file can have this name") from None
     if not stat.S_ISREG(mode) and not stat.S_ISDIR(mode):  # opening a folder fails by itself
         raise OSError(errno.EINVAL, "it is not a regular file")
     return Path(path).open("rb")
