@@ -35,8 +35,8 @@ def united(problem):
     return replace(problem, quasi_identifiers=(QuasiIdentifier(dict.fromkeys(names), largest),))
 
 
-def search(problem, length, share):
-    found = argus(problem.table(), problem.requirements, Run(), length=length, suppress=share)
+def search(problem, length, share, bounds="round"):
+    found = argus(problem.table(), problem.requirements, Run(), length=length, suppress=share, bounds=bounds)
     return found, found.recoding
 
 
@@ -45,11 +45,14 @@ def released(problem, recoding):
 
 
 class Outcome:
-    """A release record by record: what generalization alone gives, what is released, and which cells are suppressed."""
+    """A release record by record: what generalization alone gives, what is released, and which cells are suppressed.
+
+    Bounds are exact: a range that only the widest round one holds looks like a suppressed cell.
+    """
 
     def __init__(self, problem, length, share):
         self.problem = problem
-        self.found, self.recoding = search(problem, length, share)
+        self.found, self.recoding = search(problem, length, share, "exact")
         self.rows = released(problem, self.recoding)
         reference = FullDomain(problem, 0)
         levels = self.found.facts["levels"]

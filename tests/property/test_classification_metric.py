@@ -14,6 +14,8 @@ import incrowd
 from incrowd.key import Key
 from incrowd.search.registry import METHODS
 
+pytestmark = pytest.mark.filterwarnings("ignore::incrowd.errors.ReleaseWarning")  # small tables tell a lot
+
 LOCAL = ["kaca", "kaca2", "cover", "mondrian", "argus"]
 OPTIONS = {
     "genetic": {"population": 8, "patience": 20, "evaluations": 60},
@@ -36,6 +38,7 @@ def tables(draw):
     data["name"] = pa.array([f"person {row}" for row in range(rows)])
     taxonomies = {column.name: column.taxonomy for column in drawn if column.taxonomy is not None}
     words = {"quasi_identifiers": names, "taxonomies": taxonomies, "k": draw(st.integers(2, min(5, rows)))}
+    words["keep"] = ["income", "note"]
     return pa.table(data), words
 
 
