@@ -6,6 +6,7 @@ from collections import Counter
 from string import ascii_lowercase
 
 import pyarrow as pa
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -50,6 +51,7 @@ def test_the_order_of_rows_plays_no_part(columns, shuffler):
     assert again.policy_toml() == found.policy_toml()
 
 
+@pytest.mark.filterwarnings("ignore::incrowd.errors.ReleaseWarning")  # what l to give is left to people
 @modest
 @given(tables())
 def test_the_proposed_policy_runs(columns):

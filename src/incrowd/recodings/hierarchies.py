@@ -27,7 +27,7 @@ from incrowd.table.exact_numbers import together
 from incrowd.table.grouping import Floats
 from incrowd.table.scales import Scale, text_of
 from incrowd.taxonomies.labels import ANY, interval_label
-from incrowd.taxonomies.rules import Intervals
+from incrowd.taxonomies.rules import BuiltIntervals
 from incrowd.taxonomies.taxonomy import Taxonomy
 
 Nodes = npt.NDArray[np.int32]
@@ -233,7 +233,7 @@ def ancestors(kind: Kind, text: str, widths: tuple[float, ...], *, comma: bool =
         year, month = day.split("-")[:2]
         decade = int(year) // 10 * 10
         return (*[day] * bool(time), f"{year}-{month}", year, interval_label(str(decade), str(decade + 10)), ANY)
-    return Intervals(widths, comma=comma).ancestors(text) if widths else (ANY,)
+    return BuiltIntervals(widths, comma=comma).ancestors(text) if widths else (ANY,)
 
 
 def _tree(

@@ -13,8 +13,8 @@ from decimal import Decimal, InvalidOperation
 from fractions import Fraction
 from functools import cached_property, lru_cache
 from itertools import pairwise
-from math import floor
-from typing import Any, NoReturn, Protocol
+from math import floor, inf
+from typing import Any, ClassVar, NoReturn, Protocol
 
 from incrowd.errors import PolicyError, TaxonomyError, UnknownNameError, shown
 from incrowd.schemas.shapes import is_number
@@ -25,6 +25,7 @@ __all__ = ["Bounds", "Flat", "Frequent", "Intervals", "Prefix", "Rule", "rule_of
 
 MASK = "*"  # takes the place of a character
 LARGEST_EXPONENT = 308
+_MOST = 10**15  # of numbers of rules: intervals among larger ones have bounds that nobody can tell apart
 
 
 class Rule(Protocol):
@@ -81,9 +82,11 @@ class Intervals:
     origin: float = 0
     comma: bool = False
 
+    _widest: ClassVar[float] = _MOST
+
     def __post_init__(self) -> None:
         widths = _as_tuple(self, "widths")
-        if not _are_numbers(widths) or widths[0] <= 0 or not _ascending(widths):
+        if not _are_numbers(widths, self._widest) or widths[0] <= 0 or not _ascending(widths):
             refuse(self, "widths", "be ascending numbers above 0", widths)
         exact = [_exact(width) for width in widths]
         if any((wide / narrow).denominator != 1 for narrow, wide in pairwise(exact)):
@@ -112,6 +115,12 @@ class Intervals:
             TaxonomyError: There is no value, or one is not a number.
         """
         return build(self, _numeric_order(values, self))
+
+
+class BuiltIntervals(Intervals):
+    """Those of a column without a rule: as wide as its own numbers need, which are exact."""
+
+    _widest = inf
 
 
 @dataclass(frozen=True)
@@ -277,8 +286,8 @@ def _as_tuple(rule: Any, name: str) -> tuple[Any, ...]:
     return tuple(given)
 
 
-def _are_numbers(numbers: Iterable[Any]) -> bool:
-    return all(is_number(number) and abs(number) <= _MOST for number in numbers)
+def _are_numbers(numbers: Iterable[Any], most: float = _MOST) -> bool:
+    return all(is_number(number) and abs(number) <= most for number in numbers)
 
 
 def _ascending(numbers: Sequence[Any]) -> bool:
@@ -300,7 +309,6 @@ _WITH: Mapping[str, tuple[str, ...]] = {  # every kind of rule, and what may be 
     "flat": (),
 }
 KINDS = tuple(dict.fromkeys([*_WITH, *(word for words in _WITH.values() for word in words)]))
-_MOST = 10**15  # of numbers of rules: intervals among larger ones have bounds that nobody can tell apart
 
 
 def rule_of(column: str, words: Mapping[str, Any]) -> Rule:
