@@ -67,6 +67,8 @@ def searched(
         hidden, needed = with_decoys(table, requirements, found, secrets, run.key)
         if needed <= budget:
             return _better(method, table, requirements, options, run, hidden) if share else hidden
+        if not share and "suppress" in method.options:  # it leaves out a few unless it is told not to
+            break
         if not share:  # it leaves out as many as it likes
             raise PolicyError(
                 "being left out would tell a sensitive column whatever else is left out; take a method with a budget"
