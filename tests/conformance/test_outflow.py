@@ -215,6 +215,7 @@ def told_ages(texts):
     return [int(first) if first == last else None for first, last in zip(low, high, strict=True)]
 
 
+@pytest.mark.filterwarnings("ignore:ranges of:incrowd.errors.ReleaseWarning")  # exact ones
 @pytest.mark.parametrize("method", ["cover", "mondrian"])
 def test_neighbours_in_a_sorted_table_tell_nothing(method):
     """The attack that undid local recoding: rows of a table sorted by age, between neighbours whose age is known."""

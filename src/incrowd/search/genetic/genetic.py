@@ -109,7 +109,8 @@ class _Herd:
         self._chromosome = Chromosome([Genes(table.attributes[index]) for index in self._order])
         self._alive: list[tuple[Fraction, int, Mask]] = []  # fitness, when born, bits
         self._known: set[bytes] = set()
-        self._may_leave_out = all(requirement.upward_closed for requirement in requirements)
+        closed = all(requirement.upward_closed for requirement in requirements)
+        self._may_leave_out = closed and not any(requirement.columns for requirement in requirements)  # it would tell
         self.improvements: list[tuple[int, float]] = []
         self.evaluations = self.stalled = 0
 
