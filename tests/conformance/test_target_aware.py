@@ -11,6 +11,7 @@ from incrowd.policy.words import make_policy
 
 CASES = {name: case for name, case in cases().items() if "target" in case.words}
 ANYWHERE = pytest.mark.parametrize("case", CASES.values(), ids=list(CASES))
+pytestmark = pytest.mark.filterwarnings("ignore:ranges of:incrowd.errors.ReleaseWarning")  # they fit the target
 OF_A_CASE = [
     test_methods.test_everyone_stands_in_a_crowd,
     test_methods.test_every_released_value_stands_for_the_original_one,

@@ -74,7 +74,7 @@ def released(problem, recoding):
     """Which records are released."""
     numbers = range(len(problem.rows))
     numbered = pa.table(problem.batch()).append_column("number", pa.array(numbers))
-    kept = set(recoding.apply(numbered)["number"].to_pylist())
+    kept = set(recoding.apply(numbered, keep=["number"])["number"].to_pylist())
     return [number in kept for number in numbers]
 
 

@@ -143,8 +143,12 @@ class Kaca:
         for row, general in pairs:
             members.setdefault(general, []).append((row, general))
         start = [(general, members[general]) for general in sorted(members, key=self.order)]
-        groups = self.kaca(start)
-        cells = [(row, self.generalized([general for _, general in group])) for group in groups for row, _ in group]
+        cells = []
+        for group in self.kaca(start):  # of records that were generalized alike, the first go to the first class
+            shown = self.generalized([general for _, general in group])
+            for general, number in Counter(general for _, general in group).items():
+                cells += [(row, shown) for row, _ in members[general][:number]]
+                del members[general][:number]
         columns = list(zip(*(cell for _, cell in cells), strict=True))
         columns = [self.consistent(tree, list(c), most) for tree, c in zip(self.trees, columns, strict=True)]
         return Counter(zip((row for row, _ in cells), zip(*columns, strict=True), strict=True))

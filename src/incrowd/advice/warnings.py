@@ -36,4 +36,6 @@ def _exact_bounds(release: Release) -> list[str]:
     if not release.recoding.exact_ranges:
         return []
     names = ", ".join(f"'{name}'" for name in release.recoding.exact_ranges)
-    return [f"ranges of {names} begin and end at the values of people (bounds=exact); round bounds tell nobody's value"]
+    asked = release.policy.options.get("bounds") == "exact"
+    why = " (bounds=exact); round bounds tell nobody's value" if asked else "; they are cut where the target changes"
+    return [f"ranges of {names} begin and end at the values of people{why}"]

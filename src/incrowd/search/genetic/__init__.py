@@ -18,6 +18,6 @@ METHODS = {
             "evaluations": Option("stop after this many chromosomes", Whole(1)),
         },
         anytime=True,
-        leaves_out="yes, without being asked: as many as makes the loss lowest, and nobody where a column is protected",
+        leaves_out="yes, unasked, as many as lowers the loss; not with l",
     ),
 }
