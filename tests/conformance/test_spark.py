@@ -25,7 +25,7 @@ from incrowd.errors import NotAnonymousError, OutputError
 from incrowd.formats.registry import open_source
 
 F = pytest.importorskip("pyspark.sql.functions")
-pytestmark = [NEEDS_SPARK, pytest.mark.filterwarnings("ignore::incrowd.errors.ReleaseWarning")]
+pytestmark = NEEDS_SPARK
 PAIRS = [
     ("nulls and dates", "tdr"),
     ("nulls and dates", "cover"),
