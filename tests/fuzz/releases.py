@@ -26,6 +26,7 @@ from incrowd.errors import InfeasibleError, PolicyError
 REFUSALS = (
     "more values than",
     "has a single value",
+    "no record has the harmless value",
     "no rows",
     "takes only one",
     "has type null",

@@ -13,6 +13,7 @@ import pyarrow.parquet as pq
 from tests.fuzz.recount import NOT_WITH_LEFT_OUT, PROMISES
 
 import incrowd
+from incrowd.key import Key
 from incrowd.search.registry import METHODS
 
 NESTED = {"north": ["n1", "n2", "n3"], "south": {"coast": ["c1", "c2"], "hills": ["h1"]}}
@@ -80,6 +81,12 @@ class Case:
         return {name: ABOVE for name, kind in self.kinds.items() if kind == "tree"}
 
     @property
+    def _kept(self):
+        """The columns that leave as they are, whatever they look like."""
+        others = (*self.kinds, "row", "ill", "income", "person")
+        return [name for name in others if name not in self.columns and name != self.unit]
+
+    @property
     def words(self):
         """The arguments of `anonymize`."""
         promised, _ = PROMISES[self.promise]
@@ -91,7 +98,8 @@ class Case:
         return {
             "quasi_identifiers": [{"attributes": qid, "k": k} for qid, k in self.quasi_identifiers],
             "identifiers": ["name"],
-            "keep": ["row"],
+            "keep": self._kept,
+            "key": Key.for_experiments(0),
             "unit": self.unit,
             "target": self.target,
             "taxonomies": taxonomies,

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 
 from incrowd.recodings.steps import SplitInterval, Step
 from incrowd.table.attributes import NumberAttribute
-from incrowd.taxonomies.rules import Bounds, words_of
+from incrowd.taxonomies.rules import MOST, Bounds, words_of
 
 
 def grown_bounds(attribute: NumberAttribute, steps: Iterable[Step]) -> Bounds | None:
@@ -33,7 +33,9 @@ def grown_bounds(attribute: NumberAttribute, steps: Iterable[Step]) -> Bounds | 
         level = tuple(attribute.number(rank) for rank in sorted(cuts) if cuts[rank] <= depth)
         if level and (not levels or level != levels[-1]):
             levels.append(level)
-    return Bounds(levels[0], tuple(levels[1:])) if levels else None
+    if not levels or max(map(abs, levels[0])) > MOST:  # a rule that nobody could give back
+        return None
+    return Bounds(levels[0], tuple(levels[1:]))
 
 
 def grown_file(grown: Mapping[str, Bounds]) -> str:

@@ -25,7 +25,7 @@ __all__ = ["Bounds", "Flat", "Frequent", "Intervals", "Prefix", "Rule", "rule_of
 
 MASK = "*"  # takes the place of a character
 LARGEST_EXPONENT = 308
-_MOST = 10**15  # of numbers of rules: intervals among larger ones have bounds that nobody can tell apart
+MOST = 10**15  # of numbers of rules: intervals among larger ones have bounds that nobody can tell apart
 
 
 class Rule(Protocol):
@@ -82,7 +82,7 @@ class Intervals:
     origin: float = 0
     comma: bool = False
 
-    _widest: ClassVar[float] = _MOST
+    _widest: ClassVar[float] = MOST
 
     def __post_init__(self) -> None:
         widths = _as_tuple(self, "widths")
@@ -286,7 +286,7 @@ def _as_tuple(rule: Any, name: str) -> tuple[Any, ...]:
     return tuple(given)
 
 
-def _are_numbers(numbers: Iterable[Any], most: float = _MOST) -> bool:
+def _are_numbers(numbers: Iterable[Any], most: float = MOST) -> bool:
     return all(is_number(number) and abs(number) <= most for number in numbers)
 
 

@@ -1,5 +1,7 @@
 import tomllib
 
+import pyarrow as pa
+
 import incrowd
 from incrowd.policy.words import make_policy
 from incrowd.recodings.grown import grown_file
@@ -28,3 +30,12 @@ def test_a_grown_hierarchy_can_be_fed_back(tmp_path):
 def test_nothing_was_grown_for_text_or_without_steps():
     words = {"quasi_identifiers": ["age", "job"], "k": 50, "keep": ["credit-amount"]}
     assert incrowd.anonymize(incrowd.datasets.german(), **words, method="mondrian").grown == {}
+
+
+def test_numbers_beyond_what_a_rule_may_have_are_not_given_back(tmp_path):
+    """They could not be read again; the release itself is written as any other."""
+    table = pa.table({"x": [2**53 + 1, 2**63 - 9, 2**63 - 5, 2**63 - 1] * 5})
+    release = incrowd.anonymize(table, quasi_identifiers=["x"], k=3, method="tdr")
+    assert release.steps
+    assert release.grown == {}
+    release.write(tmp_path / "out.csv")
