@@ -1,18 +1,25 @@
-# On a machine with Python 3.11 and nothing else: make demo, make test. make docs builds the site,
-# make wheel the wheel, and tries it. For those who work on it: make fuzz, make mutants, make papers.
+# On a machine with Python 3.11 and nothing else: make demo, make test. make check runs everything there is: all examples,
+# browsers, Spark, crashes, the wheel, mutants. make docs builds the site. For those who work on it: make fuzz, make papers.
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 WORKERS ?= 3  # one more than cores: tests often wait for a process or a browser
 MINUTES ?= 10
 
-.PHONY: demo test lint types docs wheel fuzz mutants papers clean
+TESTS := golden property unit conformance  # the folders of make test; make check has all
+PYTEST := $(BIN)/python -m pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder
+
+.PHONY: demo test check lint types docs wheel fuzz mutants papers clean
 
 demo: $(VENV)/installed
 	$(BIN)/incrowd demo
 
 test: $(VENV)/installed-test lint types
-	$(BIN)/python -m pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder
+	$(PYTEST) $(TESTS:%=tests/%)
+
+check: $(VENV)/installed-check lint types wheel
+	INCROWD_HYPOTHESIS=check $(PYTEST)
+	$(BIN)/python -m tests.mutants --trust
 
 lint: $(VENV)/installed-test
 	$(BIN)/ruff check .
@@ -44,6 +51,9 @@ $(VENV)/installed: pyproject.toml
 
 $(VENV)/installed-test: $(VENV)/installed
 	$(BIN)/python -m pip install --quiet --editable ".[test]"
+	@touch $@
+
+$(VENV)/installed-check: $(VENV)/installed-test
 	$(BIN)/python -m tests.chromium
 	@touch $@
 

@@ -30,12 +30,12 @@ from benchmarks.journalist import trial
 from benchmarks.range_bounds import FEW, releases
 from benchmarks.range_bounds import guessed as guesses
 from benchmarks.register import guessed, undone
-from incrowd.certificate import Commitment
 from incrowd.errors import OutputError, PolicyError
 from incrowd.formats import read_back
 from incrowd.search import decoys
 from incrowd.search.registry import METHODS
 from incrowd.taxonomies.labels import parse_interval
+from incrowd.verification.certificate import Commitment
 
 K = 5
 PEOPLE = 3_000

@@ -20,7 +20,7 @@ import pyarrow.csv
 import incrowd
 from incrowd.recodings.by_tuple import ByTuple
 from incrowd.recodings.ranges import Ranges
-from incrowd.release import Release
+from incrowd.release.release import Release
 from incrowd.table.attributes import NumberAttribute
 from incrowd.taxonomies.labels import Interval, parse_interval
 

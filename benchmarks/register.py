@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from incrowd.engines.dealing import RowHash, mix
+from incrowd.engines.allocation import RowHash, mix
 
 Pairs = dict[tuple[int, int], Any]
 

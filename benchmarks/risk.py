@@ -17,7 +17,7 @@ from tests.unit.risk.test_population import (
 
 from incrowd import datasets
 from incrowd.formats.registry import open_source
-from incrowd.risk.people import read_people
+from incrowd.population.records import read_people
 from incrowd.risk.suda import special_uniques
 from incrowd.run import Run
 

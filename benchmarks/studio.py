@@ -1,6 +1,6 @@
 """How quick the studio is on the census data, and whether its server stays small: `python -m benchmarks.studio`.
 
-Needs Playwright and a Chromium. Each screen is opened five times (until it is loaded), each click is made five times
+SizeRule Playwright and a Chromium. Each screen is opened five times (until it is loaded), each click is made five times
 (until the answer is in place); the middle one counts. Then a small table is released fifty times, and the memory of
 the server is read after each ten: it holds no rows, whatever the table.
 """

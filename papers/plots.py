@@ -1,4 +1,4 @@
-"""Plots of experiments as SVG. Needs matplotlib, which is imported when the first plot is drawn."""
+"""Plots of experiments as SVG. SizeRule matplotlib, which is imported when the first plot is drawn."""
 
 from __future__ import annotations
 

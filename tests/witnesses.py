@@ -1,7 +1,7 @@
 """Witnesses of the privacy models that searches ask, for tests that compare the two."""
 
-from incrowd.witness import Asked, Witness
-from incrowd.witness_levels import Promise
+from incrowd.verification.counts import Promise
+from incrowd.verification.witness import Asked, Witness
 
 
 def promise_of(model):

@@ -12,7 +12,6 @@ if TYPE_CHECKING:
     from typing import Any
 
     from incrowd import datasets
-    from incrowd.certificate import Certificate
     from incrowd.comparison.comparison import Comparison, compare
     from incrowd.errors import (
         CancelledError,
@@ -27,19 +26,19 @@ if TYPE_CHECKING:
     )
     from incrowd.evaluation.result import Evaluation
     from incrowd.evaluation.trial import evaluate
-    from incrowd.existing import apply, distortion, verify
     from incrowd.inspection.inspection import Inspection, inspect
     from incrowd.measures.distortion import Distortion
     from incrowd.measures.hierarchical_distance import Weights
     from incrowd.measures.measures import ClassMeasures, Measures
-    from incrowd.number_columns import as_numbers
     from incrowd.pipeline import anonymize
     from incrowd.policy.policy import Policy, QuasiIdentifier
     from incrowd.privacy.k_anonymity import KAnonymity
-    from incrowd.recipient import CertificateCheck, check_certificate
     from incrowd.recodings.recoding import Recoding, read_recoding
     from incrowd.recodings.steps import Step
-    from incrowd.release import Release
+    from incrowd.release.apply import apply
+    from incrowd.release.distortion import distortion
+    from incrowd.release.number_columns import as_numbers
+    from incrowd.release.release import Release
     from incrowd.risk.assessment import Risk, assess
     from incrowd.run import Run
     from incrowd.search.registry import methods
@@ -47,17 +46,20 @@ if TYPE_CHECKING:
     from incrowd.taxonomies.domains import Domain
     from incrowd.taxonomies.rules import Bounds, Flat, Frequent, Intervals, Prefix
     from incrowd.taxonomies.taxonomy import Taxonomy
-    from incrowd.verification import Verification
+    from incrowd.verification.certificate import Certificate
+    from incrowd.verification.recipient import CertificateCheck, check_certificate
+    from incrowd.verification.verdict import Verification
+    from incrowd.verification.verify import verify
     from incrowd.version import __version__
 
 _HOMES = {
     "anonymize": "pipeline",
     "inspect": "inspection.inspection",
-    "apply": "existing",
-    "verify": "existing",
-    "check_certificate": "recipient",
-    "distortion": "existing",
-    "as_numbers": "number_columns",
+    "apply": "release.apply",
+    "verify": "verification.verify",
+    "check_certificate": "verification.recipient",
+    "distortion": "release.distortion",
+    "as_numbers": "release.number_columns",
     "assess": "risk.assessment",
     "evaluate": "evaluation.trial",
     "compare": "comparison.comparison",
@@ -76,16 +78,16 @@ _HOMES = {
     "Calendar": "taxonomies.calendar",
     "Domain": "taxonomies.domains",
     "Run": "run",
-    "Release": "release",
+    "Release": "release.release",
     "Recoding": "recodings.recoding",
     "Step": "recodings.steps",
     "Measures": "measures.measures",
     "ClassMeasures": "measures.measures",
     "Distortion": "measures.distortion",
     "Risk": "risk.assessment",
-    "Certificate": "certificate",
-    "CertificateCheck": "recipient",
-    "Verification": "verification",
+    "Certificate": "verification.certificate",
+    "CertificateCheck": "verification.recipient",
+    "Verification": "verification.verdict",
     "Evaluation": "evaluation.result",
     "Inspection": "inspection.inspection",
     "Comparison": "comparison.comparison",

@@ -33,7 +33,7 @@ def main() -> None:
     for name, value in QUIET.items():
         os.environ.setdefault(name, value)
     try:
-        from incrowd.standard_streams import prepare_streams
+        from incrowd.cli.standard_streams import prepare_streams
 
         prepare_streams()
         from incrowd.cli import main as run

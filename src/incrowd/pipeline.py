@@ -8,31 +8,31 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from incrowd.arrays import text_array
-from incrowd.decimal_commas import with_comma_types
 from incrowd.engines.engine import Engine
+from incrowd.engines.out_of_core import read_table, released_classes
 from incrowd.engines.registry import engine_for
 from incrowd.errors import InfeasibleError, PolicyError, ReleaseWarning, many, shown
-from incrowd.far_tuples import read_table, released_classes
 from incrowd.formats.registry import open_source
 from incrowd.formats.sources import Source
+from incrowd.inspection.decimal_commas import with_comma_types
 from incrowd.inspection.leaving import Look, look_at
 from incrowd.key import Key
 from incrowd.policy.policy import Policy, QuasiIdentifier
-from incrowd.policy.presence import WORDS as PRESENCE
+from incrowd.policy.population_options import WORDS as PRESENCE
 from incrowd.policy.protection import WORDS as PROTECTING
 from incrowd.policy.toml import check_spelling
 from incrowd.policy.words import make_policy
 from incrowd.privacy.model import Requirements
 from incrowd.privacy.population import POPULATION
 from incrowd.recodings.recoding import Recoding
-from incrowd.release import Release
+from incrowd.release.release import Release
 from incrowd.run import Run, Watch
 from incrowd.search.decoys import searched
 from incrowd.search.registry import method_of
+from incrowd.table.arrays import text_array
 from incrowd.table.attributes import FlatAttribute
 from incrowd.table.compressed import CompressedTable
-from incrowd.table.distant import DistantTable
+from incrowd.table.out_of_core import OutOfCoreTable
 from incrowd.table.scales import has_commas
 from incrowd.table.target_bins import lower_bounds
 
@@ -189,7 +189,7 @@ def release_of(
     run: Run | None = None,
     *,
     engine: Engine | None = None,
-    table: CompressedTable | DistantTable | None = None,
+    table: CompressedTable | OutOfCoreTable | None = None,
     look: Look | None = None,
 ) -> Release:
     """Run the pipeline on an open source.
@@ -234,7 +234,7 @@ def release_of(
         notes.append(f"the method is {chosen}: {found.facts['why']}")
         if not policy.options.get("suppress"):  # else it could tell the public of who was left out
             policy = replace(policy, method=chosen, options=found.facts["options"])
-    if isinstance(table, DistantTable):
+    if isinstance(table, OutOfCoreTable):
         notes.append(f"{table.tuples:,} distinct combinations stayed in the engine '{engine.name}'")
         table = released_classes(table, found.recoding)
     recoding = handled(found.recoding, policy, engine.missing_values(source, policy))
@@ -260,7 +260,7 @@ def handled(recoding: Recoding, policy: Policy, missing_values: tuple[str, ...])
     )
 
 
-def reading_notes(table: CompressedTable | DistantTable, policy: Policy) -> list[str]:
+def reading_notes(table: CompressedTable | OutOfCoreTable, policy: Policy) -> list[str]:
     """What to say of values that may have been meant in another way than they were read."""
     notes = missing_notes(table, policy)
     for attribute in table.attributes:
@@ -287,7 +287,7 @@ def _look_like_commas(values: Sequence[str | None]) -> bool:
     return begins.isdigit() and has_commas(text_array(texts), "number", expected=True, surely=False)
 
 
-def missing_notes(table: CompressedTable | DistantTable, policy: Policy) -> list[str]:
+def missing_notes(table: CompressedTable | OutOfCoreTable, policy: Policy) -> list[str]:
     """What to say of missing values that the user named and that were not found as they were written."""
     named = [text for text in policy.missing_values if text]
     notes: list[str] = []
@@ -307,7 +307,7 @@ def missing_notes(table: CompressedTable | DistantTable, policy: Policy) -> list
     return notes
 
 
-def check_harmless(table: CompressedTable | DistantTable, policy: Policy) -> None:
+def check_harmless(table: CompressedTable | OutOfCoreTable, policy: Policy) -> None:
     """Raise PolicyError for a harmless value that nobody has: it is misspelt, or belongs to another column."""
     for model in policy.models_of_columns:
         values = table.protected[str(model.column)].values
@@ -319,7 +319,7 @@ def check_harmless(table: CompressedTable | DistantTable, policy: Policy) -> Non
                 )
 
 
-def check_feasible(table: CompressedTable | DistantTable, requirements: Requirements) -> None:
+def check_feasible(table: CompressedTable | OutOfCoreTable, requirements: Requirements) -> None:
     """A table can be released if and only if the most general one can: if all records together are a good class.
 
     Raises:

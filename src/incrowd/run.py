@@ -1,9 +1,10 @@
 """One run, one voice: what happens in it, whether it should go on, until when, and its key.
 
 A `Run` goes through everything that may take long. Whoever watches it gets its events: the progress line, the notebook,
-a test. Whoever works asks it in between: an anytime search whether to go on (`goes_on`), everything else just checks
-(`check`), which raises where the run is to end without a result. Searches work in a thread of their own (`beside`), and
-compiled code in slices (`in_slices`), so that an interrupt is answered within a second, whatever is going on.
+a test. Whoever works asks it in between: an anytime search whether to go on (`should_continue`), everything else just
+checks (`check`), which raises where the run is to end without a result. Searches work in a thread of their own
+(`in_thread`), and compiled code in slices (`in_slices`), so that an interrupt is answered within a second, whatever is
+going on.
 """
 
 from __future__ import annotations
@@ -176,7 +177,7 @@ class Run:
         """Whether this run was cancelled, or the one that it is a part of."""
         return self._cancelled.is_set() or (self._whole is not None and self._whole._is_cancelled)
 
-    def goes_on(self) -> bool:
+    def should_continue(self) -> bool:
         """Whether an anytime search should go on; it gives the best that it has if not.
 
         Raises:
@@ -196,7 +197,7 @@ class Run:
             CancelledError: The run is to end without a result.
             TimeLimitError: The time is over, and what is running has nothing to give.
         """
-        if not self.goes_on() and not self.anytime:
+        if not self.should_continue() and not self.anytime:
             raise TimeLimitError(self.over, self._limit)
 
     def in_slices(self, work: Callable[[int], bool]) -> None:
@@ -219,15 +220,15 @@ class Run:
         """The time limit that was set, here or for the whole."""
         return self.time_limit if self.time_limit is not None or self._whole is None else self._whole._limit
 
-    def beside(self, work: Callable[[], T]) -> T:
+    def in_thread(self, work: Callable[[], T]) -> T:
         """Do work in a thread of its own, while this one keeps answering interrupts and asking whether to go on.
 
         Compiled code cannot be interrupted, nor can the compiler. If this thread has to end first, the run is cancelled
         and the other one ends as soon as it asks.
         """
-        return self.meanwhile(work)()
+        return self.submit(work)()
 
-    def meanwhile(self, work: Callable[[], T]) -> Callable[[], T]:
+    def submit(self, work: Callable[[], T]) -> Callable[[], T]:
         """Begin work in a thread of its own, and give what waits for its result, as `beside` does.
 
         Who never asks for the result does not wait for the thread, which does not keep the process from ending.

@@ -31,10 +31,10 @@ from incrowd.key import Key
 from incrowd.pipeline import release_of
 from incrowd.policy.policy import Policy, QuasiIdentifier
 from incrowd.policy.words import make_policy
-from incrowd.promised import witness_of_crowds
 from incrowd.recodings.recoding import Recoding
-from incrowd.release import Release
+from incrowd.release.release import Release
 from incrowd.run import Run
+from incrowd.verification.promises import witness_of_crowds
 
 try:
     from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin

@@ -31,7 +31,7 @@ CASES = cases()
 HERE = [
     pytest.param(name, marks=pytest.mark.skipif(not entry.installed, reason=f"needs incrowd[{entry.extra}]"))
     for name, entry in ENGINES.items()
-    if name != "spark"  # which has no time for all of it: see test_spark
+    if name != "spark"  # which has no time for all of it: see tests/spark
 ]
 EVERY = pytest.mark.parametrize("engine", HERE)
 ANYWHERE = pytest.mark.parametrize("case", CASES.values(), ids=list(CASES))

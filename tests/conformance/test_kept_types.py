@@ -78,7 +78,7 @@ def test_what_is_left_as_it_is_is_not_text(method):
 def test_a_recoding_that_is_applied_gives_the_rows_of_the_release(method):
     for table in (TABLE, TABLE.to_pandas(), pl.from_arrow(TABLE)):
         release = released(table, method)
-        again = release.recoding.apply(table)
+        again = incrowd.apply(release.recoding, table)
         assert again.equals(release.data)
         assert isinstance(table, pa.Table) or list(again.dtypes) == list(release.data.dtypes)
         assert incrowd.verify(release.data, **WORDS).holds
@@ -133,7 +133,7 @@ def test_new_rows_that_fit_nothing_are_empty_and_types_stay():
     release = released(TABLE, "cover", quasi_identifiers=["whole", "day"])
     new = pa.table({"whole": pa.array([7, 1], pa.int16()), "day": KINDS["day"]})
     for table in (new, new.to_pandas(), pl.from_arrow(new)):
-        rows = pa.table(release.recoding.apply(table, keep_order=True))
+        rows = pa.table(incrowd.apply(release.recoding, table, keep_order=True))
         assert rows["whole"].to_pylist() == [None, 1]
         assert rows["day"].to_pylist()[0] is None
         assert pa.types.is_integer(rows["whole"].type)

@@ -88,7 +88,7 @@ def test_the_recoding_survives_json_and_applies_to_the_same_rows_alike(method, c
     again = read_recoding(tmp_path / "x.recoding.json")
     assert again == release.recoding
     assert json.loads(json.dumps(release.to_json())) is not None
-    assert rows_of(again.apply(case.table, keep=case.words.get("keep", ()))) == rows_of(release.data)
+    assert rows_of(incrowd.apply(again, case.table, keep=case.words.get("keep", ()))) == rows_of(release.data)
 
 
 @EVERY
@@ -167,12 +167,12 @@ class Interrupted(Run):
         super().cancel()
         self.answered.set()
 
-    def goes_on(self):
+    def should_continue(self):
         if self.searching and not self.arrived and threading.current_thread() is not threading.main_thread():
             self.arrived = True
             os.kill(os.getpid(), signal.SIGINT)
             assert self.answered.wait(60)
-        return super().goes_on()
+        return super().should_continue()
 
 
 @EVERY

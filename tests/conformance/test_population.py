@@ -69,7 +69,7 @@ def people_by_class(release, sample, everyone, method):
     if METHODS[release.policy.method].local:
         return [(found, sum(everyone.count(person) for person in set(found))) for found in members.values()]
     known = known_to(sample, everyone)
-    for row in release.recoding.apply(table(known), keep_order=True, keep=["row"]).to_pylist():
+    for row in incrowd.apply(release.recoding, table(known), keep_order=True, keep=["row"]).to_pylist():
         age, sex = known[row["row"]]
         assert covers(row["age"], age, None, True)
         assert covers(row["sex"], sex, None, False)

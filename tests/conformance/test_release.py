@@ -147,9 +147,9 @@ class TestEveryKind:
     @pytest.mark.parametrize("kind", KINDS)
     def test_applies_to_the_training_rows_as_the_release(self, tmp_path, kind, expected):
         data = given(kind, tmp_path)
-        assert multiset(expected.recoding.apply(data, keep=["wage"])) == multiset(expected.data)
+        assert multiset(incrowd.apply(expected.recoding, data, keep=["wage"])) == multiset(expected.data)
         in_order = incrowd.anonymize(TABLE, **POLICY, keep_order=True)
-        assert cells(expected.recoding.apply(data, keep=["wage"], keep_order=True)) == cells(in_order.data)
+        assert cells(incrowd.apply(expected.recoding, data, keep=["wage"], keep_order=True)) == cells(in_order.data)
 
     @pytest.mark.parametrize("kind", KINDS)
     @pytest.mark.parametrize("suffix", ["csv", "csv.gz", "parquet"])
@@ -226,7 +226,7 @@ class TestRelease:
         expected = incrowd.anonymize(TABLE, **policy)
         monkeypatch.setattr("incrowd.formats.csv_reader.BLOCK_BYTES", 2048)
         monkeypatch.setattr("incrowd.engines.arrow.compress._BUFFER_ROWS", 10)
-        monkeypatch.setattr("incrowd.witness._BUFFER", 10)
+        monkeypatch.setattr("incrowd.verification.witness._BUFFER", 10)
         release = incrowd.anonymize(given("csv", tmp_path), **policy)
         assert len(list(release.source.batches())) > 5
         assert release.table.counts.tolist() == expected.table.counts.tolist()

@@ -15,8 +15,7 @@ import pytest
 from tests.conformance.tables import cases
 
 import incrowd
-from incrowd.certificate import Certificate
-from incrowd.release_files import ReleaseFiles
+from incrowd.release.files import ReleaseFiles
 from incrowd.report.labels import EMPTY, PEOPLE, RECORDS, meaning, shown
 from incrowd.report.markdown import markdown_of
 from incrowd.report.page import all_charts, html_of
@@ -24,6 +23,7 @@ from incrowd.report.public import NOT_PROMISED, SEVERAL_PEOPLE, SEVERAL_RECORDS,
 from incrowd.report.schema import shape_of
 from incrowd.report.summary import DOCUMENT, public_summary, summary_of
 from incrowd.search.registry import METHODS
+from incrowd.verification.certificate import Certificate
 
 pytestmark = pytest.mark.filterwarnings("ignore::incrowd.errors.ReleaseWarning")  # risks are not the point here
 

@@ -14,7 +14,7 @@ from incrowd.cli.methods import explained
 from incrowd.recodings.attributes.disclosure import Disclosure
 from incrowd.recodings.attributes.intervals import Intervals
 from incrowd.recodings.recoding import read_recoding
-from incrowd.search.options import SUPPRESS
+from incrowd.search.method import SUPPRESS
 from incrowd.search.registry import METHODS
 
 CASES = cases()
@@ -65,7 +65,7 @@ def test_the_recoding_survives_json_and_leaves_out_the_same_rows(method, case, t
     assert again == release.recoding
     first, second = (
         Counter(map(repr, table.to_pylist()))
-        for table in (again.apply(case.table, keep=case.words.get("keep", ())), release.data)
+        for table in (incrowd.apply(again, case.table, keep=case.words.get("keep", ())), release.data)
     )
     assert first == second
 

@@ -15,13 +15,13 @@ from tests.command_line import GOOD, run
 from tests.faults.processes import MORE
 
 import incrowd
-from incrowd.certificate import Certificate
 from incrowd.errors import IncrowdError
 from incrowd.key import Key
 from incrowd.policy.toml import DIALECT, WORDS, read_policy
 from incrowd.policy.words import make_policy
 from incrowd.recodings.recoding import read_recoding
 from incrowd.search.registry import METHODS, method_of
+from incrowd.verification.certificate import Certificate
 
 pytestmark = pytest.mark.filterwarnings("ignore::incrowd.errors.ReleaseWarning")  # risks are not the point here
 TABLE = pa.table(

@@ -105,7 +105,8 @@ def test_an_interrupt_says_which_files_were_written(tmp_path, stage):
     people(tmp_path)
     send = "import os, signal\n"
     if stage == "before":
-        send += "import incrowd.witness as w; w.Witness.verdict = lambda self: os.kill(os.getpid(), signal.SIGINT)\n"
+        send += "from incrowd.verification.witness import Witness\n"
+        send += "Witness.verdict = lambda self: os.kill(os.getpid(), signal.SIGINT)\n"
     else:
         send += (
             "replace = os.replace\n"

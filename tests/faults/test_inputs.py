@@ -8,7 +8,7 @@ from tests.faults.processes import MORE, anonymize, names, one_line, people, run
 
 import incrowd
 from incrowd.errors import DataError
-from incrowd.formats.csv_dialect import SAMPLE_BYTES, Given, detect
+from incrowd.formats.csv_dialect import SAMPLE_BYTES, detect
 
 
 @pytest.mark.parametrize("how", ["write", "replace"])
@@ -78,7 +78,7 @@ def test_quotes_are_found_in_time_that_grows_with_the_file_and_not_with_its_squa
         began = time.process_time()
         for whole in (True, False):
             try:
-                detect(head, whole, "x", Given())
+                detect(head, whole, "x", {})
             except DataError:
                 continue
         return time.process_time() - began

@@ -139,7 +139,7 @@ def test_a_folder_that_is_gone_when_the_rows_are_complete(tmp_path):
     people(tmp_path)
     (tmp_path / "out").mkdir()
     gone = (
-        "import incrowd.witness as w, shutil\nverdict = w.Witness.verdict\n"
+        "import incrowd.verification.witness as w, shutil\nverdict = w.Witness.verdict\n"
         f"def then(self):\n    shutil.rmtree({str(tmp_path / 'out')!r})\n    return verdict(self)\n"
         "w.Witness.verdict = then\n"
     )

@@ -95,7 +95,7 @@ def problem_of(document, path, original):
         return "a column would pass through"
     assert isinstance(recoding.codebook(), str)
     try:
-        rows = recoding.apply(TABLE, keep={"born"} - {*recoding.names})
+        rows = incrowd.apply(recoding, TABLE, keep={"born"} - {*recoding.names})
     except IncrowdError as error:
         return None if "\n" not in str(error) else f"message: {error}"
     if set(rows.column_names) != set(TABLE.column_names) - set(document["dropped"]):

@@ -93,7 +93,7 @@ at = int(sys.argv.pop(1))
 class Finder:
     count = -1
     def find_spec(self, name, path=None, target=None):
-        if name == "incrowd.standard_streams" or self.count >= 0:
+        if name == "incrowd.cli.standard_streams" or self.count >= 0:
             self.count += 1
             if self.count == at:
                 os.kill(os.getpid(), signal.SIGINT)
@@ -150,7 +150,7 @@ def test_closed_streams(folder, usual, closed):
 
 def test_a_file_never_takes_the_place_of_a_closed_stream(folder):
     code = (
-        "import os, sys\nfrom incrowd.standard_streams import prepare_streams\nprepare_streams()\n"
+        "import os, sys\nfrom incrowd.cli.standard_streams import prepare_streams\nprepare_streams()\n"
         "assert os.open('x', os.O_WRONLY | os.O_CREAT) > 2\nassert sys.stdout is not None and sys.stderr is not None\n"
         "os.write(2, b'lost')\nassert not os.path.getsize('x')\n"
     )

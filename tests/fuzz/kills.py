@@ -22,15 +22,15 @@ from pathlib import Path
 from tests.databases import no_server, postgres_server
 from tests.faults.processes import names, people, started
 
-from incrowd.certificate import Commitment
 from incrowd.errors import IncrowdError
 from incrowd.formats.databases import Address, TableOutput
 from incrowd.formats.registry import open_source
 from incrowd.formats.staging import heal
-from incrowd.release_files import ReleaseFiles
+from incrowd.release.files import ReleaseFiles
 from incrowd.studio.jobs import DONE, Jobs
 from incrowd.studio.project import Project
 from incrowd.studio.studio import Studio
+from incrowd.verification.certificate import Commitment
 
 SIGNALS = (signal.SIGKILL, signal.SIGKILL, signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 FILES = ("csv", "csv.gz", "parquet", "arrow", "jsonl", "xlsx", "dta", "sav")

@@ -20,12 +20,12 @@ from tests.command_line import GOOD
 from tests.faults.mutations import STRANGE, changed, places
 
 import incrowd
-from incrowd.certificate import Certificate, Commitment
 from incrowd.errors import IncrowdError
 from incrowd.policy.toml import read_policy
 from incrowd.policy.words import make_policy
 from incrowd.recodings.recoding import read_recoding
 from incrowd.schemas.documents import digest_of
+from incrowd.verification.certificate import Certificate, Commitment
 
 SECONDS = 60  # longer than that is a hang
 WORDS = {"quasi_identifiers": ["age", "sex", "job"], "k": 5, "method": "tdr"}

@@ -10,8 +10,8 @@ from incrowd.policy.policy import QuasiIdentifier
 from incrowd.recodings.replay import replayed
 from incrowd.run import Run
 from incrowd.search.bottom_up.bottom_up import bottom_up
-from incrowd.search.bottom_up.crowds import Crowds
-from incrowd.search.bottom_up.ladders import ladder_of
+from incrowd.search.bottom_up.class_index import Crowds
+from incrowd.search.bottom_up.generalization_trees import ladder_of
 from incrowd.taxonomies.taxonomy import Taxonomy
 
 RELATIONSHIP = Taxonomy.from_tree({"ANY1": {"e1": ["a1", "b1"], "f1": ["c1", "d1"]}})

@@ -9,14 +9,19 @@ hangs, has noticed. Equivalent mutations, which change nothing that can be seen,
 """
 
 import argparse
+import compileall
+import multiprocessing
 import os
+import queue
 import shutil
-import subprocess
+import signal
 import sys
 import tempfile
 import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+from tests.mutants.attempt import LIBRARIES, attempt
 from tests.mutants.faults import FAULTS
 from tests.mutants.figures import FIGURES
 from tests.mutants.outflow import OUTFLOW
@@ -37,6 +42,8 @@ PARTS = (
     "CHANGELOG.md",
     "CONTRIBUTING.md",
 )
+FORKS = multiprocessing.get_context("forkserver")
+HANGS = "it hangs"
 SECONDS = 600  # tests that take longer have noticed a hang
 
 
@@ -62,23 +69,15 @@ def run_tests(folder, tests, fresh):
         tests: The tests.
         fresh: Whether nothing compiled before may be used: compiled code does not see changes in what it calls.
     """
-    environment = {**os.environ, "PYTHONPATH": f"{folder / 'src'}:{folder}", "PYTHONDONTWRITEBYTECODE": "1"}
-    environment["NUMBA_CACHE_DIR"] = tempfile.mkdtemp(dir=folder) if fresh else str(folder / "compiled")
-    command = [
-        sys.executable,
-        "-m",
-        "pytest",
-        "-x",
-        "-q",
-        "-p",
-        "no:cacheprovider",
-        *(f"tests/{test}" for test in tests),
-    ]
-    try:
-        done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, timeout=SECONDS)
-    except subprocess.TimeoutExpired:
-        return 1, "it hangs"
-    return done.returncode, "\n".join((done.stdout + done.stderr).splitlines()[-3:])
+    compiled = Path(tempfile.mkdtemp(dir=folder)) if fresh else folder / "compiled"
+    process = FORKS.Process(target=attempt, args=(folder, tests, ROOT, compiled))
+    process.start()
+    process.join(SECONDS)
+    if process.exitcode is None:
+        os.killpg(process.pid, signal.SIGKILL)
+        process.join()
+        return 1, HANGS
+    return process.exitcode, (folder / "output").read_text(errors="replace")
 
 
 def noticed_by(mutation, folder):
@@ -91,10 +90,31 @@ def noticed_by(mutation, folder):
     finally:
         path.write_text(text, encoding="utf-8")
         os.utime(path, ns=(stamps.st_atime_ns, stamps.st_mtime_ns))
-    if code not in (0, 1):
-        return f"an error: {output}"  # not even the collection works: noticed, but a bad mutation
-    failed = [line.split(" - ")[0] for line in output.splitlines() if line.startswith("FAILED")]
-    return "" if code == 0 else (failed or [output])[0]
+    found = [line.split(" - ")[0] for line in output.splitlines() if line.startswith(("FAILED", "ERROR", HANGS))]
+    if code and not found:
+        raise SystemExit(f"the tests of {mutation.name} did not run:\n{output}")
+    return found[0] if code else ""
+
+
+def survivors(mutations, folders):
+    """Try mutations, several at once, each in one of the copies; those that nobody noticed."""
+    free = queue.SimpleQueue()
+    for folder in folders:
+        free.put(folder)
+
+    def survives(mutation):
+        if mutation.equivalent:
+            print(f"equivalent  {mutation.name}\n            {mutation.equivalent}", flush=True)
+            return False
+        folder, began = free.get(), time.monotonic()
+        who = noticed_by(mutation, folder)
+        free.put(folder)
+        took = f"{who or 'nobody'}, {time.monotonic() - began:.0f} s"
+        print(f"{'killed' if who else 'SURVIVED':10}  {mutation.name}  ({took})", flush=True)
+        return not who
+
+    with ThreadPoolExecutor(len(folders)) as threads:
+        return [mutation for mutation, left in zip(mutations, threads.map(survives, mutations), strict=True) if left]
 
 
 def main():
@@ -102,6 +122,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--only", action="append", default=[], help="mutations whose name holds this text")
     parser.add_argument("--part", default="1/1", help="such as 1/2 for the first half")
+    parser.add_argument("--workers", type=int, default=os.cpu_count(), help="how many are tried at once")
     parser.add_argument("--trust", action="store_true", help="do not run the tests without a mutation first")
     parser.add_argument("--check", action="store_true", help="only see whether every text is there once")
     arguments = parser.parse_args()
@@ -113,24 +134,17 @@ def main():
     ]
     if arguments.check:
         sys.exit(print(f"{len(MUTATIONS)} mutations, {sum(bool(m.equivalent) for m in MUTATIONS)} of them equivalent"))
-    survived = []
+    FORKS.set_forkserver_preload(LIBRARIES)
     with tempfile.TemporaryDirectory(prefix="mutants-") as name:
-        copy_to(Path(name))
+        folders = [Path(name) / str(number) for number in range(arguments.workers)]
+        for folder in folders:
+            copy_to(folder)
+            compileall.compile_dir(folder / "src", quiet=1)
         if not arguments.trust:
-            code, output = run_tests(
-                Path(name), sorted({test for mutation in chosen for test in mutation.tests}), False
-            )
+            code, output = run_tests(folders[0], sorted({test for each in chosen for test in each.tests}), False)
             if code:
                 sys.exit(f"the tests fail without any mutation:\n{output}")
-        for mutation in chosen:
-            began = time.monotonic()
-            if mutation.equivalent:
-                print(f"equivalent  {mutation.name}\n            {mutation.equivalent}", flush=True)
-                continue
-            who = noticed_by(mutation, Path(name))
-            survived += [] if who else [mutation]
-            took = f"{who or 'nobody'}, {time.monotonic() - began:.0f} s"
-            print(f"{'killed' if who else 'SURVIVED':10}  {mutation.name}  ({took})", flush=True)
+        survived = survivors(chosen, folders)
     tried = sum(not mutation.equivalent for mutation in chosen)
     print(f"\n{tried} mutations tried, {len(chosen) - tried} equivalent, {len(survived)} survived")
     sys.exit(1 if survived else 0)

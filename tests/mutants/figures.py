@@ -2,28 +2,33 @@
 
 from tests.mutants.mutation import of
 
-OUTSIDE = ("unit/risk/test_outside.py",)
+OUTSIDE = ("unit/risk/test_journalist_risk.py",)
 PEOPLE = ("unit/table/test_members.py", "unit/report/test_people.py")
 
 FIGURES = (
     # the journalist's risk
-    of("risk/outside.py", "chance = (rate + self.drawn) / (rate + 1)", "chance = self.drawn", *OUTSIDE),
+    of("population/journalist_risk.py", "chance = (rate + self.drawn) / (rate + 1)", "chance = self.drawn", *OUTSIDE),
     of(
-        "risk/outside.py",
+        "population/journalist_risk.py",
         "return Outside(*rates.risks(shape, crowd)",
         "return Outside(*rates.risks(50.0, crowd)",
         *OUTSIDE,
     ),
-    of("risk/outside.py", "if scatter < LEAST_SHAPE:", "if scatter < 0:", *OUTSIDE),
-    of("risk/outside.py", "for alpha in _ALPHAS)", "for alpha in ())", *OUTSIDE),
-    of("risk/outside.py", "(alone + 2 * math.sqrt(alone + 1) + 2) / records", "alone / records / 4", *OUTSIDE),
+    of("population/journalist_risk.py", "if scatter < LEAST_SHAPE:", "if scatter < 0:", *OUTSIDE),
+    of("population/journalist_risk.py", "for alpha in _ALPHAS)", "for alpha in ())", *OUTSIDE),
     of(
-        "risk/outside.py",
+        "population/journalist_risk.py",
+        "(alone + 2 * math.sqrt(alone + 1) + 2) / records",
+        "alone / records / 4",
+        *OUTSIDE,
+    ),
+    of(
+        "population/journalist_risk.py",
         "told = [place for place in told if not _follows",
         "told = [place for place in told if True or _follows",
         *OUTSIDE,
     ),
-    of("risk/outside.py", "sizes + more < crowd, term", "sizes + more <= crowd, term", *OUTSIDE),
+    of("population/journalist_risk.py", "sizes + more < crowd, term", "sizes + more <= crowd, term", *OUTSIDE),
     # thresholds
     of(
         "risk/attackers.py",

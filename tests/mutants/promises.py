@@ -3,9 +3,9 @@
 from tests.mutants.mutation import of
 
 MODELS = ("unit/privacy/test_thresholds.py", "unit/privacy/test_models.py")
-LEVELS = ("unit/privacy/test_thresholds.py", "unit/test_witness.py")
-VALUES = ("unit/test_witness_values.py",)
-WITNESS = ("unit/privacy/test_thresholds.py", "unit/test_witness.py")
+LEVELS = ("unit/privacy/test_thresholds.py", "unit/verification/test_witness.py")
+VALUES = ("unit/verification/test_witness_values.py",)
+WITNESS = ("unit/privacy/test_thresholds.py", "unit/verification/test_witness.py")
 
 PROMISES = (
     # models: thresholds and ties
@@ -107,140 +107,148 @@ PROMISES = (
         *MODELS,
     ),
     of(
-        "privacy/needs.py",
+        "privacy/size_rule.py",
         "return records >= needs.records",
         "return records > needs.records",
         "unit/privacy/test_thresholds.py",
     ),
     of(
-        "privacy/needs.py",
-        "return Needs(max(model.least_size for model in models))",
-        "return Needs(min(model.least_size for model in models))",
+        "privacy/size_rule.py",
+        "return SizeRule(max(model.least_size for model in models))",
+        "return SizeRule(min(model.least_size for model in models))",
         "unit/privacy/test_thresholds.py",
     ),
     # what is promised, from the words of a policy
     of("policy/protection.py", "if self.groups and self.bins:", "if False:", "unit/policy/test_protection.py"),
     # the witness
     of(
-        "witness.py",
+        "verification/witness.py",
         "for finding in self.findings:\n            for model in finding.models:\n                if not",
         "for finding in self.findings[:1]:\n            for model in finding.models:\n                if not",
         *WITNESS,
     ),
     of(
-        "witness.py",
+        "verification/witness.py",
         "for finding in self.findings:\n            for model in finding.models:\n                if not",
         "for finding in self.findings:\n            for model in finding.models[:1]:\n                if not",
         *WITNESS,
     ),
     of(
-        "witness.py",
+        "verification/witness.py",
         "return all(model.holds for model in self.models)",
         "return any(model.holds for model in self.models)",
         *WITNESS,
     ),
     of(
-        "witness.py",
+        "verification/witness.py",
         "return all(finding.holds for finding in self.findings)",
         "return self.findings[0].holds",
         *WITNESS,
     ),
-    of("witness.py", "if not self._records:", "if False:", *WITNESS),
+    of("verification/witness.py", "if not self._records:", "if False:", *WITNESS),
     of(
-        "witness.py",
+        "verification/witness.py",
         "values = [*plain(column.dictionary), None]",
         "values = [*plain(column.dictionary), '*']",
         *WITNESS,
     ),
     of(
-        "witness.py",
+        "verification/witness.py",
         "new[1:] |= ordered[1:] != ordered[:-1]",
         "new[1:] = ordered[1:] != ordered[:-1]",
         *WITNESS,
     ),
-    of("witness.py", "            keys *= size\n", "            keys *= 1\n", *WITNESS),
-    of("witness.py", "varying.get(place, column[:1])", "varying.get(place, 0)", *WITNESS),
+    of("verification/witness.py", "            keys *= size\n", "            keys *= 1\n", *WITNESS),
+    of("verification/witness.py", "varying.get(place, column[:1])", "varying.get(place, 0)", *WITNESS),
     of(
-        "witness.py",
+        "verification/witness.py",
         "else np.add.reduceat(counts[order], starts)",
         "else np.add.reduceat(counts, starts)",
         *WITNESS,
     ),
     of(
-        "witness.py", 'return "NaN" if isinstance(value, float) and value != value else value', "return value", *WITNESS
+        "verification/witness.py",
+        'return "NaN" if isinstance(value, float) and value != value else value',
+        "return value",
+        *WITNESS,
     ),
     of(
-        "witness_levels.py",
+        "verification/counts.py",
         "return sizes.min().item(), sizes < limit",
         "return sizes.min().item(), sizes < limit - 1",
         *LEVELS,
     ),
     of(
-        "witness_levels.py",
+        "verification/counts.py",
         "people = np.bincount(columns[promise.column].classes, minlength=len(sizes))",
         "people = sizes",
         *LEVELS,
     ),
     of(
-        "witness_levels.py",
+        "verification/counts.py",
         "return found.min().item(), found < limit - _TIE",
         "return found.min().item(), found < limit - 0.5",
         *LEVELS,
     ),
     of(
-        "witness_levels.py",
+        "verification/counts.py",
         "return found.max().item(), found > limit + _TIE",
         "return found.max().item(), found > limit + 0.05",
         *LEVELS,
     ),
     of(
-        "witness_levels.py",
+        "verification/counts.py",
         "return np.asarray((matrix[:, ~harmless] > 0).sum(axis=1) + matrix[:, harmless].sum(axis=1))",
         "return np.asarray((matrix > 0).sum(axis=1))",
         *LEVELS,
     ),
-    of("witness_levels.py", "rest = sum(counts[promise.l - 1 :])", "rest = sum(counts[promise.l :])", *LEVELS),
+    of("verification/counts.py", "rest = sum(counts[promise.l - 1 :])", "rest = sum(counts[promise.l :])", *LEVELS),
     of(
-        "witness_levels.py",
+        "verification/counts.py",
         "return np.asarray(np.abs(excess).sum(axis=1) / 2)",
         "return np.asarray(np.abs(excess).sum(axis=1) / 4)",
         *LEVELS,
     ),
     of(
-        "witness_levels.py",
+        "verification/counts.py",
         "return np.asarray(moved / (2 * total) if total else np.zeros(len(excess)))",
         "return np.asarray(moved / (4 * total) if total else np.zeros(len(excess)))",
         *LEVELS,
     ),
     of(
-        "witness_levels.py",
+        "verification/counts.py",
         "gain = np.maximum(_excess(matrix, column) / column.shares, 0)",
         "gain = np.maximum(_excess(matrix, column), 0)",
         *LEVELS,
     ),
     of(
-        "witness_levels.py",
+        "verification/counts.py",
         "stop = min(self.size, start + step)\n            part",
         "stop = min(self.size, start + step) - (start > 0)\n            part",
         *LEVELS,
     ),
     # what the witness takes values for, and what it is asked: in places that look as if they were shared
-    of("witness_values.py", "if text is None or text in self.missing:", "if text is None:", *VALUES),
-    of("witness_values.py", "            if text in members:", "            if False:", *VALUES),
-    of("witness_values.py", "bound <= number", "bound < number", *VALUES),
-    of("witness_values.py", "return _bin(number, self.bins) if self.bins else number", "return number", *VALUES),
-    of("witness_values.py", "number = pointed(text) if self.commas else text", "number = text", *VALUES),
-    of("witness_values.py", "if pa.types.is_float16(kind) or pa.types.is_float32(kind):", "if False:", *VALUES),
+    of("verification/values.py", "if text is None or text in self.missing:", "if text is None:", *VALUES),
+    of("verification/values.py", "            if text in members:", "            if False:", *VALUES),
+    of("verification/values.py", "bound <= number", "bound < number", *VALUES),
+    of("verification/values.py", "return _bin(number, self.bins) if self.bins else number", "return number", *VALUES),
+    of("verification/values.py", "number = pointed(text) if self.commas else text", "number = text", *VALUES),
+    of("verification/values.py", "if pa.types.is_float16(kind) or pa.types.is_float32(kind):", "if False:", *VALUES),
     of(
-        "promised.py",
+        "verification/promises.py",
         "groups, bins = ((own.groups or {}), own.bins) if own",
         "groups, bins = ({}, own.bins) if own",
         *VALUES,
     ),
-    of("promised.py", "Meaning(tuple(policy.missing_values)", "Meaning(()", *VALUES),
-    of("promised.py", "    if asked.l is not None:", "    if False:", *VALUES),
-    of("promised.py", 'return (Promise("k people", f"k={k} people ({unit})", k, unit),)', "return ()", *VALUES),
-    of("promised.py", '("hierarchical" if tree is not None else None)', "None", *VALUES),
+    of("verification/promises.py", "Meaning(tuple(policy.missing_values)", "Meaning(()", *VALUES),
+    of("verification/promises.py", "    if asked.l is not None:", "    if False:", *VALUES),
+    of(
+        "verification/promises.py",
+        'return (Promise("k people", f"k={k} people ({unit})", k, unit),)',
+        "return ()",
+        *VALUES,
+    ),
+    of("verification/promises.py", '("hierarchical" if tree is not None else None)', "None", *VALUES),
     of("policy/policy.py", "        if not value or value in self.missing_values:", "        if not value:", *VALUES),
     of(
         "policy/policy.py",

@@ -8,7 +8,7 @@ from tests.mutants.mutation import of
 
 BACK = ("unit/formats/test_read_back.py",)
 RIGHT = ("unit/formats/test_read_back.py::test_what_is_written_right_appears",)
-SPARK = ("conformance/test_spark.py::test_what_a_cluster_writes_right_appears",)
+SPARK = ("spark/test_promises.py::test_what_a_cluster_writes_right_appears",)
 
 WRITERS = (
     # writers: a cell, a row less, a row twice, columns swapped

@@ -14,14 +14,15 @@ from tests.labels import label_rows
 from tests.reference.full_domain import FullDomain
 from tests.strategies import problems
 
+import incrowd
 from incrowd.measures.measures import measure
 from incrowd.policy.policy import QuasiIdentifier
 from incrowd.privacy.k_anonymity import KAnonymity
 from incrowd.privacy.model import Requirement
 from incrowd.run import Run
-from incrowd.search.argus import cell_suppression
-from incrowd.search.argus.argus import argus
-from incrowd.search.argus.cell_suppression import Suppression, cover, patterns
+from incrowd.search.baselines.argus import cell_suppression
+from incrowd.search.baselines.argus.argus import argus
+from incrowd.search.baselines.argus.cell_suppression import Suppression, cover, patterns
 
 modest = examples(80)
 LENGTHS = st.integers(1, 4)
@@ -41,7 +42,7 @@ def search(problem, length, share, bounds="round"):
 
 
 def released(problem, recoding):
-    return label_rows(recoding.apply(pa.table(problem.batch()), keep_order=True))
+    return label_rows(incrowd.apply(recoding, pa.table(problem.batch()), keep_order=True))
 
 
 class Outcome:

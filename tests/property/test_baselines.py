@@ -15,6 +15,7 @@ from tests.reference.full_domain import FullDomain, height, loss
 from tests.runs import seeded
 from tests.strategies import problems
 
+import incrowd
 from incrowd.key import Key
 from incrowd.measures.measures import measure
 from incrowd.recodings.by_value import ByValue
@@ -37,7 +38,7 @@ def search(problem, name, run=None, **options):
 
 def released(problem, recoding):
     """The released records."""
-    return label_rows(recoding.apply(pa.table(problem.batch())))
+    return label_rows(incrowd.apply(recoding, pa.table(problem.batch())))
 
 
 def budget(problem, share):

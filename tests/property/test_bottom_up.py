@@ -133,7 +133,7 @@ def test_the_anonymity_of_every_step_is_that_of_its_release(problem, information
 @modest
 @given(problems(), MEASURES, st.integers(1, 3), st.booleans())
 def test_many_values_generalize_in_atoms(problem, information, atoms, tighten):
-    with patch("incrowd.search.bottom_up.ladders.ATOMS", atoms):
+    with patch("incrowd.search.bottom_up.generalization_trees.ATOMS", atoms):
         found = search(problem, information, tighten=tighten)
         assert search(problem, information, tighten=tighten, pruning=False).steps == found.steps
     check_anonymity(problem, found)

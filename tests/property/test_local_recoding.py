@@ -211,7 +211,7 @@ def test_a_local_recoding_survives_json_and_gives_the_same_rows(problem, method,
     release = anonymized(problem, method, seed)
     again = ByTuple.from_json(json.loads(json.dumps(release.recoding.to_json())))
     assert again == release.recoding
-    assert again.apply(frame_of(problem), keep=["id"], keep_order=True).equals(release.data)
+    assert incrowd.apply(again, frame_of(problem), keep=["id"], keep_order=True).equals(release.data)
 
 
 def loss(mapping, table):

@@ -43,7 +43,7 @@ def united(problem):
 
 def released(problem, recoding):
     """The released records."""
-    return label_rows(recoding.apply(pa.table(problem.batch()), keep_order=True))
+    return label_rows(incrowd.apply(recoding, pa.table(problem.batch()), keep_order=True))
 
 
 def boxes(problem, recoding):
@@ -166,6 +166,6 @@ def test_a_recoding_file_is_read_back(tmp_path):
     release = incrowd.anonymize(data, quasi_identifiers=["age", "day"], k=2, method="mondrian", keep_order=True)
     release.write(tmp_path / "release.csv", confidential=True)
     recoding = read_recoding(tmp_path / "release.confidential" / "recoding.json")
-    assert recoding.apply(data, keep_order=True).to_pylist() == release.data.to_pylist()
+    assert incrowd.apply(recoding, data, keep_order=True).to_pylist() == release.data.to_pylist()
     assert release.data.column("age").to_pylist() == ["<42"] * 3 + [">=40"] * 3
     assert release.data.column("day").to_pylist() == ["<1970-01-05"] * 3 + [">=1970-01-05"] * 3

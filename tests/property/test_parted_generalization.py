@@ -30,7 +30,7 @@ from incrowd import anonymize, apply, verify
 from incrowd.measures.measures import measure
 from incrowd.policy.policy import QuasiIdentifier
 from incrowd.recodings.steps import TakeBack
-from incrowd.search.bottom_up.ladders import ladder_of
+from incrowd.search.bottom_up.generalization_trees import ladder_of
 from incrowd.search.bottom_up.problem import rare_values
 from incrowd.taxonomies.taxonomy import Taxonomy
 
@@ -175,7 +175,7 @@ def test_losses_of_groups_and_suppressed_values_add_up_to_the_ncp_of_the_release
 @modest
 @given(problems(), MEASURES, WAYS, st.integers(2, 3))
 def test_many_children_are_run_together_before_pairs_are_looked_at(problem, information, ways, most):
-    with patch("incrowd.search.bottom_up.ladders.SIBLINGS", most):
+    with patch("incrowd.search.bottom_up.generalization_trees.SIBLINGS", most):
         found = parted(problem, information, ways)
     check_anonymity(problem, found)
     assert problem.holds(problem.anonymity(problem.release(found.recoding)))

@@ -18,12 +18,12 @@ from tests.unit.search.top_down.test_privacy_models import protected, table_of
 
 from incrowd import apply, verify
 from incrowd.measures.measures import measure
-from incrowd.recodings.steps import PartSet
+from incrowd.recodings.steps import SplitSet
 from incrowd.run import Run
 from incrowd.search.outcome import cost_of
 from incrowd.search.record_suppression import budget_of
 from incrowd.search.top_down import records
-from incrowd.search.top_down.parting import SIBLINGS, can_be_parted
+from incrowd.search.top_down.partial_refinement import SIBLINGS, can_be_parted
 from incrowd.search.top_down.search import Task
 from incrowd.search.top_down.top_down import _searched, searches, top_down
 
@@ -57,7 +57,7 @@ def test_each_step_is_the_best_of_the_reference_and_none_is_left(problem, criter
 @modest
 @given(TABLES, CRITERIA, st.integers(0, 2))
 def test_of_many_children_the_most_frequent_are_shown_one_by_one(problem, criterion, most):
-    with patch("incrowd.search.top_down.parting.SIBLINGS", most):
+    with patch("incrowd.search.top_down.partial_refinement.SIBLINGS", most):
         found = parted(problem, criterion)
     check(found, problem.table(), reference(problem, criterion, 0, most))
 
@@ -98,7 +98,7 @@ def test_the_promises_of_steps_hold(problem, criterion, data):
 def test_every_set_is_what_is_left_of_one_node(problem, criterion):
     """One child apart, or all of them; and of a node never more than one set is left."""
     for step in parted(problem, criterion).steps:
-        if isinstance(step.change, PartSet):
+        if isinstance(step.change, SplitSet):
             sets = [set(codes) for codes in step.change.sets]
             assert len(sets) > 1
             assert sum(map(len, sets)) == len(set().union(*sets))

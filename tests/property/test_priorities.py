@@ -18,8 +18,8 @@ from incrowd.errors import PolicyError
 from incrowd.key import Key
 from incrowd.privacy.k_anonymity import KAnonymity
 from incrowd.run import Run
+from incrowd.search.baselines.full_domain.incognito import incognito
 from incrowd.search.bottom_up.bottom_up import bottom_up
-from incrowd.search.full_domain.incognito import incognito
 from incrowd.search.optimal import SCHEMES
 from incrowd.search.optimal.optimal import optimal
 from incrowd.search.registry import method_of

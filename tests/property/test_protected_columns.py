@@ -15,13 +15,14 @@ from tests.reference.full_domain import FullDomain
 from tests.reference.protected import COLUMN, is_good, models_of
 from tests.strategies import problems
 
+import incrowd
 from incrowd.errors import PolicyError
 from incrowd.privacy.k_anonymity import KAnonymity
 from incrowd.privacy.model import Requirement
 from incrowd.run import Run
+from incrowd.search.baselines.full_domain.incognito import incognito
+from incrowd.search.baselines.full_domain.samarati import samarati
 from incrowd.search.bottom_up.bottom_up import bottom_up
-from incrowd.search.full_domain.incognito import incognito
-from incrowd.search.full_domain.samarati import samarati
 from incrowd.search.registry import method_of
 from incrowd.table.compressed import CompressedTable
 
@@ -74,7 +75,7 @@ def released(problem, recoding):
     """Which records are released."""
     numbers = range(len(problem.rows))
     numbered = pa.table(problem.batch()).append_column("number", pa.array(numbers))
-    kept = set(recoding.apply(numbered, keep=["number"])["number"].to_pylist())
+    kept = set(incrowd.apply(recoding, numbered, keep=["number"])["number"].to_pylist())
     return [number in kept for number in numbers]
 
 

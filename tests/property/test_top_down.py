@@ -12,7 +12,7 @@ from tests.reference.problem import Column, Problem
 from tests.strategies import CRITERIA, problems
 
 from incrowd.policy.policy import QuasiIdentifier
-from incrowd.recodings.steps import Disclose, PartSet, RefineNode
+from incrowd.recodings.steps import Disclose, RefineNode, SplitSet
 
 modest = examples(100)
 
@@ -25,7 +25,7 @@ def performed(step, table, reference, state):
     if isinstance(change, RefineNode):
         taxonomy = attribute.taxonomy
         parts = [values[taxonomy.start[n] : taxonomy.stop[n]] for n in taxonomy.children[change.node]]
-    elif isinstance(change, PartSet):
+    elif isinstance(change, SplitSet):
         parts = [[values[code] for code in codes] for codes in change.sets]
     elif isinstance(change, Disclose):
         parts = [[values[change.code]]]

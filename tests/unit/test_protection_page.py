@@ -52,7 +52,7 @@ def test_its_policies_run(hospital):
 
 
 def test_it_names_every_promise():
-    from incrowd.policy import presence, protection
+    from incrowd.policy import population_options, protection
 
-    words = (*protection.WORDS, *presence.WORDS)
+    words = (*protection.WORDS, *population_options.WORDS)
     assert [word for word in words if f"`{word}`" not in PAGE and f"{word}=" not in PAGE.replace(" =", "=")] == []

@@ -37,7 +37,7 @@ class TestEnding:
     def test_a_new_run_goes_on(self):
         run = Run()
         run.check()
-        assert run.goes_on()
+        assert run.should_continue()
         assert not run.over
 
     def test_a_cancelled_run_raises_everywhere(self):
@@ -47,7 +47,7 @@ class TestEnding:
         other.join()
         with pytest.raises(CancelledError, match="cancelled"):
             run.check()
-        for ask in (run.check, run.goes_on, lambda: run.rows(1), lambda: run.stage("x"), run.quietly(1).check):
+        for ask in (run.check, run.should_continue, lambda: run.rows(1), lambda: run.stage("x"), run.quietly(1).check):
             with pytest.raises(CancelledError):
                 ask()
 
@@ -56,7 +56,7 @@ class TestEnding:
         run = Run(time_limit=0.01)
         ends(run)
         assert run.over == "time limit"
-        assert not run.goes_on()
+        assert not run.should_continue()
         with pytest.raises(TimeLimitError, match=r"no release within 0\.01 s; allow more time"):
             run.check()
         run.anytime = True
@@ -131,18 +131,18 @@ class TestSlices:
         assert len(slices) == 3
 
 
-class TestBeside:
-    def test_what_is_done_beside_comes_back(self):
-        assert Run().beside(lambda: threading.current_thread() is threading.main_thread()) is False
+class TestInThread:
+    def test_the_result_comes_back(self):
+        assert Run().in_thread(lambda: threading.current_thread() is threading.main_thread()) is False
 
-    def test_what_goes_wrong_beside_goes_wrong_here(self):
+    def test_an_error_in_the_thread_is_raised_here(self):
         with pytest.raises(ZeroDivisionError):
-            Run().beside(lambda: 1 / 0)
+            Run().in_thread(lambda: 1 / 0)
 
     def test_a_time_limit_does_not_wait_for_work_that_never_asks(self):
         run, ended = Run(time_limit=0.05), threading.Event()
         with pytest.raises(TimeLimitError):
-            run.beside(lambda: ended.wait(20))
+            run.in_thread(lambda: ended.wait(20))
         ended.set()
         with pytest.raises(CancelledError):  # the work is to end as soon as it asks
             run.check()
@@ -157,25 +157,25 @@ class TestBeside:
         before = signal.signal(signal.SIGINT, signal.default_int_handler)  # though a shell ignores it
         try:
             with pytest.raises(KeyboardInterrupt):
-                run.beside(work)
+                run.in_thread(work)
         finally:
             signal.signal(signal.SIGINT, before)
         ended.set()
 
-    def test_work_that_is_done_meanwhile_comes_back_when_it_is_asked_for(self):
+    def test_submitted_work_gives_its_result_when_asked(self):
         begun, may_end = threading.Event(), threading.Event()
 
         def work():
             begun.set()
             return may_end.wait(20)
 
-        wait = Run().meanwhile(work)
+        wait = Run().submit(work)
         assert begun.wait(20)
         may_end.set()
         assert wait() is True
 
-    def test_what_goes_wrong_meanwhile_goes_wrong_where_it_is_asked_for(self):
-        wait = Run().meanwhile(lambda: 1 / 0)
+    def test_submitted_work_that_fails_raises_when_asked(self):
+        wait = Run().submit(lambda: 1 / 0)
         with pytest.raises(ZeroDivisionError):
             wait()
 
@@ -188,16 +188,16 @@ class TestBeside:
             time.sleep(0.1)
             return "what there is"
 
-        assert run.beside(work) == "what there is"
+        assert run.in_thread(work) == "what there is"
 
 
 def test_a_part_that_runs_out_of_time_does_not_end_the_whole():
     whole = Run()
     part, ended = whole.part(time_limit=0.05), threading.Event()
     with pytest.raises(TimeLimitError):
-        part.beside(lambda: ended.wait(20))
+        part.in_thread(lambda: ended.wait(20))
     ended.set()
-    assert whole.goes_on()
+    assert whole.should_continue()
     whole.cancel()
     with pytest.raises(CancelledError):
-        whole.part().goes_on()
+        whole.part().should_continue()

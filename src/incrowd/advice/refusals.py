@@ -18,7 +18,7 @@ from incrowd.table.grouping import Codes, Counts, group
 
 if TYPE_CHECKING:
     from incrowd.privacy.model import PrivacyModel
-    from incrowd.release import Release
+    from incrowd.release.release import Release
 
 SHOWN = 6  # values of a refinement that are named
 

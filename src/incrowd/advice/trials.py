@@ -20,7 +20,7 @@ from incrowd.taxonomies.automatic import frequent_of, prefix_of
 from incrowd.taxonomies.rules import words_of
 
 if TYPE_CHECKING:
-    from incrowd.release import Release
+    from incrowd.release.release import Release
     from incrowd.run import Run
 
 T = TypeVar("T")
@@ -72,7 +72,7 @@ def tried(release: Release, column: str, run: Run) -> tuple[Trial, ...]:
     """
     found = []
     for change in changes(release, column):
-        if not run.goes_on():
+        if not run.should_continue():
             break
         part = run.part(time_limit=max(1.0, (run.time_limit or 60) / 6))
         try:

@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from incrowd.inspection.findings import warning_of
+from incrowd.inspection.functional_dependencies import telling_warning
 from incrowd.inspection.leaving import steady_warning
-from incrowd.inspection.telling import telling_warning
 
 if TYPE_CHECKING:
-    from incrowd.release import Release
+    from incrowd.release.release import Release
 
 
 def warnings_of(release: Release) -> tuple[str, ...]:

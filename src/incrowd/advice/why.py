@@ -12,7 +12,7 @@ from incrowd.run import Run
 from incrowd.tabular import Tabular
 
 if TYPE_CHECKING:
-    from incrowd.release import Release
+    from incrowd.release.release import Release
 
 NEARLY = 0.9  # of a column is lost: nearly a star
 MOST_HINTS = 3  # columns

@@ -18,7 +18,7 @@ from incrowd.datasets.demonstration import K
 if TYPE_CHECKING:
     from incrowd.key import Key
     from incrowd.policy.policy import Policy
-    from incrowd.release import Release
+    from incrowd.release.release import Release
 
 _CONFIDENTIAL = "Also keep the recoding of a local method, which holds the original tuples."
 _DRY_RUN = "Read and check everything, say what would be done, and write nothing."
@@ -61,7 +61,7 @@ def release_file(
     from incrowd.engines.registry import engine_for
     from incrowd.formats.registry import open_source
     from incrowd.pipeline import release_of
-    from incrowd.release_files import ReleaseFiles
+    from incrowd.release.files import ReleaseFiles
 
     with running(policy, key or shown.key) as run:
         source = open_source(table, **dialect)

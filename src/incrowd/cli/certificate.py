@@ -29,7 +29,7 @@ def check_file(
     """
     if not alone:
         raise PolicyError("a certificate says what must hold; leave out --qi and --policy, or --certificate")
-    from incrowd.recipient import check_certificate
+    from incrowd.verification.recipient import check_certificate
 
     with running() as run:
         run.stage("counting")

@@ -18,9 +18,9 @@ from incrowd.cli.messages import (
     Command,
     Commands,
     console,
-    heed_lost_endings,
     interrupted,
     print_json,
+    reraise_lost_signals,
     running,
     say,
     user_errors,
@@ -47,9 +47,9 @@ from incrowd.cli.options import (
 from incrowd.cli.protection import ProtectionOptions
 from incrowd.cli.report import ResultReport, evaluation_of, report
 from incrowd.cli.risk import RiskOptions, assess_file
+from incrowd.cli.standard_streams import prepare_streams
 from incrowd.cli.studio import studio
 from incrowd.cli.why import why
-from incrowd.standard_streams import prepare_streams
 
 app = typer.Typer(
     name="incrowd",
@@ -205,8 +205,8 @@ def verify(
             alone = qi is None and policy is None
             check_file(certificate, table, csv.dialect(), against, as_json=as_json, alone=alone)
             return
-        from incrowd.existing import verification_of
         from incrowd.formats.registry import open_as_release
+        from incrowd.verification.verify import verification_of
 
         words, dialect = to_verify(qi, k, policy, protection, missing_values)
         with running() as run:
@@ -265,10 +265,10 @@ def apply(
     """
     with user_errors():
         from incrowd.engines.registry import AUTO
-        from incrowd.existing import apply_to_file
         from incrowd.policy.typed import columns_of, quasi_identifiers
         from incrowd.policy.words import quasi_identifiers_of
         from incrowd.recodings.recoding import read_recoding
+        from incrowd.release.apply import apply_to_file
 
         require = quasi_identifiers_of(quasi_identifiers(qi, k), k) if qi else ()
         with running() as run:
@@ -315,7 +315,7 @@ def main() -> None:
     """Entry point; an interrupt while modules are loading ends like one during a command."""
     try:
         prepare_streams()
-        heed_lost_endings()
+        reraise_lost_signals()
         app()
     except KeyboardInterrupt:
         sys.exit(interrupted().exit_code)

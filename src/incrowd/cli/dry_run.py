@@ -11,14 +11,14 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from incrowd.decimal_commas import with_comma_types
 from incrowd.engines.registry import engine_for
 from incrowd.errors import many
 from incrowd.formats.sources import Source
+from incrowd.inspection.decimal_commas import with_comma_types
 from incrowd.inspection.leaving import look_at
 from incrowd.pipeline import check_feasible, reading_notes
 from incrowd.policy.policy import Policy
-from incrowd.release_files import ReleaseFiles
+from incrowd.release.files import ReleaseFiles
 from incrowd.run import Run
 from incrowd.search.automatic.automatic import choices
 from incrowd.search.registry import METHODS, method_of

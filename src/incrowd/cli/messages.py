@@ -17,8 +17,8 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 
 from incrowd.cli.help import write_commands, write_help
+from incrowd.cli.standard_streams import prints_any_character
 from incrowd.errors import NO_MEMORY, IncrowdError, end, ending_behind, forget_endings, lacks_memory
-from incrowd.standard_streams import prints_any_character
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -177,7 +177,7 @@ def interrupted(kept: str | None = None) -> typer.Exit:
     return typer.Exit(INTERRUPTED)
 
 
-def heed_lost_endings() -> None:
+def reraise_lost_signals() -> None:
     """Heed an interrupt, too, that comes where Python can only report it, as while an object is given up: ask again."""
 
     def heed(found: sys.UnraisableHookArgs) -> None:

@@ -29,9 +29,9 @@ def numbers(
 
         from incrowd.formats.atomic_files import AtomicFiles
         from incrowd.formats.registry import has_types, open_source, open_writer
-        from incrowd.number_columns import converted_rows, number_columns
         from incrowd.policy.typed import columns_of
-        from incrowd.release_files import ReleaseFiles
+        from incrowd.release.files import ReleaseFiles
+        from incrowd.release.number_columns import converted_rows, number_columns
 
         source = open_source(table, **csv.dialect())
         ReleaseFiles.of(output).check(source, overwrite=overwrite, sidecars=False)

@@ -15,7 +15,7 @@ from incrowd.cli.help import CSV, FILES, LARGE, SEARCH, TRIAL, VALUES
 from incrowd.cli.protection import ProtectionOptions
 from incrowd.errors import PolicyError
 from incrowd.policy.typed import columns_of
-from incrowd.search.options import Flag
+from incrowd.schemas.shapes import Flag
 from incrowd.search.registry import METHODS
 
 if TYPE_CHECKING:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from incrowd.evaluation.result import Evaluation
     from incrowd.formats.sources import Source
     from incrowd.policy.policy import Policy
-    from incrowd.release_files import ReleaseFiles
+    from incrowd.release.files import ReleaseFiles
     from incrowd.tabular import Tabular
 
 _OUTPUT = "Where to write (.html, .md or .json)."
@@ -36,7 +36,7 @@ class ReportOptions(OptionGroup):
 
     def check(self, source: Source, files: ReleaseFiles) -> None:
         """Check that they can be written, before any work is done."""
-        from incrowd.sidecars import Reports
+        from incrowd.release.sidecars import Reports
 
         Reports(self.report, self.public_report).check(source, files, overwrite=self.overwrite)
 

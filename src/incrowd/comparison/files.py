@@ -14,7 +14,7 @@ from incrowd.errors import OutputError
 from incrowd.formats.atomic_files import AtomicFiles, check_output
 from incrowd.formats.sources import Source, WatchedFile
 from incrowd.measures.registry import MEASURES
-from incrowd.release_files import OWNER_FILE
+from incrowd.release.files import OWNER_FILE
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

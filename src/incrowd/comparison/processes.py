@@ -12,10 +12,10 @@ from typing import Any
 
 from incrowd.comparison.runs import DONE, FAILED, TIME_LIMIT
 from incrowd.comparison.worker import Job, TrialJob
-from incrowd.decimal_commas import with_comma_types
 from incrowd.engines.registry import engine_for
 from incrowd.evaluation.trial import CLASSIFIERS, Trial
 from incrowd.formats.sources import Source
+from incrowd.inspection.decimal_commas import with_comma_types
 from incrowd.policy.policy import Policy
 from incrowd.run import Run
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from incrowd.policy.policy import Policy
-from incrowd.release_files import OWNER_FILE
+from incrowd.release.files import OWNER_FILE
 from incrowd.taxonomies.taxonomy import Taxonomy
 from incrowd.version import __version__
 

@@ -27,7 +27,7 @@ from incrowd.measures.measures import measure
 from incrowd.measures.registry import release_values
 from incrowd.pipeline import check_feasible, handled
 from incrowd.policy.policy import Policy
-from incrowd.release import Release
+from incrowd.release.release import Release
 from incrowd.run import Run
 from incrowd.search.decoys import searched as searched_for
 from incrowd.search.registry import method_of

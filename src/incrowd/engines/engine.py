@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from incrowd.recodings.recoding import Recoding
     from incrowd.run import Run
     from incrowd.table.compressed import CompressedTable
-    from incrowd.table.distant import DistantTable
     from incrowd.table.grouping import Counts
+    from incrowd.table.out_of_core import OutOfCoreTable
 
 
 See = Callable[..., object]  # see(batch), or see(batch, counts) where each row of the batch stands for so many
@@ -45,7 +45,7 @@ class Settings:
 class KeepsTuples(Protocol):
     """An engine that can keep the distinct tuples, so that only counts of classes leave it."""
 
-    def distant(self, source: Source, policy: Policy, run: Run) -> DistantTable:
+    def out_of_core(self, source: Source, policy: Policy, run: Run) -> OutOfCoreTable:
         """Read a table once and keep its distinct tuples where they are; otherwise as `Engine.compress`."""
 
 

@@ -16,8 +16,8 @@ from dataclasses import dataclass, field
 
 import pyarrow as pa
 
-from incrowd.arrays import text_array
 from incrowd.recodings.recoding import Recoding
+from incrowd.table.arrays import text_array
 from incrowd.table.scales import text_of
 
 

@@ -14,7 +14,7 @@ from incrowd.table.grouping import Codes, Counts
 
 
 class NumberedTuples(ABC):
-    """Distinct tuples as the numbers that their values got; see `table.distant.DistantTable`."""
+    """Distinct tuples as the numbers that their values got; see `table.out_of_core.OutOfCoreTable`."""
 
     protected: ClassVar[Mapping[str, Histogram]] = {}
     records: int

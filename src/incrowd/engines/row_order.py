@@ -24,9 +24,9 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from incrowd.arrays import filled, text_array, to_numpy
-from incrowd.engines.dealing import Hashes, mix
+from incrowd.engines.allocation import Hashes, mix
 from incrowd.table import grouping
+from incrowd.table.arrays import filled, text_array, to_numpy
 from incrowd.table.grouping import room_for
 
 Places = npt.NDArray[np.int64]

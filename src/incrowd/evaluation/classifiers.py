@@ -1,4 +1,4 @@
-"""The classifiers that judge a release, each behind the encoding of features that it needs. Needs scikit-learn.
+"""The classifiers that judge a release, each behind the encoding of features that it needs. SizeRule scikit-learn.
 
 Every classifier gets the matrix of `features` and learns its encoding from the training rows alone: a category
 that occurs only in test rows does not get its own column. The same settings serve the original and the released table.

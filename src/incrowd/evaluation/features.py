@@ -19,7 +19,6 @@ from incrowd.errors import DataError
 from incrowd.formats.sources import as_array
 from incrowd.table.missing import encoded, is_missing
 from incrowd.table.scales import Scale, has_commas, scale_of, text_of
-from incrowd.taxonomies.labels import parse_interval
 
 INTERVALS = ("midpoints", "categories")
 
@@ -96,24 +95,7 @@ def _numbers(name: str, values: pa.Array, missing_values: Sequence[str], scale: 
         numbers[~missing] = scale.numbers(present, name)
     except DataError:
         try:
-            numbers[~missing] = [middle(text, scale) for text in text_of(present).to_pylist()]
+            numbers[~missing] = [scale.middle(text) for text in text_of(present).to_pylist()]
         except (DataError, ValueError):
             return None
     return numbers
-
-
-def middle(label: str, scale: Scale) -> float:
-    """The number in the middle of a released interval; an open one counts as its bound, `*` as missing.
-
-    Raises:
-        DataError: A bound is not a number of that scale.
-        ValueError: The label is not an interval.
-    """
-    interval = parse_interval(label)
-    if interval is None:
-        return float(scale.number(label, ""))
-    step = 1 if scale.kind in ("integer", "date") and not interval.closed else 0  # [30-40) ends at 39
-    low = None if interval.low is None else float(scale.number(interval.low, ""))
-    high = None if interval.high is None else float(scale.number(interval.high, "")) - step
-    known = [bound for bound in (low, high) if bound is not None]
-    return sum(known) / len(known) if known else float("nan")

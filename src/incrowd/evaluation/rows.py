@@ -15,13 +15,13 @@ import pyarrow as pa
 
 from incrowd.engines.registry import engine_of
 from incrowd.errors import DataError, PolicyError, UnknownNameError, many
-from incrowd.existing import apply
 from incrowd.formats.registry import open_source
 from incrowd.formats.sources import Source, as_array
 from incrowd.inspection.leaving import Look
 from incrowd.pipeline import release_of
 from incrowd.policy.policy import Policy
 from incrowd.recodings.recoding import Recoding
+from incrowd.release.apply import apply
 from incrowd.run import Run
 from incrowd.table.missing import encoded, is_missing
 from incrowd.table.scales import text_of

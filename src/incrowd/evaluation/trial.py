@@ -2,7 +2,7 @@
 
 As in the papers: a classifier learns from the released training rows and is tested on test rows that were recoded the
 same way. The baseline error is that of the original table, the upper error that of a table without its
-quasi-identifiers; both use the same rows and the same classifier. Needs scikit-learn.
+quasi-identifiers; both use the same rows and the same classifier. SizeRule scikit-learn.
 """
 
 from __future__ import annotations
@@ -32,7 +32,6 @@ from incrowd.evaluation.rows import (
     read_rows,
     released_rows,
 )
-from incrowd.existing import apply
 from incrowd.formats.csv_dialect import may_have_commas
 from incrowd.formats.registry import open_source
 from incrowd.formats.sources import Source
@@ -41,6 +40,7 @@ from incrowd.policy.policy import Policy
 from incrowd.policy.toml import DIALECT, WORDS, check_spelling
 from incrowd.policy.words import make_policy
 from incrowd.recodings.recoding import Recoding
+from incrowd.release.apply import apply
 from incrowd.run import Run, Watch
 from incrowd.table.scales import Scale
 
@@ -293,7 +293,7 @@ class Trial:
             run.stage(self._stage(fold, f"{name} on {what}"))
             guess = np.full(len(self.table), np.bincount(truth[learn]).argmax())
             if len(ask):
-                guess[rows[ask]] = run.beside(partial(predictions, maker, features, truth, learn, ask))
+                guess[rows[ask]] = run.in_thread(partial(predictions, maker, features, truth, learn, ask))
             mistakes[name] = guess[test] != self.truth[test]
         return mistakes
 

@@ -14,8 +14,8 @@ import pyarrow as pa
 
 from incrowd.errors import DataError
 from incrowd.formats.containers import bare, pandas_notes, without_unused
-from incrowd.formats.csv_dialect import Given, refuse_words
 from incrowd.formats.parquet_files import conform
+from incrowd.formats.reader_options import ReaderOptions, refuse_options
 from incrowd.formats.sources import (
     BATCH_ROWS,
     Source,
@@ -33,7 +33,6 @@ class ArrowSource(WatchedFile):
 
     Args:
         path: The file.
-        given: What the caller says of the file; nothing, that is.
 
     Attributes:
         stored: The types that the file has, where they are not those of `schema`.
@@ -41,8 +40,8 @@ class ArrowSource(WatchedFile):
 
     missing_values: tuple[str, ...] = ()
 
-    def __init__(self, path: Path, given: Given | None = None) -> None:
-        refuse_words(given)
+    def __init__(self, path: Path, options: ReaderOptions | None = None) -> None:
+        refuse_options(options, path.name)
         super().__init__(path)
         first = next((batch for batch in self._read(None) if batch.num_rows), None)
         if first is None:

@@ -15,8 +15,8 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from incrowd.arrays import filled, to_arrow, to_numpy
 from incrowd.formats.usual_types import as_stored, as_usual
+from incrowd.table.arrays import filled, to_arrow, to_numpy
 
 _PANDAS = b"pandas"
 _LOOKED_AT = 8192  # rows

@@ -14,16 +14,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice
 
-from incrowd.errors import DataError, PolicyError, shown
+from incrowd.errors import DataError, PolicyError
+from incrowd.formats.reader_options import ReaderOptions, check_options
 from incrowd.formats.sources import check_names
 
 SAMPLE_BYTES = 1 << 20
 SAMPLE_LINES = 2_000  # of these bytes; taking lines apart takes longer than reading them
 SEPARATORS = (",", ";", "\t", "|")
-_OF_WORDS = ("idna", "punycode", "unicode-escape", "raw-unicode-escape")  # of words and of source code, not of files
-DIALECT = ("separator", "quote", "encoding", "header", "strip")
-VALUE_LABELS = ("keep", "apply")
-_AT_HOME = {"sheet": "Excel files", "value_labels": "Stata and SPSS files"}
 _NUMBER = re.compile(r"\s*[+-]?(\d+([.,]\d*)?|[.,]\d+)([eE][+-]?\d+)?\s*")
 _BYTE_ORDER_MARKS = ((codecs.BOM_UTF8, "utf-8-sig"), (codecs.BOM_UTF16_LE, "utf-16"), (codecs.BOM_UTF16_BE, "utf-16"))
 
@@ -45,65 +42,6 @@ class Dialect:
     encoding: str = "utf-8"
     header: bool = True
     newline: str = "\n"
-
-
-@dataclass(frozen=True)
-class Given:
-    """What the caller says of a file; None for what is to be found out.
-
-    Attributes:
-        separator: Of a CSV file, like the next four: what stands between columns.
-        quote: What stands around values.
-        encoding: How the text is encoded.
-        header: Whether the first record names the columns.
-        strip: Whether to leave out blanks around values and names; they are kept if None.
-        sheet: The name of the sheet of an Excel file.
-        value_labels: Whether to "keep" the codes of a Stata or SPSS file, or to "apply" their labels; None keeps.
-    """
-
-    separator: str | None = None
-    quote: str | None = None
-    encoding: str | None = None
-    header: bool | None = None
-    strip: bool | None = None
-    sheet: str | None = None
-    value_labels: str | None = None
-
-    def check(self) -> None:
-        """Raise PolicyError if a value cannot be part of any dialect."""
-        for what, mark in (("separator", self.separator), ("quote", self.quote)):
-            good = isinstance(mark, str) and len(mark) == 1 and (mark == "\t" or " " <= mark <= "~")
-            if mark is not None and not good:
-                raise PolicyError(f"The '{what}' parameter must be one ASCII character or a tab. Got {shown(mark)}.")
-        if self.separator is not None and self.separator == self.quote:
-            raise PolicyError(f"separator and quote must differ; both are {self.quote!r}")
-        for what, choice in (("header", self.header), ("strip", self.strip)):
-            if choice is not None and not isinstance(choice, bool):
-                raise PolicyError(f"The '{what}' parameter must be true or false. Got {shown(choice)}.")
-        if self.encoding is not None and not _is_text_encoding(self.encoding):
-            name = shown(self.encoding)
-            raise PolicyError(f"no encoding {name}; give one that Python knows, such as utf-8 or cp1252")
-        if self.sheet is not None and not (isinstance(self.sheet, str) and self.sheet):
-            raise PolicyError(f"The 'sheet' parameter must be the name of a sheet. Got {shown(self.sheet)}.")
-        if self.value_labels is not None and self.value_labels not in VALUE_LABELS:
-            raise PolicyError(
-                f"The 'value_labels' parameter must be 'keep' or 'apply'. Got {shown(self.value_labels)}."
-            )
-
-
-def refuse_words(given: Given | None, *known: str) -> None:
-    """Raise PolicyError if the caller says of a file what its format does not have.
-
-    Args:
-        given: What the caller says.
-        *known: The words that the format has.
-    """
-    told = [word for word, value in vars(given or Given()).items() if value is not None and word not in known]
-    if not told:
-        return
-    if (home := _AT_HOME.get(told[0])) is not None:
-        raise PolicyError(f"{told[0]} is for {home} only; leave it out here")
-    raise PolicyError("separator, quote, encoding, header and strip are for CSV files only; leave them out here")
 
 
 @dataclass(frozen=True)
@@ -134,32 +72,33 @@ class _Sample:
         return [record for record in found if record], whole
 
 
-def detect(head: bytes, whole: bool, name: str, given: Given) -> tuple[Dialect, tuple[str, ...]]:
+def detect(head: bytes, whole: bool, name: str, options: ReaderOptions) -> tuple[Dialect, tuple[str, ...]]:
     """Find out how a CSV file is written.
 
     Args:
         head: The first bytes of the file.
         whole: Whether these are all of its bytes.
         name: What messages call the file.
-        given: What the caller says; it is taken as it is.
+        options: What the caller says; it is taken as it is.
 
     Returns:
         The dialect, and the names of the columns.
     """
-    given.check()
-    encoding = _encoding(head, given)
+    check_options(options)
+    encoding = _encoding(head, options.get("encoding"))
     text = _decode(head, whole, encoding, name).removeprefix("\ufeff")
     if not text.strip("\r\n"):
         raise DataError(f"{name} is empty; it needs a header and rows")
     sample = _Sample(text, _first_lines(text), whole)
-    quote = given.quote or _quote(text, sample, given)
-    separator = given.separator or _separator(sample, quote)
+    quote = options.get("quote") or _quote(text, sample, options.get("separator"))
+    separator = options.get("separator") or _separator(sample, quote)
     if separator == quote:
         raise PolicyError(f"separator and quote must differ; both are {quote!r}")
     records, whole = sample.records(separator, quote)
     if not records:
         raise DataError(f"the first record of {name} does not end; is a quote ({quote}) left open?")
-    header = given.header if given.header is not None else _has_header(records)
+    header = options.get("header")
+    header = _has_header(records) if header is None else header
     columns = _named(records[0] if header else [""] * len(records[0]))
     dialect = Dialect(separator, quote, encoding, header, _newline(sample, separator, quote))
     _check_header(dialect, columns, sample, name)
@@ -180,22 +119,12 @@ def _first_lines(text: str) -> list[str]:
     return list(islice(io.StringIO(text[:end], newline=""), SAMPLE_LINES))
 
 
-def _is_text_encoding(encoding: object) -> bool:
-    """Whether Python can decode text with it, bit by bit."""
-    try:
-        "a".encode(encoding)  # type: ignore[arg-type]
-        found = codecs.lookup(encoding)  # type: ignore[arg-type]
-        return found.incrementaldecoder is not None and found.name not in _OF_WORDS
-    except (LookupError, TypeError, ValueError):
-        return False
-
-
-def _encoding(head: bytes, given: Given) -> str:
+def _encoding(head: bytes, given: str | None) -> str:
     """The encoding that is given, or that the byte order mark says, or UTF-8."""
     marked = next((encoding for mark, encoding in _BYTE_ORDER_MARKS if head.startswith(mark)), None)
-    if given.encoding is None:
+    if given is None:
         return marked or "utf-8"
-    encoding = codecs.lookup(given.encoding).name
+    encoding = codecs.lookup(given).name
     return "utf-8-sig" if encoding == "utf-8" and marked == "utf-8-sig" else encoding
 
 
@@ -217,14 +146,14 @@ def undecodable(name: str, encoding: str, byte: int, offset: int) -> DataError:
     )
 
 
-def _quote(text: str, sample: _Sample, given: Given) -> str:
+def _quote(text: str, sample: _Sample, separator: str | None) -> str:
     """The double quote, unless values are plainly in single quotes and none in double quotes."""
-    ends = re.escape(given.separator or "".join(SEPARATORS)) + r"\r\n"
-    if given.separator == "'" or "'" not in text or re.search(rf'(?:^|[{ends}])"', text):
+    ends = re.escape(separator or "".join(SEPARATORS)) + r"\r\n"
+    if separator == "'" or "'" not in text or re.search(rf'(?:^|[{ends}])"', text):
         return '"'
     if not _in_single_quotes(text, ends, 0 if sample.whole else 1):
         return '"'
-    records, _ = sample.records(given.separator or _separator(sample, "'"), "'")
+    records, _ = sample.records(separator or _separator(sample, "'"), "'")
     return "'" if len({len(record) for record in records}) == 1 else '"'
 
 

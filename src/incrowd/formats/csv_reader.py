@@ -22,7 +22,8 @@ import pyarrow.csv
 
 from incrowd.errors import DataError, many
 from incrowd.formats.compression import UNREADABLE, open_bytes, uncompressed, unreadable
-from incrowd.formats.csv_dialect import DIALECT, SAMPLE_BYTES, Dialect, Given, detect, refuse_words, undecodable
+from incrowd.formats.csv_dialect import SAMPLE_BYTES, Dialect, detect, undecodable
+from incrowd.formats.reader_options import CSV_OPTIONS, ReaderOptions, check_options, refuse_options
 from incrowd.formats.sources import WatchedFile, check_names, check_room, choose_columns, with_dictionaries
 
 # Measured on 112 MB and 900 MB: blocks of 1 to 16 MB read equally fast, and a pass takes 60 MB with 1, 220 MB with 4.
@@ -37,15 +38,15 @@ class CsvSource(WatchedFile):
 
     Args:
         path: The file; compressed if its name says so.
-        given: What the caller says of the dialect; the rest is found out.
+        options: What the caller says of the dialect; the rest is found out.
     """
 
     missing_values: tuple[str, ...] = ("",)
 
-    def __init__(self, path: Path, given: Given | None = None) -> None:
-        given = given or Given()
-        given.check()
-        refuse_words(given, *DIALECT)
+    def __init__(self, path: Path, options: ReaderOptions | None = None) -> None:
+        options = options or {}
+        check_options(options)
+        refuse_options(options, path.name, *CSV_OPTIONS)
         super().__init__(path)
         try:
             with open_bytes(path) as file:
@@ -53,8 +54,8 @@ class CsvSource(WatchedFile):
                 whole = not file.read(1)
         except UNREADABLE as error:
             raise unreadable(self.name, error) from None
-        self.dialect, self.columns = detect(head, whole, self.name, given)
-        self._strip = bool(given.strip)
+        self.dialect, self.columns = detect(head, whole, self.name, options)
+        self._strip = bool(options.get("strip"))
         if self._strip:
             self.columns = tuple(name.strip() for name in self.columns)
             check_names(self.columns, self.name)

@@ -15,12 +15,12 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.csv
 
-from incrowd.arrays import filled, text_array, to_arrow, to_numpy
 from incrowd.errors import OutputError, shown_type
 from incrowd.formats.compression import compressing, uncompressed
 from incrowd.formats.csv_dialect import Dialect, output_dialect
 from incrowd.formats.csv_reader import CsvSource
 from incrowd.formats.sources import Source
+from incrowd.table.arrays import filled, text_array, to_arrow, to_numpy
 
 MOST_JOINED_BYTES = 1 << 29  # of the lines of a batch
 _EMPTY = text_array([""])

@@ -15,9 +15,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from incrowd.errors import DataError, UnknownNameError, shorten
-from incrowd.formats.csv_dialect import Given, refuse_words
 from incrowd.formats.excel_archives import check_archive
 from incrowd.formats.held_files import HeldFile, whole_numbers
+from incrowd.formats.reader_options import ReaderOptions, refuse_options
 from incrowd.formats.sources import check_names
 
 _DAY = 86_400_000  # milliseconds
@@ -30,12 +30,12 @@ class ExcelSource(HeldFile):
 
     Args:
         path: The file.
-        given: What the caller says of the file: the name of the sheet, which is needed where there are several.
+        options: The name of the sheet, which is needed where there are several.
     """
 
-    def __init__(self, path: Path, given: Given | None = None) -> None:
-        refuse_words(given, "sheet")
-        self._sheet = given.sheet if given else None
+    def __init__(self, path: Path, options: ReaderOptions | None = None) -> None:
+        refuse_options(options, path.name, "sheet")
+        self._sheet = (options or {}).get("sheet")
         super().__init__(path)
 
     def _table(self) -> pa.Table:

@@ -20,10 +20,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.json
 
-from incrowd.arrays import to_numpy
 from incrowd.errors import DataError, OutputError, shown_type
 from incrowd.formats.compression import UNREADABLE, compressing, open_bytes, unreadable
-from incrowd.formats.csv_dialect import Given, refuse_words
+from incrowd.formats.reader_options import ReaderOptions, refuse_options
 from incrowd.formats.sources import (
     BATCH_ROWS,
     Source,
@@ -33,6 +32,7 @@ from incrowd.formats.sources import (
     is_text,
     with_dictionaries,
 )
+from incrowd.table.arrays import to_numpy
 
 BLOCK_BYTES = 1 << 24
 _LONGEST = 1 << 26  # bytes of a line
@@ -47,13 +47,12 @@ class JsonLinesSource(WatchedFile):
 
     Args:
         path: The file; compressed if its name says so.
-        given: What the caller says of the file; nothing, that is.
     """
 
     missing_values: tuple[str, ...] = ()
 
-    def __init__(self, path: Path, given: Given | None = None) -> None:
-        refuse_words(given)
+    def __init__(self, path: Path, options: ReaderOptions | None = None) -> None:
+        refuse_options(options, path.name)
         super().__init__(path)
         self.schema = self._found_schema()
         self.columns = tuple(self.schema.names)

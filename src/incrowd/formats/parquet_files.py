@@ -11,7 +11,7 @@ import pyarrow.parquet as pq
 
 from incrowd.errors import DataError, OutputError, shown_type
 from incrowd.formats.containers import bare, pandas_notes, without_unused
-from incrowd.formats.csv_dialect import Given, refuse_words
+from incrowd.formats.reader_options import ReaderOptions, refuse_options
 from incrowd.formats.sources import (
     BATCH_ROWS,
     Source,
@@ -29,7 +29,6 @@ class ParquetSource(WatchedFile):
 
     Args:
         path: The file.
-        given: What the caller says of the file; nothing, that is.
 
     Attributes:
         stored: The types that the file has, where they are not those of `schema`.
@@ -37,8 +36,8 @@ class ParquetSource(WatchedFile):
 
     missing_values: tuple[str, ...] = ()
 
-    def __init__(self, path: Path, given: Given | None = None) -> None:
-        refuse_words(given)
+    def __init__(self, path: Path, options: ReaderOptions | None = None) -> None:
+        refuse_options(options, path.name)
         super().__init__(path)
         with self._open() as file:
             self.stored = file.schema_arrow

@@ -26,12 +26,12 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from incrowd.arrays import filled, text_array, to_arrow, to_numpy
 from incrowd.errors import DataError, OutputError, many
 from incrowd.formats.atomic_files import output_errors
 from incrowd.formats.frames import FrameSource
 from incrowd.formats.outputs import Apart, BatchWriter
 from incrowd.formats.sources import as_array, is_text
+from incrowd.table.arrays import filled, text_array, to_arrow, to_numpy
 
 HELD_BYTES = 1 << 25  # of columns that wait, before they go to a file
 _DAY = 86_400 * 10**9  # nanoseconds

@@ -1,7 +1,7 @@
 """The formats of files, by name: what their names end in, who reads and who writes them.
 
 A format is one entry in `FORMATS`; help, messages, and the conformance suite read it from there. To add one, write a
-source (see `sources.Source`, made from a path and a `Given`) and a row writer (see `writers.RowWriter`).
+source (see `sources.Source`, made from a path and `ReaderOptions`) and a row writer (see `writers.RowWriter`).
 """
 
 from __future__ import annotations
@@ -13,15 +13,15 @@ from dataclasses import dataclass
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Unpack
 
-from incrowd.errors import DataError, MissingPackageError, OutputError, PolicyError, UnknownNameError
+from incrowd.errors import DataError, MissingPackageError, OutputError, UnknownNameError
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from incrowd.formats.csv_dialect import Given
     from incrowd.formats.outputs import Output
+    from incrowd.formats.reader_options import ReaderOptions
     from incrowd.formats.sources import Source
     from incrowd.formats.writers import FileWriter
 
@@ -136,13 +136,14 @@ FORMATS: Mapping[str, Format] = {
 }
 
 
+FRAME = "incrowd.formats.frames:FrameSource"
 # Frames that are not in memory, by the module that their types are in: the source that reads them.
 FRAMES: Mapping[str, str] = {
     "duckdb": "incrowd.formats.relations:RelationSource",
     "_duckdb": "incrowd.formats.relations:RelationSource",
     "pyspark.sql": "incrowd.engines.spark.source:SparkSource",
 }
-# Engines that read paths by themselves: the source, made from a path, a `Given`, a query and a master.
+# Engines that read paths by themselves: the source, made from a path, `ReaderOptions` and a master.
 READERS: Mapping[str, str] = {
     "spark": "incrowd.engines.spark.paths:SparkPath",
 }
@@ -199,70 +200,45 @@ def _check_installed(doing: str, known: Format, libraries: Iterable[str]) -> Non
 
 
 def open_source(
-    data: Any,
-    *,
-    separator: str | None = None,
-    quote: str | None = None,
-    encoding: str | None = None,
-    header: bool | None = None,
-    strip: bool | None = None,
-    sheet: str | None = None,
-    value_labels: str | None = None,
-    query: str | None = None,
-    engine: str = "auto",
-    master: str | None = None,
+    data: Any, *, engine: str = "auto", master: str | None = None, **reading: Unpack[ReaderOptions]
 ) -> Source:
     """Open a file, a table of a database or a dataframe for reading.
 
     Args:
         data: The path of a file, a dataframe of any library that Narwhals knows, or what gives an Arrow stream.
-        separator: What separates the columns of a CSV file; found out if None.
-        quote: What quotes the values of a CSV file; found out if None.
-        encoding: How the text of a CSV file is encoded; UTF-8, or what its byte order mark says, if None.
-        header: Whether a CSV file starts with the names of its columns; found out if None.
-        strip: Whether to leave out blanks around the values and names of a CSV file.
-        sheet: The name of the sheet of an Excel file; needed only where there are several.
-        value_labels: Whether to "keep" the codes of a Stata or SPSS file (also if None), or to "apply" their labels.
-        query: What to read of a database, in SQL; nothing but reading is allowed.
         engine: The engine that the rows are for, where it is known: one in `READERS` reads paths by itself.
         master: The cluster of such an engine.
+        **reading: How to read it; see `ReaderOptions`.
 
     Raises:
         DataError: If the data cannot be read or has no rows.
         PolicyError: If an argument is wrong in itself.
     """
-    from incrowd.formats.csv_dialect import Given, refuse_words
+    from incrowd.formats.reader_options import check_options, refuse_options
     from incrowd.formats.sources import check_readable
 
-    given = Given(separator, quote, encoding, header, strip, sheet, value_labels)
+    check_options(reading)
+    source: Source
     if not isinstance(data, str | os.PathLike):
-        refuse_query(query, "a dataframe")
-        kind = type(data)
-        for library, home in FRAMES.items():
-            if f"{kind.__module__}.".startswith(f"{library}."):
-                refuse_words(given)
-                opened: Source = _found(home)(data)
-                return opened
-        from incrowd.formats.frames import FrameSource
-
-        refuse_words(given)
-        return FrameSource(data)
+        refuse_options(reading, "a dataframe")
+        module = f"{type(data).__module__}."
+        home = next((home for library, home in FRAMES.items() if module.startswith(f"{library}.")), FRAME)
+        source = _found(home)(data)
+        return source
     if engine in READERS:
-        read: Source = _found(READERS[engine])(data, given, query=query, master=master)
-        return read
+        source = _found(READERS[engine])(data, reading, master)
+        return source
     path = Path(data)
-    elsewhere = _open_elsewhere(data, given, query)
+    elsewhere = _open_elsewhere(data, reading)
     if elsewhere is not None:
         return elsewhere
-    refuse_query(query, path.name)
+    refuse_options({"query": reading.get("query")}, path.name)
     known = format_of(path)
-    if known is None:
-        check_readable(path)
-        raise DataError(f"cannot tell the format of {path.name} from its suffix; incrowd reads {SUFFIXES}")
-    given.check()
     check_readable(path)
+    if known is None:
+        raise DataError(f"cannot tell the format of {path.name} from its suffix; incrowd reads {SUFFIXES}")
     _check_installed("reading", known, known.libraries[0])
-    source: Source = _found(known.reader)(path, given)
+    source = _found(known.reader)(path, reading)
     return source
 
 
@@ -277,10 +253,10 @@ def open_as_release(data: str | os.PathLike[str], told: Mapping[str, Any], **typ
         told: What is said of the original, in the words of `open_source`.
         **typed: What is said of this table.
     """
-    from incrowd.formats.csv_dialect import DIALECT
     from incrowd.formats.databases import Address
+    from incrowd.formats.reader_options import CSV_OPTIONS
 
-    own: dict[str, tuple[str, ...]] = {"csv": DIALECT, "excel": ("sheet",)}
+    own: dict[str, tuple[str, ...]] = {"csv": CSV_OPTIONS, "excel": ("sheet",)}
     own |= dict.fromkeys(("stata", "spss"), ("value_labels",))
     path, address = Path(data), Address.of(os.fspath(data))
     if address is not None:
@@ -297,23 +273,22 @@ def open_as_release(data: str | os.PathLike[str], told: Mapping[str, Any], **typ
     return open_source(data, **typed)
 
 
-def _open_elsewhere(data: str | os.PathLike[str], given: Given, query: str | None) -> Source | None:
+def _open_elsewhere(data: str | os.PathLike[str], reading: ReaderOptions) -> Source | None:
     """A table of a database, or of several files; None for a single file."""
-    from incrowd.formats.csv_dialect import refuse_words
     from incrowd.formats.databases import Address, DatabaseSource
     from incrowd.formats.parquet_sets import ParquetSet, parquet_files, pattern_home
+    from incrowd.formats.reader_options import refuse_options
 
     text = os.fspath(data)
     if (address := Address.of(text)) is not None:
-        refuse_words(given)
-        return DatabaseSource(address, query)
+        refuse_options(reading, text, "query")
+        return DatabaseSource(address, reading.get("query"))
     if scheme := _scheme(text):
         raise DataError(f"what begins with {scheme} {_ELSEWHERE.format('read')}, or copy it to a file here first")
     files = parquet_files(text)
     if not files:  # a folder without any is refused like all others
         return None
-    refuse_words(given)
-    refuse_query(query, text)
+    refuse_options(reading, text)
     return ParquetSet(files, Path(text) if os.path.isdir(text) else pattern_home(text))
 
 
@@ -321,12 +296,6 @@ def _scheme(text: str) -> str:
     """What an address such as s3://bucket/people.csv begins with; the rest is not shown: it may hold a password."""
     found = _SCHEME.match(text)
     return "" if found is None or os.path.exists(found[1]) else f"{found[1]}//"
-
-
-def refuse_query(query: str | None, what: str) -> None:
-    """Raise PolicyError if there is a query where nothing can be queried."""
-    if query is not None:
-        raise PolicyError(f"The 'query' parameter is for databases, and {what} is none. Leave it out.")
 
 
 def output_of(address: str | Path, *, overwrite: bool) -> Output | None:
@@ -358,16 +327,14 @@ def open_writer(path: Path, schema: pa.Schema, source: Source) -> FileWriter:
     return FileWriter(_found(known.writer), path, schema, source, Apart(known.blanks, known.nans))
 
 
-def open_written(path: Path, words: Mapping[str, Any]) -> Source:
+def open_written(path: Path, options: Mapping[str, Any]) -> Source:
     """Open a file that was just written, wherever it waits, by the reader of its format.
 
     Args:
         path: The file; its name says the format, also where it has none yet.
-        words: What its reader has to be told, in the words of `open_source`.
+        options: What its reader cannot find out.
     """
-    from incrowd.formats.csv_dialect import Given
-
-    opened: Source = _found(check_written(path).reader)(path, Given(**words))
+    opened: Source = _found(check_written(path).reader)(path, options)
     return opened
 
 

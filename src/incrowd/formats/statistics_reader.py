@@ -14,8 +14,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from incrowd.errors import DataError
-from incrowd.formats.csv_dialect import Given, refuse_words
 from incrowd.formats.held_files import HeldFile, whole_numbers
+from incrowd.formats.reader_options import ReaderOptions, refuse_options
 
 READERS = {
     ".dta": "read_dta",
@@ -40,7 +40,7 @@ class StatisticsSource(HeldFile):
 
     Args:
         path: The file.
-        given: What the caller says of the file: its encoding, where the file does not say it right, and what becomes of
+        options: Its encoding, where the file does not say it right, and what becomes of
             codes with labels.
 
     Attributes:
@@ -48,11 +48,11 @@ class StatisticsSource(HeldFile):
         column_labels: What columns are about, where the file says so.
     """
 
-    def __init__(self, path: Path, given: Given | None = None) -> None:
-        refuse_words(given, "encoding", "value_labels")
-        given = given or Given()
-        self._encoding = given.encoding
-        self._applies = given.value_labels == "apply"
+    def __init__(self, path: Path, options: ReaderOptions | None = None) -> None:
+        refuse_options(options, path.name, "encoding", "value_labels")
+        options = options or {}
+        self._encoding = options.get("encoding")
+        self._applies = options.get("value_labels") == "apply"
         self.value_labels: Labels = {}
         self.column_labels: Mapping[str, str] = {}
         super().__init__(path)

@@ -11,7 +11,6 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from incrowd.arrays import text_array, to_arrow, to_numpy
 from incrowd.errors import DataError
 from incrowd.formats.sources import is_text
 from incrowd.inspection import findings as kinds
@@ -19,6 +18,7 @@ from incrowd.inspection.counting import CountedColumn, Counts
 from incrowd.inspection.findings import Facts, Finding, findings_of, warning_of
 from incrowd.inspection.hierarchies import Hierarchy, hierarchy_of
 from incrowd.inspection.roles import QUASI_IDENTIFIER, ProposedRole, role_of
+from incrowd.table.arrays import text_array, to_arrow, to_numpy
 from incrowd.table.exact_numbers import Numbers
 from incrowd.table.missing import is_missing
 from incrowd.table.scales import Scale, scale_of, text_of, with_points

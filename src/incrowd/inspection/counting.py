@@ -15,12 +15,12 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from incrowd.arrays import filled, text_array, to_arrow, to_numpy
-from incrowd.engines.arrow.ahead import ahead
 from incrowd.errors import DataError
 from incrowd.formats.csv_dialect import may_have_commas
+from incrowd.formats.prefetch import ahead
 from incrowd.formats.sources import Source, as_array
 from incrowd.run import Run
+from incrowd.table.arrays import filled, text_array, to_arrow, to_numpy
 from incrowd.table.grouping import group
 
 KEPT_ROWS = 1 << 20  # records on which combinations of columns are counted

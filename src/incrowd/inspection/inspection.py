@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Unpack
 
 from incrowd.errors import PolicyError, UnknownNameError, many, shown_type
+from incrowd.formats.reader_options import ReaderOptions
 from incrowd.formats.registry import open_source
 from incrowd.formats.sources import Source
 from incrowd.inspection.columns import Column, describe, missing_tokens
@@ -133,30 +134,16 @@ def inspect(
     data: Any,
     *,
     unit: str | None = None,
-    separator: str | None = None,
-    quote: str | None = None,
-    encoding: str | None = None,
-    header: bool | None = None,
-    strip: bool | None = None,
-    sheet: str | None = None,
-    value_labels: str | None = None,
-    query: str | None = None,
     progress: Watch | bool | None = None,
+    **reading: Unpack[ReaderOptions],
 ) -> Inspection:
     """Look at a table: its columns, what is risky about them, and which roles and hierarchies to begin with.
 
     Args:
         data: Path of a file, a pandas, polars or pyarrow table, or anything with the Arrow stream interface.
         unit: The column that says whose record it is, where one person has several; found by its values if None.
-        separator: Of a CSV file; detected if not given, like the next three.
-        quote: Quote character of a CSV file.
-        encoding: Encoding of a CSV file.
-        header: Whether a CSV file has a header.
-        strip: Whether to leave out blanks around the values of a CSV file.
-        sheet: Name of the sheet of an Excel file, where it has several.
-        value_labels: Whether to "keep" the codes of a Stata or SPSS file (the default), or to "apply" their labels.
-        query: What to read of a database, in SQL.
         progress: Called with every event of the run; True for a line on stderr, False for nothing.
+        **reading: How to read a file or a database; see `ReaderOptions`.
 
     Raises:
         DataError: The table cannot be read.
@@ -170,10 +157,8 @@ def inspect(
     """
     from incrowd.report.progress import watching
 
-    dialect = {"separator": separator, "quote": quote, "encoding": encoding, "header": header, "strip": strip}
-    dialect |= {"sheet": sheet, "value_labels": value_labels, "query": query}
-    given: dict[str, Any] = {word: value for word, value in dialect.items() if value is not None}
-    source = open_source(data, **given)
+    source = open_source(data, **reading)
+    given = {name: value for name, value in reading.items() if value is not None}
     with watching(progress) as watch:
         return inspection_of(source, Run(watch), given, unit)
 

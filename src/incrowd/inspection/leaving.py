@@ -20,7 +20,7 @@ from incrowd.formats.sources import Source
 from incrowd.inspection.columns import findings_in, missing_tokens
 from incrowd.inspection.counting import KEPT_ROWS, CountedColumn, count_values
 from incrowd.inspection.findings import Finding, stopping, warning_of
-from incrowd.inspection.telling import tells
+from incrowd.inspection.functional_dependencies import tells
 from incrowd.run import Run
 
 if TYPE_CHECKING:

@@ -18,14 +18,14 @@ from incrowd.errors import PolicyError, shown
 from incrowd.run import LONGEST
 from incrowd.schemas.shapes import (
     Anything,
+    Choice,
     Flag,
     Maybe,
-    Misfit,
+    SchemaError,
     Shape,
     TableOf,
     Text,
     Whole,
-    Word,
     described,
     is_number,
 )
@@ -35,7 +35,7 @@ TYPES = ("number", "comma", "date", "text")
 
 
 @dataclass(frozen=True)
-class Texts:
+class Texts(Shape):
     """One text, or several.
 
     Args:
@@ -49,15 +49,15 @@ class Texts:
     def check(self, value: Any, place: str) -> None:
         """Texts."""
         if not isinstance(value, str | tuple):
-            raise Misfit(place, f"be {self.form}", f"{shown(value)}; put quotes around each")
+            raise SchemaError(place, f"be {self.form}", f"{shown(value)}; put quotes around each")
         for text in (value,) if isinstance(value, str) else value:
             if not isinstance(text, str):
-                raise Misfit(place, f"be {self.form}", f"{shown(value)}; put quotes around each")
+                raise SchemaError(place, f"be {self.form}", f"{shown(value)}; put quotes around each")
             Text(blank=self.blank).check(text, place)
 
 
 @dataclass(frozen=True)
-class Range:
+class Range(Shape):
     """A lower and a higher number, date or text of one."""
 
     form = "a lower and a higher value"
@@ -65,13 +65,13 @@ class Range:
     def check(self, value: Any, place: str) -> None:
         """Two that can be compared, and ascend."""
         if not isinstance(value, list | tuple) or len(value) != 2 or not all(map(_is_bound, value)):
-            raise Misfit(place, f"be {self.form}, each a number or a date", shown(value))
+            raise SchemaError(place, f"be {self.form}, each a number or a date", shown(value))
         try:
             ascends = bool(value[0] < value[1])
         except TypeError:  # a number and a date, or a date with a time zone and one without
             ascends = False
         if not ascends:
-            raise Misfit(place, f"be {self.form}", shown(value))
+            raise SchemaError(place, f"be {self.form}", shown(value))
 
 
 def _is_bound(value: Any) -> bool:
@@ -83,7 +83,7 @@ def _is_bound(value: Any) -> bool:
 
 
 @dataclass(frozen=True)
-class Seconds:
+class Seconds(Shape):
     """A number of seconds."""
 
     form = f"a number of seconds above 0 and at most {LONGEST:g}"
@@ -91,11 +91,11 @@ class Seconds:
     def check(self, value: Any, place: str) -> None:
         """Above 0, and not so many that no clock counts them."""
         if not is_number(value) or not 0 < value <= LONGEST:
-            raise Misfit(place, f"be {self.form}", shown(value))
+            raise SchemaError(place, f"be {self.form}", shown(value))
 
 
 @dataclass(frozen=True)
-class Bytes:
+class Bytes(Shape):
     """An amount of memory."""
 
     form = "an amount of memory such as '2GB' or '500MB'"
@@ -103,11 +103,11 @@ class Bytes:
     def check(self, value: Any, place: str) -> None:
         """A whole number and a unit."""
         if not isinstance(value, str) or not re.fullmatch(r"[1-9][0-9]{0,8} ?[KMGT]i?B", value):
-            raise Misfit(place, f"be {self.form}", shown(value))
+            raise SchemaError(place, f"be {self.form}", shown(value))
 
 
 @dataclass(frozen=True)
-class Folder:
+class Folder(Shape):
     """A folder that is there."""
 
     form = "an existing folder"
@@ -115,11 +115,11 @@ class Folder:
     def check(self, value: Any, place: str) -> None:
         """A folder."""
         if not isinstance(value, str | Path) or not _is_path(value) or not Path(value).is_dir():
-            raise Misfit(place, f"be {self.form}", shown(str(value) if isinstance(value, Path) else value))
+            raise SchemaError(place, f"be {self.form}", shown(str(value) if isinstance(value, Path) else value))
 
 
 @dataclass(frozen=True)
-class Trees:
+class Trees(Shape):
     """Taxonomies: a folder, or by column a file, a rule or a taxonomy; or several of these."""
 
     form = "a folder, or a table of files, rules or taxonomies by column"
@@ -131,14 +131,14 @@ class Trees:
                 self.check(part, place)
             return
         if value is not None and not isinstance(value, str | Path | Mapping):
-            raise Misfit(place, f"be {self.form}", described(value))
+            raise SchemaError(place, f"be {self.form}", described(value))
         if isinstance(value, str | Path) and not _is_path(value):
-            raise Misfit(place, f"be {self.form}", shown(value))
+            raise SchemaError(place, f"be {self.form}", shown(value))
         for column, item in value.items() if isinstance(value, Mapping) else ():
             Text(blank=False).check(column, f"{place} (a column)")
             is_file = isinstance(item, str | Path) and _is_path(item)
             if not is_file and not isinstance(item, Mapping) and not hasattr(item, "ancestors"):
-                raise Misfit(f"{place}.{column}", "be a file, a rule or a taxonomy", shown(item))
+                raise SchemaError(f"{place}.{column}", "be a file, a rule or a taxonomy", shown(item))
 
 
 def _is_path(value: str | Path) -> bool:
@@ -155,9 +155,9 @@ WORDS: Mapping[str, Shape] = {
     "insensitive": Texts(),
     "keep": Texts(),
     "taxonomies": Trees(),
-    "types": TableOf(Word(TYPES)),
+    "types": TableOf(Choice(TYPES)),
     "ranges": TableOf(Range()),
-    "missing": Word(MISSING),
+    "missing": Choice(MISSING),
     "missing_values": Texts(blank=True),
     "method": Text(blank=False),
     "options": TableOf(Anything()),  # the method checks them
@@ -200,7 +200,7 @@ def check_word(word: str, value: Any, shape: Shape | None = None) -> None:
     """Raise PolicyError unless a word is what it must be."""
     try:
         (shape or WORDS[word]).check(value, word)
-    except Misfit as misfit:
+    except SchemaError as misfit:
         text = str(misfit)
         single, column = _SINGLE.get(word), misfit.place.removeprefix(f"{word}.")
         if single is not None and column != misfit.place:

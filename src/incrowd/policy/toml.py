@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from incrowd.errors import PolicyError, UnknownNameError, closest
-from incrowd.policy.presence import WORDS as PRESENCE
+from incrowd.policy.population_options import WORDS as PRESENCE
 from incrowd.policy.protection import WORDS as PROTECTING
 from incrowd.schemas.regular_files import open_regular
 from incrowd.schemas.toml import parsed_toml

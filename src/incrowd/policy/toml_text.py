@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from datetime import date, datetime, time
 from typing import Any
 
-from incrowd.policy.presence import WORDS as PRESENCE
+from incrowd.policy.population_options import WORDS as PRESENCE
 from incrowd.policy.protection import WORDS as PROTECTING
 
 _ABOUT = {

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from incrowd.errors import PolicyError, UnknownNameError, shown
 from incrowd.policy.policy import Policy, QuasiIdentifier
-from incrowd.policy.presence import add_population
+from incrowd.policy.population_options import add_population
 from incrowd.policy.protection import WORDS as PROTECTING
 from incrowd.policy.protection import protections_of
 from incrowd.policy.schema import checked

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from numba import njit
 
-from incrowd.privacy import needs
-from incrowd.privacy.needs import Needs, needs_of
+from incrowd.privacy import size_rule as needs
+from incrowd.privacy.size_rule import SizeRule, size_rule_of
 
-__all__ = ["Needs", "could_be_two", "is_good", "lacking", "needs_of", "spare"]
+__all__ = ["SizeRule", "could_be_two", "is_good", "lacking", "size_rule_of", "spare"]
 
 is_good = njit(nogil=True, inline="always")(needs.is_good)
 spare = njit(nogil=True, inline="always")(needs.spare)

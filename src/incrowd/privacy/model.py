@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
-    from incrowd.privacy.needs import Needs
+    from incrowd.privacy.size_rule import SizeRule
     from incrowd.table.class_counts import ClassCounts, Histogram
 
     Levels = npt.NDArray[Any]
@@ -133,15 +133,15 @@ class Requirement:
         return np.where(classes.records == 0, top, levels)
 
     @cached_property
-    def needs(self) -> Needs:
+    def needs(self) -> SizeRule:
         """The same question for searches that count records, such as compiled ones.
 
         Raises:
             PolicyError: A model needs more than the size of a class, which compiled searches do not count yet.
         """
-        from incrowd.privacy.needs import needs_of
+        from incrowd.privacy.size_rule import size_rule_of
 
-        return needs_of(self.models)
+        return size_rule_of(self.models)
 
     def __str__(self) -> str:
         return f"{', '.join(map(str, self.models))} on {', '.join(self.attributes)}"

@@ -19,21 +19,21 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from incrowd.arrays import to_arrow
 from incrowd.key import Key
 from incrowd.recodings.hierarchies import Hierarchy, Nodes
 from incrowd.recodings.mapping import LocalMapping
 from incrowd.recodings.ranges import Ranges
-from incrowd.recodings.recoding import Mask, Parts, RecodingFace
+from incrowd.recodings.recoding import Mask, Parts, RecodingMixin
 from incrowd.recodings.schema import DOCUMENT
 from incrowd.recodings.tuple_lookup import TupleLookup
+from incrowd.table.arrays import to_arrow
 from incrowd.table.attributes import Attribute
 from incrowd.table.compressed import CompressedTable
 from incrowd.table.grouping import Codes, Counts, Floats, count
 
 
 @dataclass(frozen=True)
-class ByTuple(RecodingFace):
+class ByTuple(RecodingMixin):
     """A mapping of tuples to parts.
 
     Args:
@@ -258,7 +258,7 @@ class ByTuple(RecodingFace):
         """A recoding from what `to_json` gave, checked by the schema.
 
         Raises:
-            Misfit: Its parts do not fit together.
+            SchemaError: Its parts do not fit together.
         """
         hierarchies = tuple(
             Ranges.from_json(item) if item["kind"] == "ranges" else Hierarchy.from_json(item)

@@ -11,7 +11,6 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from incrowd.arrays import to_arrow
 from incrowd.recodings.attributes.any_kind import AttributeRecoding
 from incrowd.recodings.attributes.closed_intervals import ClosedIntervals
 from incrowd.recodings.attributes.cut import Cut, RuleCut
@@ -19,10 +18,11 @@ from incrowd.recodings.attributes.disclosure import Disclosure
 from incrowd.recodings.attributes.intervals import Intervals
 from incrowd.recodings.attributes.partition import Partition
 from incrowd.recodings.hierarchies import Hierarchy, hierarchy_of
-from incrowd.recodings.recoding import Mask, Parts, RecodingFace
+from incrowd.recodings.recoding import Mask, Parts, RecodingMixin
 from incrowd.recodings.schema import DOCUMENT
 from incrowd.recodings.withholding import rebuilt
-from incrowd.schemas.shapes import Misfit
+from incrowd.schemas.shapes import SchemaError
+from incrowd.table.arrays import to_arrow
 from incrowd.table.attributes import Attribute
 from incrowd.table.compressed import CompressedTable
 from incrowd.table.grouping import Codes, Counts, sort_tuples
@@ -38,7 +38,7 @@ _KINDS: dict[str, type[AttributeRecoding]] = {
 
 
 @dataclass(frozen=True)
-class ByValue(RecodingFace):
+class ByValue(RecodingMixin):
     """One mapping per attribute.
 
     Args:
@@ -247,12 +247,12 @@ class ByValue(RecodingFace):
         """A recoding from what `to_json` gave, checked by the schema.
 
         Raises:
-            Misfit: Its parts do not fit together.
+            SchemaError: Its parts do not fit together.
         """
         attributes = tuple(_KINDS[item["kind"]].from_json(item["name"], item) for item in data["attributes"])
         classes = None if data["classes"] is None else tuple(map(tuple, data["classes"]))
         for cells in classes or ():
             if any(cell >= len(attribute.labels) for cell, attribute in zip(cells, attributes, strict=True)):
-                raise Misfit("classes", "have cells that the attributes have")
+                raise SchemaError("classes", "have cells that the attributes have")
         kept = tuple(data["missing_values"]), data["missing_label"], classes
         return cls(attributes, tuple(data["dropped"]), data["missing"], *kept)

@@ -19,9 +19,9 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from incrowd.arrays import filled, text_array, to_numpy
 from incrowd.errors import PolicyError
-from incrowd.schemas.shapes import Misfit
+from incrowd.schemas.shapes import SchemaError
+from incrowd.table.arrays import filled, text_array, to_numpy
 from incrowd.table.attributes import Attribute, FlatAttribute, NumberAttribute, TaxonomyAttribute, unknown_values_error
 from incrowd.table.exact_numbers import together
 from incrowd.table.grouping import Floats
@@ -187,7 +187,7 @@ class Hierarchy:
         """From what `to_json` gave.
 
         Raises:
-            Misfit: The values are not those of the scale, in order.
+            SchemaError: The values are not those of the scale, in order.
         """
         name = data["name"]
         if data["kind"] == "taxonomy":
@@ -197,19 +197,21 @@ class Hierarchy:
         texts = [text for text in data["values"] if text is not None]
         if scale is not None:
             if (data["kind"] == "calendar") != (scale.kind in ("date", "timestamp")):
-                raise Misfit(f"scale of '{name}'", "be one of dates for a calendar, and one of numbers for intervals")
+                raise SchemaError(
+                    f"scale of '{name}'", "be one of dates for a calendar, and one of numbers for intervals"
+                )
             check_values(scale, texts, name)
         tree = _tree(data["kind"], texts, widths, None in data["values"], comma=scale is not None and scale.comma)
         return cls(name, tree, data["kind"], scale, widths)
 
 
 def check_values(scale: Scale, texts: Sequence[str], name: str) -> None:
-    """Raise Misfit, or the error of the scale, unless texts are its values as it writes them, in order."""
+    """Raise SchemaError, or the error of the scale, unless texts are its values as it writes them, in order."""
     numbers = scale.numbers(text_array(texts), name) if texts else np.empty(0)
     if [scale.text(number) for number in numbers] != list(texts) or any(
         low >= high for low, high in pairwise(numbers.tolist())
     ):
-        raise Misfit(f"values of '{name}'", "be written as incrowd writes them, and ascend")
+        raise SchemaError(f"values of '{name}'", "be written as incrowd writes them, and ascend")
 
 
 def hierarchy_of(attribute: Attribute) -> Hierarchy:

@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from incrowd.recodings.hierarchies import Hierarchy, Nodes
-from incrowd.schemas.shapes import Misfit
+from incrowd.schemas.shapes import SchemaError
 from incrowd.table.compressed import CompressedTable
 
 Numbers = npt.NDArray[np.int64]
@@ -116,7 +116,7 @@ class LocalMapping:
         """From the lines of a file: of classes, and of tuples as `lines` gave them.
 
         Raises:
-            Misfit: They are no classes of those tuples.
+            SchemaError: They are no classes of those tuples.
         """
         tuples, parts = [], []
         for number, line in enumerate(lines):
@@ -130,24 +130,24 @@ class LocalMapping:
         return made
 
     def check(self) -> None:
-        """Raise Misfit unless every tuple is one of values, and every part of it lies in a class that has them."""
+        """Raise SchemaError unless every tuple is one of values, and every part of it lies in a class that has them."""
         if (self.part_classes > len(self.classes)).any() or (self.part_records < 1).any():
-            raise Misfit("tuples", "have parts of at least one record, in classes that there are")
+            raise SchemaError("tuples", "have parts of at least one record, in classes that there are")
         stay = self.part_classes < len(self.classes)  # one more than the last class is for records that are left out
         if len(np.unique(self.part_classes[stay])) < len(self.classes):
-            raise Misfit("classes", "each have records")
+            raise SchemaError("classes", "each have records")
         order = np.lexsort((self.part_classes, -self.part_records, self.part_tuples))
         repeated = np.diff(self.part_tuples * (len(self.classes) + 1) + self.part_classes) == 0
         if repeated.any() or (order != np.arange(len(order))).any():
-            raise Misfit("tuples", "have their parts from the largest to the smallest, each in another class")
+            raise SchemaError("tuples", "have their parts from the largest to the smallest, each in another class")
         for place, hierarchy in enumerate(self.hierarchies):
             start, stop = hierarchy.spans()
             inner = self.tuples[self.part_tuples[stay], place]
             outer = self.classes[self.part_classes[stay], place]
             if not np.isin(self.tuples[:, place], hierarchy.leaves).all():
-                raise Misfit("tuples", f"have values of column '{hierarchy.name}'")
+                raise SchemaError("tuples", f"have values of column '{hierarchy.name}'")
             if ((start[outer] > start[inner]) | (stop[inner] > stop[outer])).any():
-                raise Misfit("tuples", f"lie in classes that have their values of column '{hierarchy.name}'")
+                raise SchemaError("tuples", f"lie in classes that have their values of column '{hierarchy.name}'")
 
 
 def mapping_of(
@@ -191,17 +191,17 @@ def _matrix(lines: Sequence[str], hierarchies: Sequence[Hierarchy], place: str) 
     """Rows of nodes, lines x attributes, from lines of numbers, which ascend.
 
     Raises:
-        Misfit: A line has too few or too many, or one that is no node.
+        SchemaError: A line has too few or too many, or one that is no node.
     """
     rows = [line.split() for line in lines]
     if any(len(row) != len(hierarchies) for row in rows):
-        raise Misfit(place, f"have {len(hierarchies)} numbers each, one for each attribute")
+        raise SchemaError(place, f"have {len(hierarchies)} numbers each, one for each attribute")
     nodes = np.array(rows).astype(np.int64).reshape(-1, len(hierarchies))
     for hierarchy, column in zip(hierarchies, nodes.T, strict=True):
         if (column >= hierarchy.size).any():
-            raise Misfit(place, f"be nodes of column '{hierarchy.name}', of which there are {hierarchy.size}")
+            raise SchemaError(place, f"be nodes of column '{hierarchy.name}', of which there are {hierarchy.size}")
     if len(distinct(nodes)[0]) < len(nodes) or (np.lexsort(nodes.T[::-1]) != np.arange(len(nodes))).any():
-        raise Misfit(place, "ascend")
+        raise SchemaError(place, "ascend")
     return nodes.astype(np.int32)
 
 

@@ -174,7 +174,7 @@ class Ranges(Hierarchy):
         """From what `to_json` gave.
 
         Raises:
-            Misfit: The values are not those of the scale, in order.
+            SchemaError: The values are not those of the scale, in order.
         """
         scale, domain = Scale(**data["scale"]), from_json(data["domain"]) if data["domain"] else None
         check_values(scale, [text for text in data["values"] if text is not None], data["name"])

@@ -18,7 +18,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from incrowd.errors import IncrowdError
-from incrowd.schemas.shapes import Misfit
+from incrowd.schemas.shapes import SchemaError
 from incrowd.table.grouping import Codes, Counts, Floats
 from incrowd.table.missing import is_missing
 
@@ -182,22 +182,13 @@ class Recoding(Protocol):
     def write(self, path: str | Path) -> None:
         """Write it to a JSON file."""
 
-    def apply(self, data: Any, **options: Any) -> Any:
-        """Recode new rows; see `incrowd.apply`."""
 
-
-class RecodingFace:
+class RecodingMixin:
     """What all kinds of recodings do alike."""
 
     def write(self: Recoding, path: str | Path) -> None:
         """Write it to a JSON file."""
         Path(path).write_text(json.dumps(self.to_json(), indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
-
-    def apply(self: Recoding, data: Any, **options: Any) -> Any:
-        """Recode new rows; see `incrowd.apply`."""
-        from incrowd.existing import apply
-
-        return apply(self, data, **options)
 
     def missing_among(self: Recoding, name: str, values: pa.Array) -> Any:
         """Which of some values of a column are missing; a text that is a value of its own is not."""
@@ -240,7 +231,7 @@ def read_recoding(path: str | Path) -> Recoding:
     try:
         recoding = ByTuple.from_json(data) if data["kind"] == "by tuple" else ByValue.from_json(data)
         same = recoding.to_json() == data
-    except (IncrowdError, Misfit) as error:  # a taxonomy, a rule or values that cannot be
+    except (IncrowdError, SchemaError) as error:  # a taxonomy, a rule or values that cannot be
         DOCUMENT.refuse(path, error)
     if not same:
         DOCUMENT.refuse(path, "its fields contradict each other")

@@ -21,10 +21,10 @@ from incrowd.recodings.steps import (
     GeneralizeNode,
     JoinSets,
     MergeIntervals,
-    PartSet,
     RaiseLevel,
     RefineNode,
     SplitInterval,
+    SplitSet,
     Step,
     Suppress,
     TakeBack,
@@ -50,8 +50,8 @@ def refined(attribute: Attribute, steps: Sequence[Step]) -> AttributeRecoding:
     """The recoding of an attribute after steps that refine it, starting from the most general one."""
     changes = [step.change for step in steps if step.attribute == attribute.name]
     if isinstance(attribute, TaxonomyAttribute):
-        if any(isinstance(change, PartSet) for change in changes):
-            return _parted(attribute, [change for change in changes if isinstance(change, PartSet)])
+        if any(isinstance(change, SplitSet) for change in changes):
+            return _parted(attribute, [change for change in changes if isinstance(change, SplitSet)])
         taxonomy = attribute.taxonomy
         nodes = {0}
         for change in changes:
@@ -106,7 +106,7 @@ def _level(step: Step, attribute: Attribute) -> int:
     return step.change.level if raises and isinstance(step.change, RaiseLevel) else 0
 
 
-def _parted(attribute: TaxonomyAttribute, changes: Sequence[PartSet]) -> AttributeRecoding:
+def _parted(attribute: TaxonomyAttribute, changes: Sequence[SplitSet]) -> AttributeRecoding:
     """All values in one set, then sets parted."""
     first = np.zeros(attribute.size, np.int64)  # the first value of the set of each value
     for codes in (codes for change in changes for codes in change.sets):
@@ -176,7 +176,7 @@ def describe(attribute: Attribute, change: Change) -> tuple[str | None, tuple[st
         pairs = pairwise(change.edges)
         children = (_interval(attribute, start, stop, exact=stop - start == 1) for start, stop in pairs)
         return _interval(attribute, change.edges[0], change.edges[-1]), tuple(children)
-    if isinstance(change, JoinSets | PartSet):
+    if isinstance(change, JoinSets | SplitSet):
         assert isinstance(attribute, TaxonomyAttribute)
         parts = tuple(name_of_set(attribute, codes) for codes in change.sets)
         if isinstance(change, JoinSets) and change.more:

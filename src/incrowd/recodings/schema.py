@@ -15,18 +15,18 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 from incrowd.schemas.documents import Document
 from incrowd.schemas.shapes import (
     Anything,
+    Choice,
     Either,
     Fields,
     Flag,
     Kinds,
     ListOf,
-    Misfit,
     Nothing,
     Number,
+    SchemaError,
     Shape,
     Text,
     Whole,
-    Word,
 )
 from incrowd.table.exact_numbers import from_json
 from incrowd.table.scales import Kind
@@ -45,18 +45,20 @@ _UNITS = ("s", "ms", "us", "ns")
 
 
 def ascends(values: Sequence[Any], place: str) -> None:
-    """Raise Misfit unless every value is larger than the one before."""
+    """Raise SchemaError unless every value is larger than the one before."""
     if not all(low < high for low, high in pairwise(values)):
-        raise Misfit(place, "ascend")
+        raise SchemaError(place, "ascend")
 
 
 def _scale_law(data: Mapping[str, Any], place: str) -> None:
     if (data["kind"] == "timestamp") != (data["unit"] in _UNITS):
-        raise Misfit(f"{place}.unit", f"be one of {', '.join(_UNITS)} for a timestamp, and empty for anything else")
+        raise SchemaError(
+            f"{place}.unit", f"be one of {', '.join(_UNITS)} for a timestamp, and empty for anything else"
+        )
     if data["timezone"] is not None and (data["kind"] != "timestamp" or not _is_zone(data["timezone"])):
-        raise Misfit(f"{place}.timezone", "be the time zone of a timestamp, or null")
+        raise SchemaError(f"{place}.timezone", "be the time zone of a timestamp, or null")
     if data.get("comma") and data["kind"] not in ("integer", "number"):
-        raise Misfit(f"{place}.comma", "be true for numbers alone")
+        raise SchemaError(f"{place}.comma", "be true for numbers alone")
 
 
 def _is_zone(name: str) -> bool:
@@ -69,7 +71,7 @@ def _is_zone(name: str) -> bool:
 
 
 SCALE = Fields(
-    {"kind": Word(get_args(Kind)), "unit": Word(("", *_UNITS)), "timezone": Either((_NAME, Nothing()))},
+    {"kind": Choice(get_args(Kind)), "unit": Choice(("", *_UNITS)), "timezone": Either((_NAME, Nothing()))},
     {"comma": Flag()},
     law=_scale_law,
 )
@@ -81,7 +83,7 @@ def _fit_scale(numbers: Sequence[Any], scale: Mapping[str, Any], place: str) -> 
     most = {"date": 2**31, "timestamp": 2**63}.get(kind, _LARGEST)
     for number in numbers:
         if abs(number) >= most or (kind != "number" and number != int(number)):
-            raise Misfit(place, f"be whole numbers of the size of a {kind}" if kind != "number" else "be finite")
+            raise SchemaError(place, f"be whole numbers of the size of a {kind}" if kind != "number" else "be finite")
 
 
 def _intervals_law(data: Mapping[str, Any], place: str) -> None:
@@ -91,12 +93,12 @@ def _intervals_law(data: Mapping[str, Any], place: str) -> None:
         if word != "domain":
             ascends(numbers, f"{place}.{word}")
     if domain and (domain[0] > domain[1] or any(not domain[0] <= number <= domain[1] for number in (*bounds, *exact))):
-        raise Misfit(f"{place}.domain", "go from the lowest to the highest value and have all bounds within")
+        raise SchemaError(f"{place}.domain", "go from the lowest to the highest value and have all bounds within")
     if data["missing"] == "merged" and (bounds or exact or data["rest"]):
-        raise Misfit(f"{place}.bounds", "be empty where missing values are merged with all others")
+        raise SchemaError(f"{place}.bounds", "be empty where missing values are merged with all others")
     cells = _places(bounds, exact)
     if len(set(cells)) < len(cells):
-        raise Misfit(f"{place}.exact", "have at most one number in an interval")
+        raise SchemaError(f"{place}.exact", "have at most one number in an interval")
 
 
 def _closed_intervals_law(data: Mapping[str, Any], place: str) -> None:
@@ -104,7 +106,7 @@ def _closed_intervals_law(data: Mapping[str, Any], place: str) -> None:
     _fit_scale(numbers, data["scale"], f"{place}.ends")
     ascend = all(low <= high for low, high in zip(numbers[::2], numbers[1::2], strict=True))
     if not ascend or any(high >= low for high, low in zip(numbers[1::2], numbers[2::2], strict=False)):
-        raise Misfit(f"{place}.ends", "ascend, from the lowest to the highest number of each interval")
+        raise SchemaError(f"{place}.ends", "ascend, from the lowest to the highest number of each interval")
 
 
 def _places(bounds: Sequence[Any], numbers: Sequence[Any]) -> list[int]:
@@ -120,26 +122,26 @@ def _places(bounds: Sequence[Any], numbers: Sequence[Any]) -> list[int]:
 def _rule_law(data: Mapping[str, Any], place: str) -> None:
     labels, cell = data["cut"], data["missing_cell"]
     if data["rest"] and labels[-1] != ANY:
-        raise Misfit(f"{place}.cut", f"end in '{ANY}' where there is a rest")
+        raise SchemaError(f"{place}.cut", f"end in '{ANY}' where there is a rest")
     own = labels.index(None) if None in labels else -1
     if cell >= len(labels) or cell < -1 or (cell != own and (own >= 0 or labels[cell] != ANY)):
-        raise Misfit(f"{place}.missing_cell", "be the place of missing values in the cut, or -1")
+        raise SchemaError(f"{place}.missing_cell", "be the place of missing values in the cut, or -1")
 
 
 def _shown_law(data: Mapping[str, Any], place: str) -> None:
     if ANY in data["shown"]:
-        raise Misfit(f"{place}.shown", f"not have '{ANY}', which stands for suppressed values")
+        raise SchemaError(f"{place}.shown", f"not have '{ANY}', which stands for suppressed values")
 
 
 def _partition_law(data: Mapping[str, Any], place: str) -> None:
     blocks, labels = data["blocks"], data["labels"]
     if len(blocks) != len(labels):
-        raise Misfit(f"{place}.labels", f"be {len(blocks)}, one for each of the blocks")
+        raise SchemaError(f"{place}.labels", f"be {len(blocks)}, one for each of the blocks")
     values = [value for block in blocks for value in block]
     if len(set(values)) < len(values):
-        raise Misfit(f"{place}.blocks", "have no value twice")
+        raise SchemaError(f"{place}.blocks", "have no value twice")
     if any((label is None) != (block == [None]) for label, block in zip(labels, blocks, strict=True)):
-        raise Misfit(f"{place}.labels", "be null for missing values alone, and for nothing else")
+        raise SchemaError(f"{place}.labels", "be null for missing values alone, and for nothing else")
 
 
 _LABELS = ListOf(_LABEL, 1, distinct=True)
@@ -157,7 +159,7 @@ _BY_VALUE = Kinds(
                 "labels": _LABELS,
                 "scale": SCALE,
                 "domain": _DOMAIN,
-                "missing": Word(("none", "merged", "apart")),
+                "missing": Choice(("none", "merged", "apart")),
                 "exact": ListOf(_BOUND),
                 "rest": Flag(),
             },
@@ -192,15 +194,15 @@ _BY_VALUE = Kinds(
 
 def _values_law(data: Mapping[str, Any], place: str) -> None:
     if None in data["values"][:-1]:
-        raise Misfit(f"{place}.values", "have null, for missing values, at the end only")
+        raise SchemaError(f"{place}.values", "have null, for missing values, at the end only")
     if ANY in data["values"]:
-        raise Misfit(f"{place}.values", f"not have '{ANY}', which stands for any value")
+        raise SchemaError(f"{place}.values", f"not have '{ANY}', which stands for any value")
 
 
 def _calendar_law(data: Mapping[str, Any], place: str) -> None:
     _values_law(data, place)
     if data["widths"]:
-        raise Misfit(f"{place}.widths", "be empty for dates")
+        raise SchemaError(f"{place}.widths", "be empty for dates")
 
 
 def _ranges_law(data: Mapping[str, Any], place: str) -> None:
@@ -208,7 +210,7 @@ def _ranges_law(data: Mapping[str, Any], place: str) -> None:
     known = len(data["values"]) - (data["values"][-1] is None)
     for number, (start, stop) in enumerate(data["ranges"]):
         if not 0 <= start < stop - 1 < known or (stop - start) == len(data["values"]):
-            raise Misfit(f"{place}.ranges[{number}]", "be the ranks of two values and not of all")
+            raise SchemaError(f"{place}.ranges[{number}]", "be the ranks of two values and not of all")
     ascends(list(map(tuple, data["ranges"])), f"{place}.ranges")
     domain = from_json(data["domain"] or ())
     _fit_scale(domain, data["scale"], f"{place}.domain")
@@ -245,14 +247,14 @@ _HIERARCHY = Kinds(
 def _columns_law(data: Mapping[str, Any], place: str) -> None:
     names = [attribute["name"] for attribute in data["attributes"]]
     if [*names, *data["dropped"]] != list(data["columns"]):
-        raise Misfit("columns", "be the columns of the attributes, and those that are dropped")
+        raise SchemaError("columns", "be the columns of the attributes, and those that are dropped")
 
 
 def _classes_law(data: Mapping[str, Any], place: str) -> None:
     _columns_law(data, place)
     width = len(data["attributes"])
     if any(len(cells) != width for cells in data["classes"] or ()):
-        raise Misfit("classes", f"have {width} cells each, one for each attribute")
+        raise SchemaError("classes", f"have {width} cells each, one for each attribute")
     ascends(list(map(tuple, data["classes"] or ())), "classes")
 
 
@@ -260,7 +262,7 @@ def _classes_law(data: Mapping[str, Any], place: str) -> None:
 _COMMON: Mapping[str, Shape] = {
     "columns": ListOf(_NAME, 1, distinct=True),
     "dropped": ListOf(_NAME, distinct=True),
-    "missing": Word(("category", "drop", "error")),
+    "missing": Choice(("category", "drop", "error")),
     "missing_values": ListOf(Text(), distinct=True),
     "missing_label": _LABEL,
 }

@@ -86,7 +86,7 @@ class JoinSets:
 
 
 @dataclass(frozen=True)
-class PartSet:
+class SplitSet:
     """Part a set of values of a taxonomy, a node or several of its children, into smaller ones.
 
     Args:
@@ -106,7 +106,7 @@ class TakeBack:
     generalization: Generalization
 
 
-Change = RefineNode | SplitInterval | Disclose | PartSet | Generalization | TakeBack
+Change = RefineNode | SplitInterval | Disclose | SplitSet | Generalization | TakeBack
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,7 @@ from incrowd.table.grouping import group
 
 if TYPE_CHECKING:
     from incrowd.privacy.model import Requirement
-    from incrowd.release import Release
+    from incrowd.release.release import Release
 
 MOST_VALUES = 6  # that are named of a column
 _TOLD = ("method", "options", "why")  # facts that have a place of their own

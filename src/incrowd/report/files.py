@@ -10,17 +10,17 @@ from typing import TYPE_CHECKING, Any
 
 from incrowd.formats.atomic_files import AtomicFiles, check_output
 from incrowd.formats.sources import WatchedFile
-from incrowd.release_files import OWNER_FILE, OWNER_FOLDER, ReleaseFiles
+from incrowd.release.files import OWNER_FILE, OWNER_FOLDER, ReleaseFiles
 from incrowd.report.markdown import markdown_of
 from incrowd.report.notebook import page_of
 from incrowd.report.page import html_of
 from incrowd.report.summary import summary_of
 
 if TYPE_CHECKING:
-    from incrowd.certificate import Certificate
     from incrowd.evaluation.result import Evaluation
-    from incrowd.release import Release
+    from incrowd.release.release import Release
     from incrowd.tabular import Tabular
+    from incrowd.verification.certificate import Certificate
 
 
 def _json_of(summary: Mapping[str, Any]) -> str:

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from incrowd.comparison.runs import SettingRun
     from incrowd.evaluation.result import Evaluation
     from incrowd.recodings.recoding import Recoding
-    from incrowd.release import Release
+    from incrowd.release.release import Release
     from incrowd.tabular import Tabular
     from incrowd.taxonomies.taxonomy import Taxonomy
 

@@ -12,7 +12,7 @@ from rich.text import Text
 from incrowd.report.text import plain_table
 
 if TYPE_CHECKING:
-    from incrowd.release import Release
+    from incrowd.release.release import Release
 
 Preview = tuple[dict[str, list[Any]], dict[str, list[Any]]]
 ROWS = 5

@@ -23,9 +23,9 @@ from incrowd.risk.assessment import Question, Risk, risk_of
 from incrowd.run import Run
 
 if TYPE_CHECKING:
-    from incrowd.certificate import Certificate
     from incrowd.formats.sources import Source
     from incrowd.table.grouping import Counts
+    from incrowd.verification.certificate import Certificate
 
 MOST_VALUES = 20  # that are listed of a column
 MOST_ASSOCIATED = 12  # columns of the matrix of associations

@@ -14,6 +14,7 @@ from incrowd.report.summary import DOCUMENT, PUBLIC, STEWARD
 from incrowd.schemas.documents import DIGEST
 from incrowd.schemas.shapes import (
     Anything,
+    Choice,
     Either,
     Fields,
     Flag,
@@ -24,14 +25,13 @@ from incrowd.schemas.shapes import (
     TableOf,
     Text,
     Whole,
-    Word,
 )
 
 _NAMES = ListOf(Text())
 _COUNT = Whole(0)
 _OR_NOTHING = Either((Number(), Nothing()))
 
-_COUNTED = Word(
+_COUNTED = Choice(
     (RECORDS, PEOPLE)
 )  # what sizes, risks and numbers of records count; people once, with the worst of their crowds
 
@@ -101,7 +101,7 @@ _SAFE_STEWARD: Mapping[str, Shape] = {
 # What did it cost
 _COLUMN: Mapping[str, Shape] = {"name": Text(), "released_values": Whole(1)}
 _BAR = Fields({"value": Text(), "before": Number(), "after": Number()})  # shares of the records
-_DISTRIBUTION = Fields({"kind": Word(("numbers", "categories")), "bars": ListOf(_BAR, 1), "distance": Number()})
+_DISTRIBUTION = Fields({"kind": Choice(("numbers", "categories")), "bars": ListOf(_BAR, 1), "distance": Number()})
 _COLUMN_STEWARD: Mapping[str, Shape] = {
     "original_values": Whole(1),
     "first_values": _NAMES,  # the first of the released values
@@ -177,7 +177,7 @@ def shape_of(reader: str) -> Fields:
     }
     return DOCUMENT.shape(
         {
-            "reader": Word((reader,)),
+            "reader": Choice((reader,)),
             "title": Text(blank=False),
             "safe": Fields({**_SAFE, **(_SAFE_STEWARD if steward else {})}),
             "cost": Fields(cost),

@@ -21,7 +21,7 @@ from incrowd.table.attributes import TaxonomyAttribute
 
 if TYPE_CHECKING:
     from incrowd.evaluation.result import Evaluation
-    from incrowd.release import Release
+    from incrowd.release.release import Release
 
 MOST_POINTS = 200  # of the path of a search
 _MOST_MEASURED = 8  # steps at which the loss is worked out again

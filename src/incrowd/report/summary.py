@@ -16,9 +16,9 @@ from incrowd.report.steward import Own
 from incrowd.schemas.documents import Document
 
 if TYPE_CHECKING:
-    from incrowd.certificate import Certificate
     from incrowd.evaluation.result import Evaluation
-    from incrowd.release import Release
+    from incrowd.release.release import Release
+    from incrowd.verification.certificate import Certificate
 
 DOCUMENT = Document("report", 1, "give the .json of a report", megabytes=64)
 STEWARD, PUBLIC = "steward", "public"

@@ -11,7 +11,7 @@ from rich.text import Text
 
 from incrowd.errors import many
 from incrowd.measures.registry import MEASURES, OF_CLASSES
-from incrowd.release_files import ReleaseFiles
+from incrowd.release.files import ReleaseFiles
 from incrowd.report.brief import brief, crowd_told
 from incrowd.report.tables import compared, comparison_rows, short_figure
 from incrowd.report.text import plain_table
@@ -19,8 +19,8 @@ from incrowd.report.text import plain_table
 if TYPE_CHECKING:
     from incrowd.comparison.comparison import Comparison
     from incrowd.evaluation.result import Evaluation
-    from incrowd.release import Release
-    from incrowd.verification import Verification
+    from incrowd.release.release import Release
+    from incrowd.verification.verdict import Verification
 
 
 def print_release(

@@ -5,19 +5,20 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Unpack
 
 import pyarrow as pa
 
 from incrowd.errors import PolicyError, UnknownNameError
+from incrowd.formats.reader_options import ReaderOptions
 from incrowd.formats.registry import open_source
-from incrowd.population import counted_population
+from incrowd.population.everyone import GIVEN, Everyone, Matches
+from incrowd.population.journalist_risk import Outside, outside
+from incrowd.population.people import counted_population
+from incrowd.population.records import People, read_people
+from incrowd.population.uniques import Estimate, Sample, population_uniques
 from incrowd.risk.attackers import Attacker, crowd_of, journalist, marketer, prosecutor
-from incrowd.risk.everyone import GIVEN, Everyone, Matches
 from incrowd.risk.homogeneity import Homogeneity, homogeneity
-from incrowd.risk.outside import Outside, outside
-from incrowd.risk.people import People, read_people
-from incrowd.risk.population import Estimate, Sample, population_uniques
 from incrowd.risk.safe_harbour import SafeHarbour, Suspicion
 from incrowd.risk.suda import SpecialUniques, special_uniques
 from incrowd.risk.uniques import SampleUniques, match_is_right, sample_uniques
@@ -207,15 +208,8 @@ def assess(
     max_size: int | None = None,
     population_table: Any = None,
     recoding: Any = None,
-    separator: str | None = None,
-    quote: str | None = None,
-    encoding: str | None = None,
-    header: bool | None = None,
-    strip: bool | None = None,
-    sheet: str | None = None,
-    value_labels: str | None = None,
-    query: str | None = None,
     progress: Watch | None = None,
+    **reading: Unpack[ReaderOptions],
 ) -> Risk:
     """Tell what an attacker could do with a table, before or after a release.
 
@@ -234,15 +228,8 @@ def assess(
             not estimated.
         recoding: The recoding of a global method, or its file, if the table is a release: people of the population are
             counted by what they would be released as.
-        separator: Of a CSV file; detected if not given, like the next three.
-        quote: Quote character of a CSV file.
-        encoding: Encoding of a CSV file.
-        header: Whether a CSV file has a header.
-        strip: Whether to leave out blanks around the values of a CSV file.
-        sheet: Name of the sheet of an Excel file, where it has several.
-        value_labels: Whether to "keep" the codes of a Stata or SPSS file (the default), or to "apply" their labels.
-        query: What to read of a database, in SQL.
         progress: Called with every event of the run.
+        **reading: How to read a file or a database; see `ReaderOptions`.
 
     Raises:
         PolicyError: What was asked contradicts itself or names unknown columns.
@@ -267,17 +254,7 @@ def assess(
         recoding=recoding,
         unit=unit,
     )
-    source = open_source(
-        data,
-        separator=separator,
-        quote=quote,
-        encoding=encoding,
-        header=header,
-        strip=strip,
-        sheet=sheet,
-        value_labels=value_labels,
-        query=query,
-    )
+    source = open_source(data, **reading)
     return risk_of(source, question, Run(progress))
 
 

@@ -16,8 +16,8 @@ from typing import Any
 
 import numpy as np
 
-from incrowd.risk.outside import AT_MOST, COUNTED, Outside
-from incrowd.risk.people import People
+from incrowd.population.journalist_risk import AT_MOST, COUNTED, Outside
+from incrowd.population.records import People
 
 
 @dataclass(frozen=True)

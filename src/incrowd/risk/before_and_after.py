@@ -12,7 +12,7 @@ from incrowd.tabular import Tabular
 if TYPE_CHECKING:
     from incrowd.formats.sources import Source
     from incrowd.policy.policy import Policy
-    from incrowd.risk.everyone import Everyone
+    from incrowd.population.everyone import Everyone
 
 
 @dataclass(frozen=True)

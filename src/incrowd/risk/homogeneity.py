@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from incrowd.risk.people import People
+from incrowd.population.records import People
 
 
 @dataclass(frozen=True)

@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from incrowd.risk.people import People
+from incrowd.population.records import People
 from incrowd.run import Run
 from incrowd.table.grouping import Codes, Counts, count, group
 

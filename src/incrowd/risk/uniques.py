@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from incrowd.risk.people import People
+from incrowd.population.records import People
 from incrowd.table.grouping import group
 
 

@@ -6,8 +6,8 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from incrowd.errors import many
-from incrowd.risk.outside import AT_MOST, COUNTED, ESTIMATED
-from incrowd.risk.population import Estimate
+from incrowd.population.journalist_risk import AT_MOST, COUNTED, ESTIMATED
+from incrowd.population.uniques import Estimate
 
 if TYPE_CHECKING:
     from incrowd.risk.assessment import Risk

@@ -17,7 +17,7 @@ from typing import Any, NoReturn
 from incrowd.errors import DataError, IncrowdError
 from incrowd.formats.staging import heal
 from incrowd.schemas.regular_files import open_regular
-from incrowd.schemas.shapes import Fields, Misfit, Shape, Text, Whole, Word
+from incrowd.schemas.shapes import Choice, Fields, SchemaError, Shape, Text, Whole
 
 DIGEST = Text(pattern="sha256:[0-9a-f]{64}", called="a digest such as sha256:0b5e...")
 _MEGABYTE = 1 << 20
@@ -51,7 +51,7 @@ class Document:
             fields: What the file has besides its head and its digest.
             **more: As in `Fields`.
         """
-        head: dict[str, Shape] = {"incrowd": Word((self.word,)), "format": Whole(self.version, self.version)}
+        head: dict[str, Shape] = {"incrowd": Choice((self.word,)), "format": Whole(self.version, self.version)}
         return Fields({**head, **fields, "digest": DIGEST}, **more)
 
     def sealed(self, fields: Mapping[str, Any]) -> dict[str, Any]:
@@ -81,7 +81,7 @@ class Document:
         try:
             shape.check(document, "")
             digest = digest_of(document)
-        except Misfit as misfit:
+        except SchemaError as misfit:
             self.refuse(path, misfit)
         except UnicodeEncodeError:
             self.refuse(path, "it holds half a character")
@@ -105,7 +105,7 @@ class Document:
         except ValueError:  # not JSON, not UTF-8, a key that comes twice, a number of thousands of digits
             self.refuse(path)
 
-    def refuse(self, path: str | Path, reason: str | IncrowdError | Misfit = "") -> NoReturn:
+    def refuse(self, path: str | Path, reason: str | IncrowdError | SchemaError = "") -> NoReturn:
         """Raise the error for a file that is none of this kind."""
         text = str(reason).rstrip(".")
         text = text if len(text) <= _MOST_REASON else f"{text[:_MOST_REASON]}..."  # it may quote a value of any length

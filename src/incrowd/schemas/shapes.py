@@ -1,8 +1,7 @@
-"""Shapes: what a value read from outside must be, declared field by field and checked in one place.
+"""Shapes: what a value must be, wherever it comes from, declared once and checked in one place.
 
-A schema is built out of the small shapes below. `check` raises a `Misfit` that names the first field that is wrong,
-what it must be and what it is; a field that nobody declared is wrong as well. What is checked has been parsed already,
-so that lists, tables, texts, numbers, truth values and null are all that can come.
+A schema is built out of the small shapes below. `check` raises a `SchemaError` that names the first wrong field,
+what it must be and what it is; a field that nobody declared is wrong as well. `parse` reads what a person typed.
 """
 
 from __future__ import annotations
@@ -13,14 +12,14 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from math import isfinite
 from sys import float_info
-from typing import Any, Protocol
+from typing import Any
 
 from incrowd.errors import did_you_mean, shorten, shown
 
 MOST = 2**63 - 1  # the largest whole number that anything here can count with
 
 
-class Misfit(ValueError):
+class SchemaError(ValueError):
     """A value that is not what its schema says.
 
     Args:
@@ -30,29 +29,52 @@ class Misfit(ValueError):
     """
 
     def __init__(self, place: str, must: str, got: str = "") -> None:
-        self.place = place
+        self.place, self.must, self.got = place, must, got
         subject = f"The '{place}' field" if place else "It"
         super().__init__(f"{subject} must {must}" + (f". Got {got}" if got else ""))
 
 
-class Shape(Protocol):
-    """What a value may be."""
+class Shape:
+    """What a value may be.
+
+    A shape says `allows`, or, where it looks into parts of the value, has a `check` of its own.
+    """
+
+    @property
+    def choices(self) -> tuple[str, ...]:
+        """The words that it may be, none if it is not a word."""
+        return ()
 
     @property
     def form(self) -> str:
         """What it must be, as in "must be a list of texts"."""
+        raise NotImplementedError
+
+    def allows(self, value: Any) -> bool:
+        """Whether a value has this shape."""
+        try:
+            self.check(value, "")
+        except SchemaError:
+            return False
+        return True
 
     def check(self, value: Any, place: str) -> None:
-        """Raise Misfit unless the value has this shape.
+        """Raise SchemaError unless the value has this shape.
 
         Args:
             value: The value.
             place: What messages call it.
         """
+        if not self.allows(value):
+            self.refuse(value, place)
 
+    def refuse(self, value: Any, place: str) -> None:
+        """Raise the SchemaError for a value that does not have this shape."""
+        raise SchemaError(place, f"be {self.form}", described(value))
 
-def _refuse(shape: Shape, value: Any, place: str) -> None:
-    raise Misfit(place, f"be {shape.form}", described(value))
+    def parse(self, text: str) -> Any:
+        """The value that was typed; the text itself where it is none, which `check` then refuses."""
+        return text
 
 
 def described(value: Any) -> str:
@@ -71,19 +93,29 @@ def _inside(place: str, key: str | int) -> str:
     return f"{place}.{key}" if place else key
 
 
+def parsed_number(text: str, *kinds: Callable[[str], Any]) -> Any:
+    """The number that was typed, of the first of some kinds that fits; the text itself if it is none."""
+    for kind in kinds:
+        try:
+            return kind(text) if text.isascii() and "_" not in text else text
+        except ValueError:
+            continue
+    return text
+
+
 @dataclass(frozen=True)
-class Anything:
+class Anything(Shape):
     """Whatever it is: somebody else checks it."""
 
     form = "anything"
 
-    def check(self, value: Any, place: str) -> None:
-        """Nothing to check."""
+    def allows(self, value: Any) -> bool:
+        return True
 
 
 @dataclass(frozen=True)
-class Text:
-    """A text that can be written as UTF-8.
+class Text(Shape):
+    """A text that can be written as UTF-8, without halves of characters.
 
     Args:
         blank: Whether it may be empty.
@@ -97,18 +129,16 @@ class Text:
 
     @property
     def form(self) -> str:
-        """What it must be."""
         return self.called if self.blank or self.pattern else "text that is not empty"
 
     @cached_property
     def _compiled(self) -> re.Pattern[str]:
         return re.compile(self.pattern)
 
-    def check(self, value: Any, place: str) -> None:
-        """Text, without halves of characters."""
-        fits = isinstance(value, str) and (self.blank or value) and (value.isascii() or _is_unicode(value))
-        if not fits or (self.pattern and not self._compiled.fullmatch(value)):
-            _refuse(self, value, place)
+    def allows(self, value: Any) -> bool:
+        if not isinstance(value, str) or not (self.blank or value) or not (value.isascii() or _is_unicode(value)):
+            return False
+        return not self.pattern or self._compiled.fullmatch(value) is not None
 
 
 def _is_unicode(text: str) -> bool:
@@ -120,7 +150,7 @@ def _is_unicode(text: str) -> bool:
 
 
 @dataclass(frozen=True)
-class Whole:
+class Whole(Shape):
     """A whole number.
 
     Args:
@@ -133,27 +163,55 @@ class Whole:
 
     @property
     def form(self) -> str:
-        """What it must be."""
         if self.most < MOST:
             return f"an integer from {self.least} to {self.most}"
         return f"an integer of at least {self.least}" if self.least > -MOST else "an integer"
 
-    def check(self, value: Any, place: str) -> None:
-        """Whole, and within the limits."""
-        if isinstance(value, bool) or not isinstance(value, int) or not self.least <= value <= self.most:
-            _refuse(self, value, place)
+    def allows(self, value: Any) -> bool:
+        return isinstance(value, int) and not isinstance(value, bool) and self.least <= value <= self.most
+
+    def parse(self, text: str) -> Any:
+        return parsed_number(text, int)
 
 
 @dataclass(frozen=True)
-class Number:
-    """A finite number."""
+class Number(Shape):
+    """A finite number that is no larger than a float can be.
 
-    form = "a finite number"
+    Args:
+        low: The lowest that it may be, None for any.
+        high: The highest that it may be, None for any.
+        below: Whether it must lie below the highest.
+        above: Whether it must lie above the lowest.
+        noun: What it is called.
+    """
 
-    def check(self, value: Any, place: str) -> None:
-        """Finite, and no larger than a float can be."""
+    low: float | None = None
+    high: float | None = None
+    below: bool = False
+    above: bool = False
+    noun: str = "a number"
+
+    @property
+    def form(self) -> str:
+        if self.low is None:
+            return "a finite number"
+        start = f"{self.noun} {'above' if self.above else 'of at least'} {self.low:g}"
+        if self.high is None:
+            return start
+        if not self.above and not self.below:
+            return f"{self.noun} from {self.low:g} to {self.high:g}"
+        return f"{start} and {'below' if self.below else 'at most'} {self.high:g}"
+
+    def allows(self, value: Any) -> bool:
         if not is_number(value):
-            _refuse(self, value, place)
+            return False
+        if self.low is not None and (value < self.low or (self.above and value == self.low)):
+            return False
+        return self.high is None or value < self.high or (value == self.high and not self.below)
+
+    def parse(self, text: str) -> Any:
+        return parsed_number(text, int, float)
 
 
 def is_number(value: Any) -> bool:
@@ -164,90 +222,80 @@ def is_number(value: Any) -> bool:
 
 
 @dataclass(frozen=True)
-class Flag:
+class Flag(Shape):
     """True or false."""
 
     form = "true or false"
 
-    def check(self, value: Any, place: str) -> None:
-        """A truth value."""
-        if not isinstance(value, bool):
-            _refuse(self, value, place)
+    def allows(self, value: Any) -> bool:
+        return isinstance(value, bool)
+
+    def parse(self, text: str) -> Any:
+        return {"true": True, "yes": True, "false": False, "no": False}.get(text.strip().lower(), text)
 
 
 @dataclass(frozen=True)
-class Nothing:
+class Nothing(Shape):
     """Null."""
 
     form = "null"
 
-    def check(self, value: Any, place: str) -> None:
-        """Null."""
-        if value is not None:
-            _refuse(self, value, place)
+    def allows(self, value: Any) -> bool:
+        return value is None
 
 
 @dataclass(frozen=True)
-class Word:
+class Choice(Shape):
     """One of some words."""
 
     words: tuple[str, ...]
 
     @property
+    def choices(self) -> tuple[str, ...]:
+        return self.words
+
+    @property
     def form(self) -> str:
-        """What it must be."""
         return f"'{self.words[0]}'" if len(self.words) == 1 else f"one of {', '.join(self.words)}"
 
-    def check(self, value: Any, place: str) -> None:
-        """One of the words."""
-        if not isinstance(value, str) or value not in self.words:
-            _refuse(self, value, place)
+    def allows(self, value: Any) -> bool:
+        return isinstance(value, str) and value in self.words
+
+    def parse(self, text: str) -> Any:
+        return text.strip()
 
 
 @dataclass(frozen=True)
-class Either:
+class Either(Shape):
     """One of several shapes."""
 
     shapes: tuple[Shape, ...]
 
     @property
     def form(self) -> str:
-        """What it must be."""
         return " or ".join(shape.form for shape in self.shapes)
 
-    def check(self, value: Any, place: str) -> None:
-        """Whatever fits one of them."""
-        if not any(_fits(shape, value) for shape in self.shapes):
-            _refuse(self, value, place)
-
-
-def _fits(shape: Shape, value: Any) -> bool:
-    try:
-        shape.check(value, "")
-    except Misfit:
-        return False
-    return True
+    def allows(self, value: Any) -> bool:
+        return any(shape.allows(value) for shape in self.shapes)
 
 
 @dataclass(frozen=True)
-class Maybe:
+class Maybe(Shape):
     """Something, or nothing; messages speak of the something."""
 
     shape: Shape
 
     @property
     def form(self) -> str:
-        """What it must be."""
         return self.shape.form
 
     def check(self, value: Any, place: str) -> None:
-        """Nothing, or what fits."""
         if value is not None:
             self.shape.check(value, place)
 
 
 @dataclass(frozen=True)
-class ListOf:
+class ListOf(Shape):
     """A list.
 
     Args:
@@ -264,49 +312,45 @@ class ListOf:
 
     @property
     def form(self) -> str:
-        """What it must be."""
         size = f"{self.least}" if self.least == self.most else f"at least {self.least}"
         some = f" of {size}" if self.least else ""
         return f"a list{some}{', each once' if self.distinct else ''} ({self.item.form})"
 
     def check(self, value: Any, place: str) -> None:
-        """Every item."""
         if not isinstance(value, list | tuple) or not self.least <= len(value) <= self.most:
-            _refuse(self, value, place)
+            self.refuse(value, place)
         for index, item in enumerate(value):
             self.item.check(item, _inside(place, index))
         if self.distinct and len(set(value)) < len(value):
-            raise Misfit(place, "name nothing twice")
+            raise SchemaError(place, "name nothing twice")
 
 
 @dataclass(frozen=True)
-class TableOf:
+class TableOf(Shape):
     """A table from texts to something."""
 
     item: Shape
 
     @property
     def form(self) -> str:
-        """What it must be."""
         return f"a table ({self.item.form} by name)"
 
     def check(self, value: Any, place: str) -> None:
-        """Every key and what is there."""
         if not isinstance(value, Mapping):
-            _refuse(self, value, place)
+            self.refuse(value, place)
         for key, item in value.items():
             Text(blank=False).check(key, f"{place} (a key)")
             self.item.check(item, _inside(place, key))
 
 
 @dataclass(frozen=True)
-class Fields:
+class Fields(Shape):
     """A table with known fields.
 
     Args:
         required: The fields that it must have.
         optional: Those that it may have.
-        law: What else must hold, once every field fits: raises Misfit with a place within.
+        law: What else must hold, once every field fits: raises SchemaError with a place within.
     """
 
     required: Mapping[str, Shape]
@@ -320,16 +364,17 @@ class Fields:
         return {**self.required, **self.optional}
 
     def check(self, value: Any, place: str) -> None:
-        """Every field, and that there are no others."""
         if not isinstance(value, Mapping):
-            _refuse(self, value, place)
+            self.refuse(value, place)
         for key in value:
             if key not in self._known:
                 hint = did_you_mean(str(key), self._known)
-                raise Misfit(place, f"have no field {shown(key)}{hint or f' (but {shorten(list(self._known), 12)})'}")
+                raise SchemaError(
+                    place, f"have no field {shown(key)}{hint or f' (but {shorten(list(self._known), 12)})'}"
+                )
         for key in self.required:
             if key not in value:
-                raise Misfit(_inside(place, key), "be there")
+                raise SchemaError(_inside(place, key), "be there")
         for key, item in value.items():
             self._known[key].check(item, _inside(place, key))
         if self.law is not None:
@@ -337,7 +382,7 @@ class Fields:
 
 
 @dataclass(frozen=True)
-class Kinds:
+class Kinds(Shape):
     """A table whose fields depend on its kind.
 
     Args:
@@ -351,9 +396,8 @@ class Kinds:
     form = "a table"
 
     def check(self, value: Any, place: str) -> None:
-        """The kind, and then its fields."""
         if not isinstance(value, Mapping):
-            _refuse(self, value, place)
+            self.refuse(value, place)
         word = value.get(self.tag)
-        Word(tuple(self.kinds)).check(word, _inside(place, self.tag))
+        Choice(tuple(self.kinds)).check(word, _inside(place, self.tag))
         self.kinds[str(word)].check({key: item for key, item in value.items() if key != self.tag}, place)

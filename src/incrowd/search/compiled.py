@@ -2,8 +2,8 @@
 
 A kernel does an amount of work and gives back numbers, or fills arrays that it is given; what takes long is cut into
 slices (`Run.in_slices`). Compilation, which cannot be interrupted, happens beside the thread that answers interrupts
-(`Run.beside`). What was compiled is kept beside the code, in the user's cache folder, or in NUMBA_CACHE_DIR; where none
-can be written, or what lies there is damaged, it is compiled again.
+(`Run.in_thread`). What was compiled is kept beside the code, in the user's cache folder, or in NUMBA_CACHE_DIR; where
+none can be written, or what lies there is damaged, it is compiled again.
 
 The compiler optimizes a function together with all that it calls. What only compiled code calls is therefore made ready
 in its callers alone (`compiled_within`): done for itself as well, it would take most of the time of a first use.

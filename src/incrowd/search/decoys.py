@@ -31,8 +31,8 @@ from incrowd.search.method import Method, SearchResult
 from incrowd.search.outcome import cost_of
 from incrowd.search.record_suppression import budget_of, suppressed
 from incrowd.table.compressed import CompressedTable
-from incrowd.table.distant import DistantTable
 from incrowd.table.grouping import group
+from incrowd.table.out_of_core import OutOfCoreTable
 
 Mask = npt.NDArray[np.bool_]
 MOST = Fraction(1, 10)  # how much more frequent a value may be among the left-out records than in the table
@@ -41,7 +41,7 @@ _TRIES = 3  # searches with smaller and smaller budgets, before one without
 
 def searched(
     method: Method,
-    table: CompressedTable | DistantTable,
+    table: CompressedTable | OutOfCoreTable,
     requirements: Requirements,
     options: Mapping[str, Any],
     run: Run,
@@ -57,7 +57,7 @@ def searched(
         run: Asked whether to go on; its key decides what else is left out.
         secrets: The sensitive columns about which something is promised.
     """
-    if not secrets or isinstance(table, DistantTable):  # which leaves nobody out
+    if not secrets or isinstance(table, OutOfCoreTable):  # which leaves nobody out
         return method(table, requirements, options, run)  # type: ignore[arg-type]
     asked = options
     share = Fraction(str(options.get("suppress", 0)))

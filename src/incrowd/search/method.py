@@ -12,7 +12,8 @@ from importlib import import_module
 from inspect import signature
 from typing import TYPE_CHECKING, Any, Literal
 
-from incrowd.search.options import Option
+from incrowd.options import Option
+from incrowd.schemas.shapes import Choice, Number
 
 if TYPE_CHECKING:
     from incrowd.privacy.model import Requirements
@@ -22,6 +23,12 @@ if TYPE_CHECKING:
     from incrowd.table.compressed import CompressedTable
 
 Begins = Literal["general", "specific"]
+SHARE = Number(0, 1, below=True)
+SUPPRESS = Option("share of the records that may be left out", SHARE)
+BOUNDS = Option(
+    "bounds of ranges: 'round' numbers of a public grid, or 'exact' values, which are those of the outermost people",
+    Choice(("round", "exact")),
+)
 
 
 @dataclass(frozen=True)
@@ -78,7 +85,7 @@ class Method:
             TimeLimitError: The time limit was reached before there was anything to release.
         """
         run.anytime, run.searching = self.anytime, True
-        result = run.beside(lambda: self.search(table, requirements, options, run))
+        result = run.in_thread(lambda: self.search(table, requirements, options, run))
         run.anytime, run.searching = True, False  # what was found can be released, whatever the clock says
         if run.ended_early:
             result = replace(result, facts={**result.facts, "stopped": run.ended_early})

@@ -6,7 +6,8 @@ from collections.abc import Mapping, Sequence
 from fractions import Fraction
 
 from incrowd.errors import UnknownNameError
-from incrowd.search.options import ByColumn, Number, Option
+from incrowd.options import ByColumn, Option
+from incrowd.schemas.shapes import Number
 
 PRIORITIES = Option(
     "weight of each attribute, 1 if not named; those with low weights are generalized first",

@@ -10,7 +10,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from incrowd.errors import PolicyError, UnknownNameError
-from incrowd.search import argus, automatic, bottom_up, clustering, full_domain, genetic, mondrian, optimal, top_down
+from incrowd.search import automatic, bottom_up, clustering, mondrian, optimal, top_down
+from incrowd.search.baselines import argus, full_domain, genetic
 from incrowd.search.method import Method
 
 METHODS: Mapping[str, Method] = {

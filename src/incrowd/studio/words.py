@@ -9,7 +9,7 @@ from incrowd.errors import many
 from incrowd.report.charts import class_sizes_chart, distribution_chart, loss_chart
 from incrowd.report.drawing import draw
 from incrowd.report.labels import meaning, shown
-from incrowd.studio.spark import spark
+from incrowd.studio.sparkline import spark
 
 TERMS: Mapping[str, tuple[str, str]] = {
     "quasi-identifier": (

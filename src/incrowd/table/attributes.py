@@ -16,8 +16,8 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from incrowd.arrays import filled, text_array, to_arrow, to_numpy
 from incrowd.errors import DataError, TaxonomyError, did_you_mean
+from incrowd.table.arrays import filled, text_array, to_arrow, to_numpy
 from incrowd.table.exact_numbers import Numbers, together
 from incrowd.table.grouping import Codes, Floats, group
 from incrowd.table.scales import Scale, has_commas, scale_of, text_of

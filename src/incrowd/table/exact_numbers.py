@@ -17,7 +17,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from incrowd.arrays import filled, text_array, to_arrow, to_numpy
+from incrowd.table.arrays import filled, text_array, to_arrow, to_numpy
 
 Numbers = npt.NDArray[Any]
 

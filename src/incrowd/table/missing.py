@@ -10,8 +10,8 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from incrowd.arrays import filled, text_array, to_arrow, to_numpy
 from incrowd.errors import DataError, shown_type
+from incrowd.table.arrays import filled, text_array, to_arrow, to_numpy
 from incrowd.table.scales import text_of
 
 

@@ -16,8 +16,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from incrowd.arrays import to_numpy
 from incrowd.errors import DataError, shown_type
+from incrowd.table.arrays import to_numpy
 from incrowd.table.exact_numbers import (
     NumberRangeError,
     Numbers,
@@ -30,6 +30,7 @@ from incrowd.table.exact_numbers import (
     texts_of_decimals,
     texts_of_floats,
 )
+from incrowd.taxonomies.labels import parse_interval
 
 Kind = Literal["integer", "number", "date", "timestamp"]
 
@@ -105,6 +106,22 @@ class Scale:
         if self.comma and isinstance(bound, str):
             bound = bound.replace(".", ",")
         return self.numbers(pa.array([bound]), column).tolist()[0]
+
+    def middle(self, label: str) -> float:
+        """The number in the middle of a released interval; an open one counts as its bound, `*` as missing.
+
+        Raises:
+            DataError: A bound is not a number of this scale.
+            ValueError: The label is not an interval.
+        """
+        interval = parse_interval(label)
+        if interval is None:
+            return float(self.number(label, ""))
+        step = 1 if self.kind in ("integer", "date") and not interval.closed else 0  # [30-40) ends at 39
+        low = None if interval.low is None else float(self.number(interval.low, ""))
+        high = None if interval.high is None else float(self.number(interval.high, "")) - step
+        known = [bound for bound in (low, high) if bound is not None]
+        return sum(known) / len(known) if known else float("nan")
 
     def to_json(self) -> dict[str, Any]:
         """As JSON-able data, that the constructor takes."""

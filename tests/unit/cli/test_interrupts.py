@@ -140,7 +140,7 @@ class TestInterrupt:
         assert run("verify", "out.csv", *POLICY[:4]).exit_code == 0
 
     def test_the_second_one_ends_it(self, folder, first_steps, monkeypatch):
-        monkeypatch.setattr("incrowd.run.Run.goes_on", lambda run: True)  # a search that does not listen
+        monkeypatch.setattr("incrowd.run.Run.should_continue", lambda run: True)  # a search that does not listen
         first_steps(2)
         result = run(*anonymize(*POLICY))
         assert only_line(result.stderr) == "error: interrupted; no file was written"

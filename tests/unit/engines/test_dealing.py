@@ -6,7 +6,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from incrowd.engines.dealing import Dealing, RowHash
+from incrowd.engines.allocation import Dealing, RowHash
 from incrowd.errors import DataError
 
 FIRST, SIZES = np.array([0, 2, 5]), np.array([3, 2, 4, 2, 1])  # two tuples with two and three parts

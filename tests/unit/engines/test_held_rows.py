@@ -8,7 +8,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import incrowd
-from incrowd.engines.arrow import held_rows
+from incrowd.engines.arrow import row_cache as row_cache
 from incrowd.formats.sources import WatchedFile
 
 DRAW = random.Random(1)
@@ -29,7 +29,7 @@ POLICY = {"k": 5, "method": "tdr", "target": "income"}
 @pytest.fixture(params=["csv", "parquet"])
 def path(request, tmp_path, monkeypatch):
     monkeypatch.setattr("incrowd.formats.parquet_files.BATCH_ROWS", 70)
-    monkeypatch.setattr("incrowd.engines.arrow.held_rows.BATCH_ROWS", 90)
+    monkeypatch.setattr("incrowd.engines.arrow.row_cache.BATCH_ROWS", 90)
     path = tmp_path / f"people.{request.param}"
     if request.param == "csv":
         plain = TABLE.set_column(3, "group", TABLE["group"].cast(pa.string()))
@@ -74,7 +74,7 @@ def read(monkeypatch):
 )
 def test_the_release_is_the_same(path, words, monkeypatch):
     held = incrowd.anonymize(path, **POLICY | words).data
-    monkeypatch.setattr(held_rows, "MOST_HELD_BYTES", -1)
+    monkeypatch.setattr(row_cache, "MOST_HELD_BYTES", -1)
     again = incrowd.anonymize(path, **POLICY | words).data
     assert held.equals(again)
     assert held.schema.equals(again.schema, check_metadata=True)
@@ -108,7 +108,7 @@ def test_a_file_that_changed_is_noticed_although_nothing_is_read(tmp_path):
 @pytest.mark.parametrize(("limit", "again"), [(2 * ROWS, True), (3 * ROWS, False)])
 def test_no_more_than_the_limit_is_held(tmp_path, read, monkeypatch, limit, again):
     """Three columns of a byte per row."""
-    monkeypatch.setattr(held_rows, "MOST_HELD_BYTES", limit)
+    monkeypatch.setattr(row_cache, "MOST_HELD_BYTES", limit)
     path = tmp_path / "people.parquet"
     pq.write_table(TABLE.select(["age", "job", "income"]), path)
     release = incrowd.anonymize(path, quasi_identifiers=["age", "job"], **POLICY)
@@ -120,5 +120,5 @@ def test_no_more_than_the_limit_is_held(tmp_path, read, monkeypatch, limit, agai
 @pytest.mark.parametrize(("gigabytes", "room"), [(64, 1 << 30), (8, 1 << 29), (0, 1 << 26)])
 def test_a_small_machine_holds_less(monkeypatch, gigabytes, room):
     told = {"SC_PHYS_PAGES": gigabytes << 18, "SC_PAGE_SIZE": 1 << 12}
-    monkeypatch.setattr(held_rows.os, "sysconf", told.__getitem__)
-    assert held_rows.held_bytes() == room
+    monkeypatch.setattr(row_cache.os, "sysconf", told.__getitem__)
+    assert row_cache.held_bytes() == room

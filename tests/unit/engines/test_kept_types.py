@@ -8,7 +8,7 @@ import pytest
 from incrowd.engines.kept_types import KeptTypes
 from incrowd.recodings.attributes.partition import Partition
 from incrowd.recodings.by_value import ByValue
-from incrowd.witness_values import as_text, plain
+from incrowd.verification.values import as_text, plain
 
 
 def kept(labels, kind):

@@ -6,8 +6,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 import incrowd
-from incrowd import release as releases
 from incrowd.formats.read_back import RowDigest
+from incrowd.release import release as releases
 
 
 def noting(function, noted):

@@ -16,7 +16,7 @@ from incrowd.cli import app
 from incrowd.errors import DataError, IncrowdError, PolicyError, TimeLimitError, UnknownNameError
 from incrowd.evaluation import rows
 from incrowd.evaluation.estimates import difference_of, error_of
-from incrowd.evaluation.features import features_of, middle, scales_of
+from incrowd.evaluation.features import features_of, scales_of
 from incrowd.evaluation.rows import drawn_parts, join, released_rows
 from incrowd.evaluation.trial import Trial
 from incrowd.formats.registry import open_source
@@ -79,7 +79,7 @@ def test_the_interval_of_folds_is_students():
     ],
 )
 def test_the_middle_of_a_released_interval(label, scale, number):
-    assert middle(label, scale) == number or (number != number and middle(label, scale) != middle(label, scale))
+    assert scale.middle(label) == number or (number != number and scale.middle(label) != scale.middle(label))
 
 
 def test_features_are_numbers_or_categories():

@@ -5,7 +5,7 @@ import pytest
 from tests.csv_text import copied, failure, put, rows_of
 
 from incrowd.errors import DataError, PolicyError
-from incrowd.formats.csv_dialect import Dialect, Given, detect
+from incrowd.formats.csv_dialect import Dialect, detect
 from incrowd.formats.registry import open_source
 
 
@@ -53,9 +53,9 @@ class TestDialect:
     def test_header_unless_a_number_stands_above_numbers(self, text, header):
         if text == "1,2\n":
             with pytest.raises(DataError, match="no rows"):
-                detect(text.encode(), True, "people.csv", Given())
+                detect(text.encode(), True, "people.csv", {})
         else:
-            dialect, columns = detect(text.encode(), True, "people.csv", Given())
+            dialect, columns = detect(text.encode(), True, "people.csv", {})
             assert dialect.header is header
             assert header or columns == ("column1", "column2")
 

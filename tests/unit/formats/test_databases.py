@@ -175,7 +175,9 @@ def test_a_table_is_written_verified_and_certified(kind, stored, tmp_path, monke
 @pytest.mark.parametrize("kind", FILES)
 def test_a_new_database_appears_whole_or_not_at_all(kind, tmp_path, monkeypatch):
     release = incrowd.anonymize(PEOPLE, **WORDS)
-    monkeypatch.setattr("incrowd.witness.Witness.verdict", lambda self: (_ for _ in ()).throw(DataError("no")))
+    monkeypatch.setattr(
+        "incrowd.verification.witness.Witness.verdict", lambda self: (_ for _ in ()).throw(DataError("no"))
+    )
     with pytest.raises(DataError, match="no"):
         release.write(tmp_path / f"new.{kind}")
     assert list(tmp_path.iterdir()) == []
@@ -204,7 +206,9 @@ def test_rows_that_fail_the_recount_leave_a_database_as_it_was(kind, stored, tmp
     monkeypatch.chdir(tmp_path)
     address = stored(kind)
     release = incrowd.anonymize(PEOPLE, **WORDS)
-    monkeypatch.setattr("incrowd.witness.Witness.verdict", lambda self: (_ for _ in ()).throw(DataError("no")))
+    monkeypatch.setattr(
+        "incrowd.verification.witness.Witness.verdict", lambda self: (_ for _ in ()).throw(DataError("no"))
+    )
     for table, overwrite in (("failed", False), ("people", True)):
         with pytest.raises(DataError, match="no"):
             release.write(address.replace("#people", f"#{table}"), overwrite=overwrite)

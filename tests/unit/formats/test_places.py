@@ -8,9 +8,9 @@ from tests.databases import PEOPLE, WORDS, duckdb_file, no_server, postgres_serv
 
 import incrowd
 from incrowd.errors import OutputError
-from incrowd.existing import apply_to_file
 from incrowd.formats.databases import Address, TableOutput
-from incrowd.release_files import ReleaseFiles
+from incrowd.release.apply import apply_to_file
+from incrowd.release.files import ReleaseFiles
 from incrowd.run import Run
 
 
@@ -122,14 +122,14 @@ class TestFilesOfSeveralFormats:
 
     def test_also_if_the_other_appears_in_the_meantime(self, tmp_path, release, monkeypatch):
         other = incrowd.anonymize(PEOPLE, **WORDS)
-        verdict = incrowd.witness.Witness.verdict
+        verdict = incrowd.verification.witness.Witness.verdict
 
         def then(self):
             monkeypatch.undo()
             other.write(tmp_path / "x.parquet")
             return verdict(self)
 
-        monkeypatch.setattr("incrowd.witness.Witness.verdict", then)
+        monkeypatch.setattr("incrowd.verification.witness.Witness.verdict", then)
         with pytest.raises(OutputError, match=r"x\.certificate\.json is the certificate of x\.parquet"):
             release.write(tmp_path / "x.csv", overwrite=True)
         assert not (tmp_path / "x.csv").exists()

@@ -13,7 +13,7 @@ from tests.witnesses import witness_of
 
 from incrowd.errors import NotAnonymousError, PolicyError
 from incrowd.policy.policy import QuasiIdentifier
-from incrowd.privacy.compiled import is_good, needs_of
+from incrowd.privacy.compiled import is_good, size_rule_of
 from incrowd.privacy.k_anonymity import KAnonymity
 from incrowd.privacy.l_diversity import DistinctLDiversity, EntropyLDiversity, RecursiveLDiversity
 from incrowd.privacy.likeness import AlphaAnonymity, BetaLikeness, DeltaDisclosure
@@ -81,7 +81,7 @@ def test_all_models_have_to_hold(name):
 @pytest.mark.parametrize("cells", [4_000_000, 5])
 @pytest.mark.parametrize("name", CASES)
 def test_the_witness_counts_the_same(name, cells, monkeypatch):
-    monkeypatch.setattr("incrowd.witness_levels._CELLS", cells)  # some classes at a time
+    monkeypatch.setattr("incrowd.verification.counts._CELLS", cells)  # some classes at a time
     model, classes, good = CASES[name]
     rows = [(number, value) for number, members in enumerate(classes) for value in members]
     witness = witness_of([QuasiIdentifier(["q"], 2)], (KAnonymity(2), model))
@@ -106,9 +106,9 @@ def test_the_verdict_is_bad_if_one_model_does_not_hold(models):
 
 def test_compiled_code_needs_what_the_strictest_model_needs():
     models = (KAnonymity(2), KAnonymity(5), KAnonymity(3))
-    assert needs_of(models).records == 5
-    assert is_good(needs_of(models), 5)
-    assert not is_good(needs_of(models), 4)
+    assert size_rule_of(models).records == 5
+    assert is_good(size_rule_of(models), 5)
+    assert not is_good(size_rule_of(models), 4)
 
 
 def test_a_model_that_is_no_promise_is_refused():

@@ -26,7 +26,9 @@ ZIP = RuleCut("zip", incrowd.Prefix([3, 1]), ("1****", "201**", "202**"))
 def apply(attribute, values, **words):
     column = pa.array(values) if not isinstance(values, pa.Array) else values
     return (
-        ByValue((attribute,), **words).apply(pa.table({attribute.name: column}), keep_order=True).column(0).to_pylist()
+        incrowd.apply(ByValue((attribute,), **words), pa.table({attribute.name: column}), keep_order=True)
+        .column(0)
+        .to_pylist()
     )
 
 
@@ -81,13 +83,13 @@ class TestUnseenValues:
 
     def test_a_column_that_is_not_there(self):
         with pytest.raises(UnknownNameError, match="no column 'age' in the table; did you mean 'agee'"):
-            ByValue((AGE,)).apply(pa.table({"agee": [1]}))
+            incrowd.apply(ByValue((AGE,)), pa.table({"agee": [1]}))
 
     def test_k_is_verified_on_request(self):
         new, qid = pa.table({"age": [1, 2, 70]}), incrowd.QuasiIdentifier(["age"], 2)
-        assert ByValue((AGE,)).apply(new).num_rows == 3
+        assert incrowd.apply(ByValue((AGE,)), new).num_rows == 3
         with pytest.raises(incrowd.NotAnonymousError, match="1 of 3 records"):
-            ByValue((AGE,)).apply(new, require=[qid])
+            incrowd.apply(ByValue((AGE,)), new, require=[qid])
 
 
 class TestLabels:
@@ -146,22 +148,24 @@ class TestRows:
     TABLE = pa.table({"name": ["ann", "bob", "eve"], "age": pa.array(["17", None, "70"]), "wage": [1, 1, 3]})
 
     def test_dropped_identifiers_and_untouched_columns(self):
-        found = ByValue((Intervals("age", Scale("integer"), (18,), missing="apart"),), dropped=("name",)).apply(
-            self.TABLE, keep_order=True
+        found = incrowd.apply(
+            ByValue((Intervals("age", Scale("integer"), (18,), missing="apart"),), dropped=("name",)),
+            self.TABLE,
+            keep_order=True,
         )
         assert found.to_pydict() == {"age": ["<18", None, ">=18"], "wage": [1, 1, 3]}
         assert found.schema.field("wage") == self.TABLE.schema.field("wage")
 
     def test_a_dropped_column_may_already_be_gone(self):
-        assert ByValue((AGE,), dropped=("name",)).apply(pa.table({"age": [1]})).column_names == ["age"]
+        assert incrowd.apply(ByValue((AGE,), dropped=("name",)), pa.table({"age": [1]})).column_names == ["age"]
 
     def test_rows_with_missing_values_are_dropped(self):
-        found = ByValue((AGE,), missing="drop", missing_values=("70",)).apply(self.TABLE, keep=["name"])
+        found = incrowd.apply(ByValue((AGE,), missing="drop", missing_values=("70",)), self.TABLE, keep=["name"])
         assert found.to_pydict() == {"name": ["ann"], "age": ["<18"], "wage": [1]}
 
     def test_missing_values_are_an_error(self):
         with pytest.raises(DataError, match="1 row lacks a value in a quasi-identifier"):
-            ByValue((AGE,), missing="error").apply(self.TABLE, keep=["name"])
+            incrowd.apply(ByValue((AGE,), missing="error"), self.TABLE, keep=["name"])
 
     def test_a_leaf_that_looks_missing_is_a_value(self):
         tree = Taxonomy.flat(["?", "x"])
@@ -181,10 +185,10 @@ class TestRows:
         cells = st.tuples(st.integers(0, 2), st.integers(0, 2))
         classes = tuple(data.draw(st.sets(cells)))
         table = pa.table({"age": [a for a, _ in rows], "job": pa.array([j for _, j in rows], pa.string())})
-        everyone = ByValue(attributes).apply(table)
+        everyone = incrowd.apply(ByValue(attributes), table)
         shown = {(AGE.labels[age], attributes[1].labels[job]) for age, job in classes}
         expected = [row for row in everyone.to_pylist() if (row["age"], row["job"]) in shown]
-        assert ByValue(attributes, classes=classes).apply(table).to_pylist() == expected
+        assert incrowd.apply(ByValue(attributes, classes=classes), table).to_pylist() == expected
 
 
 DATES = Intervals("born", Scale("date"), (18262,), (0, 20000), "apart")

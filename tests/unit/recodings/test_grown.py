@@ -4,8 +4,8 @@ import pyarrow as pa
 
 import incrowd
 from incrowd.policy.words import make_policy
-from incrowd.recodings.grown import grown_file
-from incrowd.release_files import ReleaseFiles
+from incrowd.recodings.learned_hierarchies import learned_hierarchies_file
+from incrowd.release.files import ReleaseFiles
 
 
 def test_a_grown_hierarchy_can_be_fed_back(tmp_path):
@@ -20,7 +20,7 @@ def test_a_grown_hierarchy_can_be_fed_back(tmp_path):
 
     release.write(tmp_path / "release.csv")
     text = ReleaseFiles.of(tmp_path / "release.csv").grown.read_text()
-    assert text == grown_file(release.grown)
+    assert text == learned_hierarchies_file(release.grown)
     given = tomllib.loads(text)["taxonomies"]
     assert make_policy(quasi_identifiers=["age"], k=2, taxonomies=given).taxonomies["age"] == rule
     again = incrowd.anonymize(incrowd.datasets.adult(), **words, taxonomies=given)

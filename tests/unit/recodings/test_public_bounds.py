@@ -21,7 +21,7 @@ from incrowd.measures.measures import measure
 from incrowd.recodings.by_tuple import ByTuple
 from incrowd.recodings.grids import DAYS, FEWEST_CELLS, MONTHS, PARTS, SECONDS, Grid, cells_of, grid_of
 from incrowd.run import Run
-from incrowd.search.argus.argus import argus
+from incrowd.search.baselines.argus.argus import argus
 from incrowd.search.mondrian.mondrian import mondrian
 from incrowd.table.attributes import NumberAttribute
 from incrowd.table.exact_numbers import array_of, as_fraction
@@ -123,7 +123,13 @@ def test_classes_only_merge_and_the_loss_is_that_of_what_is_released(method, pro
     assert before.ncp - 1e-12 <= after.ncp <= 1
     rows, wider = (
         list(
-            map(tuple, (row.values() for row in recoding.apply(pa.table(problem.batch()), keep_order=True).to_pylist()))
+            map(
+                tuple,
+                (
+                    row.values()
+                    for row in incrowd.apply(recoding, pa.table(problem.batch()), keep_order=True).to_pylist()
+                ),
+            )
         )
         for recoding in (exact, rounded)
     )
@@ -143,7 +149,7 @@ def test_classes_only_merge_and_the_loss_is_that_of_what_is_released(method, pro
 def test_every_value_lies_in_its_range(method, problem):
     table = problem.table()
     recoding = method(table, requirements(problem), Run()).recoding
-    rows = recoding.apply(pa.table(problem.batch()), keep_order=True).to_pylist()
+    rows = incrowd.apply(recoding, pa.table(problem.batch()), keep_order=True).to_pylist()
     for original, row in zip(problem.rows, rows, strict=True):
         for column in problem.columns:
             if column.kind == "number":

@@ -57,7 +57,7 @@ def test_a_release_is_compared_with_what_everyone_would_be_released_as(tmp_path)
     sample = everyone[::4]
     words = {"quasi_identifiers": ["age", "sex"], "population_table": table(everyone)}
     release = incrowd.anonymize(table(sample), k=3, k_map=20, method="tdr", **words)
-    released = release.recoding.apply(table(everyone)).to_pylist()
+    released = incrowd.apply(release.recoding, table(everyone)).to_pylist()
     people = Counter((row["age"], row["sex"]) for row in released)
     risks = [Fraction(1, people[row["age"], row["sex"]]) for row in release.data.to_pylist()]
     assert release.risk.after.journalist.highest == max(risks) <= Fraction(1, 20)

@@ -3,18 +3,18 @@
 import pytest
 
 from incrowd.schemas.shapes import (
+    Choice,
     Either,
     Fields,
     Flag,
     Kinds,
     ListOf,
-    Misfit,
     Nothing,
     Number,
+    SchemaError,
     TableOf,
     Text,
     Whole,
-    Word,
 )
 
 PERSON = Fields({"name": Text(blank=False), "age": Whole(0)}, {"pets": ListOf(Text(), distinct=True)})
@@ -34,7 +34,7 @@ PERSON = Fields({"name": Text(blank=False), "age": Whole(0)}, {"pets": ListOf(Te
         (Number(), float("nan"), "The 'x' field must be a finite number. Got nan"),
         (Number(), 10**400, "The 'x' field must be a finite number. Got 1" + "0" * 99 + "..."),
         (Flag(), 1, "The 'x' field must be true or false. Got 1"),
-        (Word(("a", "b")), ["a"], "The 'x' field must be one of a, b. Got a list of 1"),
+        (Choice(("a", "b")), ["a"], "The 'x' field must be one of a, b. Got a list of 1"),
         (Either((Text(), Nothing())), {}, "The 'x' field must be text or null. Got a table with 0 keys"),
         (ListOf(Text(), 1), [], "The 'x' field must be a list of at least 1 (text). Got a list of 0"),
         (ListOf(Text()), "name", "The 'x' field must be a list (text). Got 'name'"),
@@ -51,7 +51,7 @@ PERSON = Fields({"name": Text(blank=False), "age": Whole(0)}, {"pets": ListOf(Te
     ids=lambda value: "" if isinstance(value, int) else None,
 )
 def test_the_message_names_the_field_and_what_it_must_be(shape, value, message):
-    with pytest.raises(Misfit) as caught:
+    with pytest.raises(SchemaError) as caught:
         shape.check(value, "x")
     assert str(caught.value) == message
 

@@ -15,7 +15,8 @@ from typer.testing import CliRunner
 import incrowd
 from incrowd.cli import app
 from incrowd.errors import PolicyError, UnknownNameError
-from incrowd.search.options import ByColumn, Choice, Flag, Number, Numbers, Option, Texts, Whole, Words
+from incrowd.options import ByColumn, Numbers, Option, Texts, Words
+from incrowd.schemas.shapes import Choice, Flag, Number, Whole
 from incrowd.search.registry import METHODS, method_of
 
 OPTIONS = [(method, name) for method, declared in METHODS.items() for name in declared.options]

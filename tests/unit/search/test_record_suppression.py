@@ -31,7 +31,7 @@ def test_values_of_left_out_records_are_not_told(method, taxonomies):
     told = json.dumps(release.recoding.to_json()) + release.recoding.codebook() + json.dumps(release.to_json())
     assert "00501" not in told
     assert "113" not in told
-    assert release.recoding.apply(TABLE).equals(release.data)
+    assert incrowd.apply(release.recoding, TABLE).equals(release.data)
 
 
 @pytest.mark.parametrize("method", ["argus", "kaca", "cover", "mondrian"])

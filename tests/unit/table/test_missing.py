@@ -38,7 +38,7 @@ def test_a_recoding_drops_such_rows_of_new_tables_too(method, tmp_path):
     release = incrowd.anonymize(
         TABLE, quasi_identifiers=["age"], k=2, missing="drop", keep=["row"], method=method, **words
     )
-    again = release.recoding.apply(TABLE, keep=["row"]).to_pylist()
+    again = incrowd.apply(release.recoding, TABLE, keep=["row"]).to_pylist()
     assert sorted(row["row"] for row in again) == sorted(row["row"] for row in release.data.to_pylist())
 
 

@@ -8,7 +8,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import incrowd
-from incrowd.evaluation.features import middle
 from incrowd.table.scales import Scale
 from incrowd.taxonomies.labels import ANY, KNOWN, Interval, interval_label, number_label, parse_interval, set_label
 
@@ -36,7 +35,7 @@ def test_a_single_value_is_no_interval(bounds):
     scale, low, _ = bounds
     if low is not None:
         assert parse_interval(scale.text(low)) is None
-        assert middle(scale.text(low), scale) == float(scale.number(scale.text(low), "x"))
+        assert scale.middle(scale.text(low)) == float(scale.number(scale.text(low), "x"))
 
 
 @pytest.mark.parametrize(
@@ -52,12 +51,12 @@ def test_a_single_value_is_no_interval(bounds):
     ],
 )
 def test_the_middle_of_a_label_of_whole_numbers(label, number):
-    assert middle(label, Scale("integer")) == number
+    assert Scale("integer").middle(label) == number
 
 
 @pytest.mark.parametrize("label", [ANY, KNOWN])
 def test_what_could_be_any_number_has_no_middle(label):
-    assert math.isnan(middle(label, Scale("integer")))
+    assert math.isnan(Scale("integer").middle(label))
 
 
 @pytest.mark.parametrize("label", ["[20", "[20-25", "[1-2-3)", "[1 to 2 to 3]"])
@@ -81,7 +80,7 @@ def test_every_number_that_a_method_releases_has_a_middle(method):
     for name, scale in ("age", Scale("integer")), ("wage", Scale("number")):
         labels = set(release.data.column(name).to_pylist())
         assert labels
-        assert [label for label in labels if math.isnan(middle(label, scale))] in ([], [ANY])
+        assert [label for label in labels if math.isnan(scale.middle(label))] in ([], [ANY])
 
 
 @pytest.mark.parametrize(

@@ -15,20 +15,20 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from incrowd.arrays import to_arrow
-from incrowd.engines.arrow.ahead import ahead
-from incrowd.engines.arrow.held_rows import Holding
-from incrowd.engines.arrow.value_numbers import Codes, ValueNumbers
+from incrowd.engines.arrow.row_cache import Holding
 from incrowd.errors import DataError
 from incrowd.formats.csv_dialect import may_have_commas
+from incrowd.formats.prefetch import ahead
 from incrowd.formats.sources import Source
 from incrowd.policy.policy import Policy
 from incrowd.run import Run
+from incrowd.table.arrays import to_arrow
 from incrowd.table.attributes import Attribute, encode
 from incrowd.table.compressed import CompressedTable
 from incrowd.table.grouping import Counts, ascending, changes, sort_tuples, summed
 from incrowd.table.scales import text_of
 from incrowd.table.target_bins import MOST_LABELS, bins_of, places_in
+from incrowd.table.value_numbers import Codes, ValueNumbers
 from incrowd.taxonomies.taxonomy import Taxonomy
 
 _BUFFER_ROWS = 1 << 20  # rows that may wait before they are collapsed
@@ -82,7 +82,7 @@ def with_everyone(table: CompressedTable, policy: Policy, run: Run, compress: Co
     """The table, with the people of the population if the policy has one."""
     if policy.population_table is None:
         return table
-    from incrowd.population import with_population
+    from incrowd.population.people import with_population
 
     return with_population(table, policy, compress, run)
 

@@ -6,17 +6,17 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from incrowd.arrays import filled, text_array, to_numpy
-from incrowd.engines.arrow.ahead import ahead
 from incrowd.engines.arrow.recode import Recoder
-from incrowd.engines.arrow.value_numbers import ValueNumbers
 from incrowd.errors import DataError
+from incrowd.formats.prefetch import ahead
 from incrowd.formats.sources import Source
 from incrowd.recodings.recoding import Recoding
 from incrowd.run import Run
+from incrowd.table.arrays import filled, text_array, to_numpy
 from incrowd.table.grouping import Counts
 from incrowd.table.scales import text_of
 from incrowd.table.target_bins import lower_bounds, places_in
+from incrowd.table.value_numbers import ValueNumbers
 
 
 def label_counts(

@@ -9,22 +9,22 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from incrowd.arrays import filled, text_array, to_arrow, to_numpy
-from incrowd.engines.arrow import held_rows
-from incrowd.engines.arrow.ahead import ahead
+from incrowd.engines.allocation import Dealing, Hashes, RowHash
+from incrowd.engines.arrow import row_cache as row_cache
 from incrowd.engines.arrow.shuffle import shuffled
-from incrowd.engines.dealing import Dealing, Hashes, RowHash
 from incrowd.engines.engine import See
 from incrowd.engines.kept_types import KeptTypes
 from incrowd.engines.row_order import Places, order_of, row_hashes
 from incrowd.errors import DataError, many
 from incrowd.formats.containers import bare, without_unused
 from incrowd.formats.frames import FrameSource, rebuild
+from incrowd.formats.prefetch import ahead
 from incrowd.formats.read_back import handed_out
 from incrowd.formats.sources import Source, as_array
 from incrowd.formats.usual_types import as_stored, stored_schema
 from incrowd.recodings.recoding import Recoding
 from incrowd.run import Run
+from incrowd.table.arrays import filled, text_array, to_arrow, to_numpy
 from incrowd.table.missing import encoded, encoded_in_any_order, listed, looked_up, places_of, same_values
 
 Batches = Callable[[], Iterable[pa.RecordBatch]]
@@ -47,7 +47,7 @@ def labelled(
     unread = set((*recoding.dropped, *recoding.constant) if seen else ()).difference(witnessed)
     columns = [name for name in source.columns if name not in unread] or list(source.columns)
     recoder = Recoder(recoding, lambda: source.batches(columns, encoded=recoding.names))
-    by_value = held_rows.batches(source, columns, recoding.names)
+    by_value = row_cache.batches(source, columns, recoding.names)
     for batch in ahead(by_value if recoding.by_row else source.batches(columns, encoded=recoding.names)):
         yield recoder.batch(batch, source.schema, witnessed)
         run.rows(len(batch))

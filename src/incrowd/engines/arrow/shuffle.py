@@ -16,13 +16,13 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from incrowd.arrays import to_arrow, to_numpy
 from incrowd.engines import row_order
-from incrowd.engines.dealing import Hashes
+from incrowd.engines.allocation import Hashes
 from incrowd.engines.row_order import LEVELS, PARTS, Numbering, Places, ascending, order_of, row_hashes, split
 from incrowd.formats.atomic_files import output_errors
 from incrowd.formats.frames import VIEWS
 from incrowd.formats.sources import BATCH_ROWS
+from incrowd.table.arrays import to_arrow, to_numpy
 
 HELD_BYTES = 1 << 25
 _KEY = "\0key"  # no column has that name: it could not be typed

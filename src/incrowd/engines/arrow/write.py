@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from incrowd.engines.arrow.ahead import ahead
 from incrowd.engines.arrow.recode import labelled
 from incrowd.engines.arrow.shuffle import shuffled
 from incrowd.engines.engine import See
 from incrowd.engines.kept_types import KeptTypes
 from incrowd.formats.outputs import BatchWriter, Output
+from incrowd.formats.prefetch import ahead
 from incrowd.formats.read_back import written
 from incrowd.formats.registry import has_types, open_writer, output_of
 from incrowd.formats.sources import Source

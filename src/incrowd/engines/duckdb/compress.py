@@ -9,15 +9,15 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from incrowd.engines.arrow.ahead import ahead
 from incrowd.engines.arrow.compress import Numbered, counted, counted_columns, with_everyone
-from incrowd.engines.duckdb.distant import DuckDbTuples
 from incrowd.engines.duckdb.native import grouping
+from incrowd.engines.duckdb.out_of_core import DuckDbTuples
 from incrowd.engines.duckdb.spill import interruptible, options_in, spill_folder, spilling
 from incrowd.engines.engine import Settings
 from incrowd.errors import DataError
 from incrowd.formats.databases import as_read
 from incrowd.formats.duckdb_files import connected, query_errors
+from incrowd.formats.prefetch import ahead
 from incrowd.formats.sources import BATCH_ROWS, Source
 from incrowd.policy.policy import Policy
 from incrowd.run import Run
@@ -105,8 +105,8 @@ def _grouped(source: Source, policy: Policy, run: Run, options: dict[str, Any]) 
     return numbers.numbered.table(columns, np.concatenate(counts))
 
 
-def distant(source: Source, policy: Policy, run: Run, settings: Settings) -> DuckDbTuples:
-    """Group the rows of a table, and leave the tuples in DuckDB; see `KeepsTuples.distant`."""
+def out_of_core(source: Source, policy: Policy, run: Run, settings: Settings) -> DuckDbTuples:
+    """Group the rows of a table, and leave the tuples in DuckDB; see `KeepsTuples.out_of_core`."""
     numbers = _Numbers(source, policy, run)
     folder = spill_folder(settings)
     tuples = DuckDbTuples(folder, options_in(folder, settings), source.name)

@@ -9,8 +9,8 @@ from incrowd.engines.arrow.count import label_counts
 from incrowd.engines.arrow.preview import preview
 from incrowd.engines.arrow.recode import recoded, released
 from incrowd.engines.arrow.write import output, write
-from incrowd.engines.duckdb.compress import compress, distant
-from incrowd.engines.duckdb.distant import DuckDbTuples
+from incrowd.engines.duckdb.compress import compress, out_of_core
+from incrowd.engines.duckdb.out_of_core import DuckDbTuples
 from incrowd.engines.engine import Settings
 from incrowd.formats.sources import Source
 from incrowd.policy.policy import Policy
@@ -29,9 +29,9 @@ class DuckDbEngine:
         """Group the rows of a table; see `Engine.compress`."""
         return compress(source, policy, run, self.settings)
 
-    def distant(self, source: Source, policy: Policy, run: Run) -> DuckDbTuples:
-        """Group the rows of a table, and leave the tuples in DuckDB; see `KeepsTuples.distant`."""
-        return distant(source, policy, run, self.settings)
+    def out_of_core(self, source: Source, policy: Policy, run: Run) -> DuckDbTuples:
+        """Group the rows of a table, and leave the tuples in DuckDB; see `KeepsTuples.out_of_core`."""
+        return out_of_core(source, policy, run, self.settings)
 
     missing_values = staticmethod(missing_values)
     recode = staticmethod(released)

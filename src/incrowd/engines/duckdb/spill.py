@@ -56,7 +56,7 @@ def interruptible(connection: duckdb.DuckDBPyConnection | None, run: Run, work: 
         work: The work.
     """
     try:
-        return run.beside(work)
+        return run.in_thread(work)
     except BaseException:
         if connection is not None:
             connection.interrupt()

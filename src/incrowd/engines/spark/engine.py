@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING, Any
 
 from incrowd.engines.arrow.compress import missing_values
 from incrowd.engines.engine import See, Settings
-from incrowd.engines.spark import compress, count, distant, preview, release, write
+from incrowd.engines.spark import compress, count, out_of_core, preview, release, write
 from incrowd.engines.spark.output import SparkOutput
 from incrowd.formats.outputs import Output
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from incrowd.engines.spark.distant import SparkTuples
+    from incrowd.engines.spark.out_of_core import SparkTuples
     from incrowd.formats.sources import Source
     from incrowd.policy.policy import Policy
     from incrowd.recodings.recoding import Recoding
@@ -42,9 +42,9 @@ class SparkEngine:
         """Read a table once and keep its distinct tuples; see `Engine.compress`."""
         return compress.compress(source, policy, run, master=self.settings.master)
 
-    def distant(self, source: Source, policy: Policy, run: Run) -> SparkTuples:
-        """Group the rows of a table, and leave the tuples on the cluster; see `KeepsTuples.distant`."""
-        return distant.distant(source, policy, run, master=self.settings.master)
+    def out_of_core(self, source: Source, policy: Policy, run: Run) -> SparkTuples:
+        """Group the rows of a table, and leave the tuples on the cluster; see `KeepsTuples.out_of_core`."""
+        return out_of_core.out_of_core(source, policy, run, master=self.settings.master)
 
     def recode(
         self, source: Source, recoding: Recoding, run: Run, *, seen: bool = False, witnessed: Sequence[str] = ()

@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from incrowd.engines import dealing, row_order
-from incrowd.engines.dealing import RowHash, mix
+from incrowd.engines import allocation, row_order
+from incrowd.engines.allocation import RowHash, mix
 from incrowd.engines.row_order import row_hashes
 
 _SIGN = np.uint64(1 << 63)
@@ -30,7 +30,7 @@ def hash_of_rows(names: Sequence[str]) -> Any:
 
 
 def keyed_hash(key: bytes, names: Sequence[str]) -> Any:
-    """A function of columns that hashes original rows with a key, as `dealing` does."""
+    """A function of columns that hashes original rows with a key, as `allocation` does."""
     names, hashed = list(names), RowHash(key)
 
     def hashes(*columns: pa.Array) -> pa.Array:
@@ -64,6 +64,6 @@ def _travelling(function: Any) -> Any:
     from pyspark import cloudpickle
     from pyspark.sql import functions as F
 
-    for module in (dealing, row_order, sys.modules[__name__]):
+    for module in (allocation, row_order, sys.modules[__name__]):
         cloudpickle.register_pickle_by_value(module)
     return F.arrow_udf(function, "long")

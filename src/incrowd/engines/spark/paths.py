@@ -14,7 +14,8 @@ from incrowd.engines.spark.digests import data_files, file_digest, folder_digest
 from incrowd.engines.spark.session import session_of, spark_errors
 from incrowd.engines.spark.source import ORDER, SparkSource
 from incrowd.errors import DataError
-from incrowd.formats.csv_dialect import DIALECT, SAMPLE_BYTES, Dialect, Given, detect, refuse_words
+from incrowd.formats.csv_dialect import SAMPLE_BYTES, Dialect, detect
+from incrowd.formats.reader_options import CSV_OPTIONS, ReaderOptions, refuse_options
 from incrowd.formats.sources import Check, WatchedFile
 
 if TYPE_CHECKING:
@@ -62,20 +63,14 @@ class SparkPath(SparkSource):
 
     Args:
         address: The path.
-        given: What the caller says of CSV files.
-        query: None: paths cannot be queried.
+        options: How to read CSV files.
         master: The cluster.
     """
 
-    def __init__(
-        self, address: str | Path, given: Given | None = None, *, query: str | None = None, master: str | None = None
-    ) -> None:
-        from incrowd.formats.registry import refuse_query
-
-        self._made_of = (str(address), given, master)
+    def __init__(self, address: str | Path, options: ReaderOptions | None = None, master: str | None = None) -> None:
+        self._made_of = (str(address), options, master)
         self.address = str(address)
         self.name = self.address.rstrip("/").rpartition("/")[2] or self.address
-        refuse_query(query, self.name)
         self.kind_of_file = format_of(self.address)
         if self.kind_of_file is None:
             raise DataError(f"cannot tell the format of {self.name} from its suffix; Spark reads {SUFFIXES}")
@@ -87,21 +82,19 @@ class SparkPath(SparkSource):
         self.missing_values = ("",) if self.kind_of_file == "csv" else ()
         session = session_of(master)
         with spark_errors(f"read {self.name}"):
-            super().__init__(self._opened(session, given))
+            super().__init__(self._opened(session, options or {}))
 
     def __reduce__(self) -> Any:
-        address, given, master = self._made_of
-        return _reopened, (address, given, master)
+        return SparkPath, self._made_of
 
-    def _opened(self, session: SparkSession, given: Given | None) -> DataFrame:
+    def _opened(self, session: SparkSession, options: ReaderOptions) -> DataFrame:
         where = self.address if self.path is None else for_spark(self.path)
+        refuse_options(options, self.name, *(CSV_OPTIONS if self.kind_of_file == "csv" else ()))
         if self.kind_of_file != "csv":
-            refuse_words(given)
             return session.read.format(str(self.kind_of_file)).load(where)
-        refuse_words(given, *DIALECT)
-        dialect, columns = detect(*self._sample(session, where), self.name, given or Given())
+        dialect, columns = detect(*self._sample(session, where), self.name, options)
         self.dialect = dialect
-        return read_csv(session, where, dialect, columns, strip=bool(given and given.strip))
+        return read_csv(session, where, dialect, columns, strip=bool(options.get("strip")))
 
     def _sample(self, session: SparkSession, where: str) -> tuple[bytes, bool]:
         """The first bytes of the first file, and whether they are all."""
@@ -139,10 +132,6 @@ class SparkPath(SparkSource):
             file.check_unchanged()
         if self.path is not None and len(data_files(self.path)) != len(self._watched):
             raise DataError(f"{self.name} changed while it was being read; run again when nothing writes to it")
-
-
-def _reopened(address: str, given: Given | None, master: str | None) -> SparkPath:
-    return SparkPath(address, given, master=master)
 
 
 def charset(dialect: Dialect) -> str:

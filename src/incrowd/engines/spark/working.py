@@ -25,7 +25,7 @@ def working(run: Run, session: SparkSession, work: Callable[[], T]) -> T:
     """
     run.check()
     try:
-        return run.beside(work)
+        return run.in_thread(work)
     except (CancelledError, TimeLimitError, KeyboardInterrupt):
         with contextlib.suppress(Exception):  # it may be gone already
             session.interruptAll()

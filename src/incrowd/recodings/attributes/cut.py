@@ -11,10 +11,10 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from incrowd.arrays import filled, text_array, to_numpy
 from incrowd.errors import TaxonomyError
 from incrowd.recodings.attributes.cells import Cells
-from incrowd.schemas.shapes import Misfit
+from incrowd.schemas.shapes import SchemaError
+from incrowd.table.arrays import filled, text_array, to_numpy
 from incrowd.table.attributes import Attribute, TaxonomyAttribute, unknown_values_error
 from incrowd.table.grouping import Floats
 from incrowd.table.scales import text_of
@@ -92,7 +92,7 @@ class Cut:
         """From JSON.
 
         Raises:
-            Misfit: It is no cut of the taxonomy.
+            SchemaError: It is no cut of the taxonomy.
         """
         taxonomy = Taxonomy.from_json(data["taxonomy"], f"the taxonomy of '{name}'")
         node_of = {label: node for node, label in enumerate(taxonomy.labels)}
@@ -100,7 +100,7 @@ class Cut:
         edges = [0, *(int(taxonomy.stop[node]) for node in nodes)]
         one_after_another = all(taxonomy.start[node] == edge for node, edge in zip(nodes, edges, strict=False))
         if -1 in nodes or not one_after_another or edges[-1] != len(taxonomy.leaves):
-            raise Misfit(f"cut of '{name}'", "have exactly one node on every path of the taxonomy, in its order")
+            raise SchemaError(f"cut of '{name}'", "have exactly one node on every path of the taxonomy, in its order")
         return cls(name, taxonomy, tuple(nodes))
 
 

@@ -10,9 +10,9 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from incrowd.arrays import filled, text_array, to_numpy
 from incrowd.errors import DataError
 from incrowd.recodings.attributes.cells import Cells
+from incrowd.table.arrays import filled, text_array, to_numpy
 from incrowd.table.attributes import Attribute
 from incrowd.table.grouping import Floats
 from incrowd.table.scales import text_of

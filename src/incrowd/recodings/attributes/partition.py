@@ -14,9 +14,9 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from incrowd.arrays import text_array
 from incrowd.errors import DataError
-from incrowd.schemas.shapes import Misfit
+from incrowd.schemas.shapes import SchemaError
+from incrowd.table.arrays import text_array
 from incrowd.table.attributes import Attribute, NumberAttribute, TaxonomyAttribute
 from incrowd.table.grouping import Floats
 from incrowd.table.scales import Scale, text_of
@@ -132,14 +132,14 @@ class Partition:
         """From JSON.
 
         Raises:
-            Misfit: A value is not written as its scale writes it.
+            SchemaError: A value is not written as its scale writes it.
         """
         scale = Scale(**data["scale"]) if "scale" in data else None
         texts = [value for block in data["blocks"] for value in block if value is not None]
         if scale is not None and texts:
             numbers = scale.numbers(text_array(texts), name)
             if [scale.text(number) for number in numbers] != texts:
-                raise Misfit(f"blocks of '{name}'", "have values as incrowd writes them")
+                raise SchemaError(f"blocks of '{name}'", "have values as incrowd writes them")
         return cls(name, tuple(map(tuple, data["blocks"])), tuple(data["labels"]), data["rest"], scale)
 
 

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from incrowd.search.method import Method
-from incrowd.search.options import SUPPRESS
+from incrowd.search.method import SUPPRESS, Method
 from incrowd.search.priorities import PRIORITIES
 
 METHODS = {

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from incrowd.search.method import Method
-from incrowd.search.options import SHARE, SUPPRESS, Choice, Flag, Option, Whole
+from incrowd.options import Option
+from incrowd.schemas.shapes import Choice, Flag, Whole
+from incrowd.search.method import SHARE, SUPPRESS, Method
 from incrowd.search.priorities import PRIORITIES
 
 METHODS = {

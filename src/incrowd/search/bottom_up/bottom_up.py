@@ -51,7 +51,7 @@ from incrowd.privacy.model import Requirements, with_suppression
 from incrowd.recodings.replay import describe, replayed
 from incrowd.recodings.steps import Change, Step, TakeBack
 from incrowd.run import Run
-from incrowd.search.bottom_up.crowds import Crowds, Merge
+from incrowd.search.bottom_up.class_index import Crowds, Merge
 from incrowd.search.bottom_up.losses import Losses, ranks
 from incrowd.search.bottom_up.problem import Problem, rare_values
 from incrowd.search.bottom_up.tighten import Grouping, Tightening

@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from incrowd.recodings.steps import GeneralizeNode, JoinSets, MergeIntervals
-from incrowd.search.bottom_up.ladders import Ladder
+from incrowd.search.bottom_up.generalization_trees import Ladder
 from incrowd.search.exact import ABSOLUTE, DECIMALS, RELATIVE, comparable, information_lost
 from incrowd.search.information import entropy
 from incrowd.search.loss_scale import LossScale, Whole

@@ -10,8 +10,8 @@ from functools import cached_property
 import numpy as np
 
 from incrowd.privacy.model import Requirement, Requirements
-from incrowd.search.bottom_up.crowds import Crowds
-from incrowd.search.bottom_up.ladders import Ladder, ladder_of
+from incrowd.search.bottom_up.class_index import Crowds
+from incrowd.search.bottom_up.generalization_trees import Ladder, ladder_of
 from incrowd.search.bottom_up.losses import Ints, Losses, ranks
 from incrowd.search.priorities import weights_by_name
 from incrowd.table.attributes import TaxonomyAttribute

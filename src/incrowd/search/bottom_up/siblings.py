@@ -21,7 +21,7 @@ import numpy as np
 import numpy.typing as npt
 
 from incrowd.recodings.steps import Generalization, JoinSets, Suppress
-from incrowd.search.bottom_up.joints import CellJoint, InformationJoint
+from incrowd.search.bottom_up.merges import CellJoint, InformationJoint
 from incrowd.search.exact import ABSOLUTE
 from incrowd.search.information import entropy
 from incrowd.table.attributes import TaxonomyAttribute

@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from incrowd.privacy.model import Requirement
 from incrowd.run import Run
-from incrowd.search.bottom_up.ladders import Ladder
+from incrowd.search.bottom_up.generalization_trees import Ladder
 from incrowd.search.bottom_up.merging_counts import MergingCounts
 from incrowd.table.class_counts import ClassCounts
 from incrowd.table.compressed import CompressedTable

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from incrowd.search.method import Method
-from incrowd.search.options import SUPPRESS, ByColumn, Choice, Number, Numbers, Option, Whole
+from incrowd.options import ByColumn, Numbers, Option
+from incrowd.schemas.shapes import Choice, Number, Whole
+from incrowd.search.method import SUPPRESS, Method
 
 _KACA = "incrowd.search.clustering.kaca:kaca"
 _DISTANCE = {

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from incrowd.privacy.compiled import Needs, could_be_two, is_good, lacking
+from incrowd.privacy.compiled import SizeRule, could_be_two, is_good, lacking
 from incrowd.run import Run
 from incrowd.search.clustering.class_index import Classes, Tree, insert, new_classes, new_tree, remove
 from incrowd.search.clustering.forest import Forest
@@ -48,7 +48,7 @@ class Clustering(NamedTuple):
     """All that the loop knows; `at` says how many classes are INSERTED in the tree, and how many small ones WAITING."""
 
     forest: Forest
-    needs: Needs
+    needs: SizeRule
     looks: int
     classes: Classes
     members: Members
@@ -64,7 +64,7 @@ def agglomerated(
     roots: Array,
     nodes: Array,
     counts: Array,
-    needs: Needs,
+    needs: SizeRule,
     run: Run,
     bucket: int,
     looks: int = EVERY,
@@ -99,7 +99,7 @@ def agglomerated(
 
 
 def new_clustering(
-    forest: Forest, roots: Array, nodes: Array, counts: Array, needs: Needs, seed: int, bucket: int, looks: int
+    forest: Forest, roots: Array, nodes: Array, counts: Array, needs: SizeRule, seed: int, bucket: int, looks: int
 ) -> Clustering:
     """Every tuple a class, none of them in the tree yet."""
     tuples = len(counts)

@@ -47,21 +47,21 @@ import numpy.typing as npt
 from incrowd.errors import DataError, PolicyError
 from incrowd.measures.hierarchical_distance import Weights
 from incrowd.privacy.model import Requirement, Requirements, with_suppression
-from incrowd.privacy.needs import Needs
+from incrowd.privacy.size_rule import SizeRule
 from incrowd.recodings.by_tuple import ByTuple
 from incrowd.recodings.hierarchies import Hierarchy, Nodes, hierarchy_of
 from incrowd.recodings.mapping import common, distinct, mapping_of, nodes_of, trace
 from incrowd.run import Run
+from incrowd.search.clustering.class_tally import Ledger
 from incrowd.search.clustering.distances import details, weights_of
 from incrowd.search.clustering.forest import forest_of
-from incrowd.search.clustering.guarded import Space, guarded, is_guarded
 from incrowd.search.clustering.kaca import BUCKET
 from incrowd.search.clustering.kernels import kernels_for
 from incrowd.search.clustering.leaving_out import leave_out
-from incrowd.search.clustering.ledger import Ledger
 from incrowd.search.clustering.levels import Rounds, Stages, stages_of
 from incrowd.search.clustering.proof.facts import MOST, QUICK, Priced, gap, proven
-from incrowd.search.clustering.purpose import View, seen_by_target
+from incrowd.search.clustering.target_view import View, target_view
+from incrowd.search.clustering.with_sensitive_values import Space, guarded, is_guarded
 from incrowd.search.method import SearchResult
 from incrowd.search.record_suppression import budget_of
 from incrowd.table.compressed import CompressedTable
@@ -115,7 +115,7 @@ def cover(
     detail, _ = details(table.attributes, hierarchies, "ncp", weights)
     view = View(table, hierarchies, detail)
     if objective == "target":
-        view = seen_by_target(table, hierarchies, detail, requirement, run)
+        view = target_view(table, hierarchies, detail, requirement, run)
     parts, facts = _parts(view, requirement, objective, rounds, effort, budget, run)
     mapping = view.mapping(table, hierarchies, parts)
     if not budget and not priorities and objective != "target":
@@ -172,7 +172,7 @@ def _counted(
     measure = partial(_cost, hierarchies, forest, roots, tuples, crowding, by_size)
     if other is not None and measure(other) < measure(parts):
         parts, sweeps = exchange(parts=other)
-    if effort and run.goes_on():
+    if effort and run.should_continue():
         price = min(crowding, everything // requirement.least_size)  # by sizes alone, classes would soon be all alike
         anew, facts["renewed"] = _recover(hierarchies, forest, roots, tuples, parts, needs, price, effort * LOOKS, run)
         anew, _ = exchange(parts=anew)
@@ -181,7 +181,7 @@ def _counted(
 
 
 def _start_of_kaca(
-    table: CompressedTable, hierarchies: Sequence[Hierarchy], forest: Any, roots: Nodes, needs: Needs, run: Run
+    table: CompressedTable, hierarchies: Sequence[Hierarchy], forest: Any, roots: Nodes, needs: SizeRule, run: Run
 ) -> Parts:
     """The parts that clustering alone makes."""
     clustered = kernels_for(len(table.counts)).agglomerated
@@ -210,7 +210,7 @@ def _recover(
     roots: Nodes,
     tuples: Nodes,
     parts: Parts,
-    needs: Needs,
+    needs: SizeRule,
     crowding: int,
     looks: int,
     run: Run,
@@ -248,7 +248,7 @@ def _guarded(
     return (np.arange(len(groups)), groups, table.counts), {**facts, "sweeps": sweeps}
 
 
-def _covered(table: CompressedTable, stages: Stages, needs: Needs, run: Run) -> Rounds:
+def _covered(table: CompressedTable, stages: Stages, needs: SizeRule, run: Run) -> Rounds:
     """The rounds of the first stage, and those of the second, if more records are left over than not."""
     covered = kernels_for(len(table.counts)).covered
     codes = np.stack(table.codes).astype(np.uint32)  # attributes x tuples; without a sign there is no check of it
@@ -292,7 +292,7 @@ def share_covered(table: CompressedTable, requirement: Requirement, rounds: int,
     """The share of the records that a few rounds cover: where it is next to nothing, cover is mere clustering."""
     hierarchies = [hierarchy_of(attribute) for attribute in table.attributes]
     detail, _ = details(table.attributes, hierarchies, "ncp", Weights())
-    needs = Needs(requirement.least_size)
+    needs = SizeRule(requirement.least_size)
     return _covered(table, stages_of(table, hierarchies, detail, rounds, run), needs, run).covered / table.records
 
 
@@ -314,14 +314,14 @@ def _exchange(
     roots: Nodes,
     tuples: Nodes,
     parts: Parts,
-    needs: Needs,
+    needs: SizeRule,
     crowding: int,
     run: Run,
 ) -> tuple[Parts, int]:
     """Sweep until nothing moves, or the run should not go on; the parts, and the sweeps that moved something."""
     exchanged = kernels_for(len(tuples)).exchanged
     for number in range(SWEEPS):
-        if not run.goes_on():
+        if not run.should_continue():
             return parts, number
         part_tuples, groups, records = parts
         _, groups = np.unique(groups, return_inverse=True)

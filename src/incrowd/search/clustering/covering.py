@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from incrowd.privacy.compiled import Needs, is_good
+from incrowd.privacy.compiled import SizeRule, is_good
 from incrowd.run import Run
 from incrowd.search.clustering.levels import Levels, Rounds
 from incrowd.search.compiled import compiled, compiled_within
@@ -45,7 +45,7 @@ class Covering(NamedTuple):
     base: Array
     raised: Array
     counts: Array
-    needs: Needs
+    needs: SizeRule
     buckets: Array
     table: Groups
     left: Array
@@ -56,7 +56,7 @@ class Covering(NamedTuple):
     at: Array
 
 
-def covered(levels: Levels, codes: Array, counts: Array, needs: Needs, work: int, run: Run) -> Rounds:
+def covered(levels: Levels, codes: Array, counts: Array, needs: SizeRule, work: int, run: Run) -> Rounds:
     """Go through the rounds in their order; groups that are good then leave as these groups.
 
     Args:
@@ -85,7 +85,7 @@ def rounds_of(state: Covering) -> Rounds:
     return Rounds(state.found, at[GROUPS], at[ROUND], at[COVERED])
 
 
-def new_covering(levels: Levels, codes: Array, counts: Array, needs: Needs, work: int) -> Covering:
+def new_covering(levels: Levels, codes: Array, counts: Array, needs: SizeRule, work: int) -> Covering:
     """Before the first round."""
     tuples, room = codes.shape[1], 16
     while room < 2 * tuples:

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from incrowd.privacy.compiled import Needs, spare
+from incrowd.privacy.compiled import SizeRule, spare
 from incrowd.run import Run
 from incrowd.search.clustering.class_index import (
     ATTRIBUTE,
@@ -45,7 +45,7 @@ class Sweep(NamedTuple):
     """
 
     forest: Forest
-    needs: Needs
+    needs: SizeRule
     crowding: int
     tuples: Array
     classes: Classes
@@ -58,7 +58,7 @@ class Sweep(NamedTuple):
 
 
 def exchanged(
-    forest: Forest, roots: Array, tuples: Array, classes: Array, parts: Array, needs: Needs, crowding: int,
+    forest: Forest, roots: Array, tuples: Array, classes: Array, parts: Array, needs: SizeRule, crowding: int,
     number: int, run: Run,
 ) -> Array:  # fmt: skip
     """The parts after one sweep; the sweep ends where the run should not go on.
@@ -80,14 +80,21 @@ def exchanged(
     def some(amount: int) -> bool:
         done: bool = exchange_some(state, total, amount)
         run.amount(int(state.at[PART]), total, f"parts looked at in sweep {number}")
-        return done or not run.goes_on()
+        return done or not run.should_continue()
 
     run.in_slices(some)
     return state.parts[: state.at[USED]]
 
 
 def new_sweep(
-    forest: Forest, roots: Array, tuples: Array, classes: Array, parts: Array, needs: Needs, crowding: int, bucket: int
+    forest: Forest,
+    roots: Array,
+    tuples: Array,
+    classes: Array,
+    parts: Array,
+    needs: SizeRule,
+    crowding: int,
+    bucket: int,
 ) -> Sweep:
     """Before a sweep; no class is in the tree yet.
 

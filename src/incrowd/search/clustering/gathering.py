@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from incrowd.privacy.compiled import Needs, is_good, lacking
+from incrowd.privacy.compiled import SizeRule, is_good, lacking
 from incrowd.search.clustering.forest import Forest
 from incrowd.search.clustering.improving import dissolve, relocate, specialize
 from incrowd.search.clustering.pool import (
@@ -43,7 +43,7 @@ NO_THRIFT: Any = np.int64(0)
 
 @compiled_within
 def gathered(
-    pool: Pool, forest: Forest, tuples: Array, needs: Needs, crowding: int, everything: int, random: Array, most: int
+    pool: Pool, forest: Forest, tuples: Array, needs: SizeRule, crowding: int, everything: int, random: Array, most: int
 ) -> bool:
     """Gather all parts of a pool into good clusters; whether that is of any use, otherwise they are left as they are.
 
@@ -96,7 +96,7 @@ def list_parts(pool: Pool, tuples: Array) -> None:
 
 
 @compiled_within
-def improve(pool: Pool, forest: Forest, needs: Needs, crowding: int, everything: int) -> None:
+def improve(pool: Pool, forest: Forest, needs: SizeRule, crowding: int, everything: int) -> None:
     """Improve the clusters that have changed, and what can be better in them than before."""
     for _ in range(PASSES):
         changed = relocate(pool, forest, needs, crowding)
@@ -108,7 +108,7 @@ def improve(pool: Pool, forest: Forest, needs: Needs, crowding: int, everything:
 
 
 @compiled_within
-def grow(pool: Pool, forest: Forest, needs: Needs, start: int, thrift: int) -> int:
+def grow(pool: Pool, forest: Forest, needs: SizeRule, start: int, thrift: int) -> int:
     """A new cluster around a part, with the best parts until it is good; how many records it has.
 
     The best are those that keep most detail compared to what they have. With `thrift`, in quarters, counts also what

@@ -11,8 +11,9 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from incrowd.privacy.compiled import Needs, is_good
+from incrowd.privacy.compiled import SizeRule, is_good
 from incrowd.run import Run
+from incrowd.search.clustering.class_tally import Ledger
 from incrowd.search.clustering.covering import (
     COVERED,
     GROUPS,
@@ -25,7 +26,6 @@ from incrowd.search.clustering.covering import (
     pick,
     rounds_of,
 )
-from incrowd.search.clustering.ledger import Ledger
 from incrowd.search.clustering.levels import Levels, Rounds
 from incrowd.search.compiled import compiled
 
@@ -60,7 +60,7 @@ def covered_well(levels: Levels, codes: Array, ledger: Ledger, work: int, run: R
         run: Asked between two rounds whether to go on.
     """
     counts = ledger.tuples.counts.records
-    state = new_covering(levels, codes, counts, Needs(ledger.requirement.least_size), work)
+    state = new_covering(levels, codes, counts, SizeRule(ledger.requirement.least_size), work)
     tuples, room = len(counts), len(state.table.key)
     suspects = Suspects(
         np.zeros(room, np.uint64),

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from incrowd.privacy.compiled import Needs, spare
+from incrowd.privacy.compiled import SizeRule, spare
 from incrowd.search.clustering.forest import Forest
 from incrowd.search.clustering.pool import (
     CLUSTERS,
@@ -34,7 +34,7 @@ MANY = 16  # shares of a cluster, of which one alone is not expected to hold it 
 
 
 @compiled_within
-def relocate(pool: Pool, forest: Forest, needs: Needs, crowding: int) -> int:
+def relocate(pool: Pool, forest: Forest, needs: SizeRule, crowding: int) -> int:
     """Move what clusters can spare of their shares to where it costs least; how many moved."""
     moved = 0
     for cluster in range(pool.at[CLUSTERS]):
@@ -112,7 +112,7 @@ def _without(pool: Pool, forest: Forest, cluster: int, share: int) -> int:
 
 
 @compiled_within
-def specialize(pool: Pool, forest: Forest, needs: Needs, crowding: int) -> int:
+def specialize(pool: Pool, forest: Forest, needs: SizeRule, crowding: int) -> int:
     """Keep the records below one child of a cluster's value only, where the others cost less elsewhere; how often."""
     changed = 0
     for cluster in range(pool.at[CLUSTERS]):
@@ -148,7 +148,7 @@ def _leading(pool: Pool, forest: Forest, cluster: int, a: int) -> int:
 
 
 @compiled_within
-def _pays(pool: Pool, forest: Forest, needs: Needs, crowding: int, cluster: int, a: int, child: int) -> bool:
+def _pays(pool: Pool, forest: Forest, needs: SizeRule, crowding: int, cluster: int, a: int, child: int) -> bool:
     """Whether the records of a cluster that are not below a node cost less elsewhere than what the others gain."""
     rows, size, out, share = pool.rows, pool.size[cluster], np.int64(0), pool.head[cluster]
     while share >= 0:

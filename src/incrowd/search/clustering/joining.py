@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from incrowd.privacy.needs import Needs
+from incrowd.privacy.size_rule import SizeRule
 from incrowd.run import Run
 from incrowd.search.clustering.class_index import Classes, Tree, insert, new_classes, new_tree
 from incrowd.search.clustering.exchange import BUCKET, LOOKED, PART, Sweep, best_class, new_sweep
@@ -162,7 +162,7 @@ def branches_of(forest: Forest, nodes: Array, tuples: Array) -> Array:
 
 
 def proposed(
-    forest: Forest, roots: Array, tuples: Array, classes: Array, sizes: Array, parts: Array, needs: Needs,
+    forest: Forest, roots: Array, tuples: Array, classes: Array, sizes: Array, parts: Array, needs: SizeRule,
     crowding: int, run: Run, *, anywhere: bool = False,
 ) -> Array:  # fmt: skip
     """The class that each part should move to, whatever that does to the classes; -1 where it is well where it is.
@@ -182,7 +182,7 @@ def proposed(
     state = new_sweep(forest, roots, tuples, classes, parts, needs, crowding, BUCKET)
     state.size[:] = sizes
     targets = np.full(len(parts), -1, np.int64)
-    run.in_slices(lambda amount: propose_some(state, targets, anywhere, amount) or not run.goes_on())
+    run.in_slices(lambda amount: propose_some(state, targets, anywhere, amount) or not run.should_continue())
     return targets
 
 

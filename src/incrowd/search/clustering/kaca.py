@@ -38,13 +38,13 @@ from incrowd.recodings.by_tuple import ByTuple
 from incrowd.recodings.hierarchies import Hierarchy, Nodes, hierarchy_of
 from incrowd.recodings.mapping import LocalMapping, common, distinct, mapping_of, nodes_of, trace
 from incrowd.run import Run
+from incrowd.search.clustering.class_tally import Ledger
 from incrowd.search.clustering.distances import details, weights_of
 from incrowd.search.clustering.forest import forest_of
-from incrowd.search.clustering.guarded import Space, guarded, is_guarded
 from incrowd.search.clustering.kernels import kernels_for
 from incrowd.search.clustering.leaving_out import leave_out
-from incrowd.search.clustering.ledger import Ledger
 from incrowd.search.clustering.proof.facts import proven
+from incrowd.search.clustering.with_sensitive_values import Space, guarded, is_guarded
 from incrowd.search.method import SearchResult
 from incrowd.search.record_suppression import budget_of
 from incrowd.table.compressed import CompressedTable

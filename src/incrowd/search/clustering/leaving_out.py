@@ -20,10 +20,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from incrowd.privacy.needs import Needs
+from incrowd.privacy.size_rule import SizeRule
 from incrowd.run import Run
-from incrowd.search.clustering.guarded import Space, compact
-from incrowd.search.clustering.ledger import Entries, Term
+from incrowd.search.clustering.class_tally import Entries, Term
+from incrowd.search.clustering.with_sensitive_values import Space, compact
 from incrowd.table.class_counts import ClassCounts, Mask
 from incrowd.table.grouping import count
 
@@ -48,7 +48,7 @@ def leave_out(space: Space, parts: Parts, budget: int, run: Run) -> tuple[Parts,
     tuples, groups, records = parts
     spent = 0
     for _ in range(ROUNDS):
-        if spent == budget or not run.goes_on():
+        if spent == budget or not run.should_continue():
             break
         state = _State.of(space, tuples, groups, records)
         changes = [change for change in (_trimmed(state), _dissolved(state, run)) if change is not None]
@@ -143,7 +143,7 @@ def _dissolved(state: _State, run: Run) -> _Changes:
     """What becomes of each class whose records join the classes that have their values, or are left out."""
     space, size = state.space, state.size
     parts = np.stack([state.tuples, state.groups, state.records], axis=1)
-    needs = Needs(space.ledger.requirement.least_size)
+    needs = SizeRule(space.ledger.requirement.least_size)
     places = space.forest, space.roots, space.tuples, state.nodes
     targets = space.kernels.proposed(*places, state.sizes, parts, needs, 0, run, anywhere=True)
     detail = np.where(targets < 0, 0, state.detail[targets])

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 from numba import njit
 
-from incrowd.privacy.compiled import Needs, could_be_two, lacking
+from incrowd.privacy.compiled import SizeRule, could_be_two, lacking
 from incrowd.search.clustering.class_index import (
     AT,
     ATTRIBUTE,
@@ -97,7 +97,9 @@ def _term(query: Query, details: Array, a: int, node: int, own: int, others: int
 
 
 @compiled_within
-def nearest(tree: Tree, forest: Forest, classes: Classes, query: Query, number: int, needs: Needs, looks: int) -> int:
+def nearest(
+    tree: Tree, forest: Forest, classes: Classes, query: Query, number: int, needs: SizeRule, looks: int
+) -> int:
     """The class with the smallest distance to a class that is not good; of equals the one with the smallest key.
 
     If the two together could be two good classes, only as many records as the small class lacks take part: the stub.

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from incrowd.privacy.compiled import Needs, is_good
+from incrowd.privacy.compiled import SizeRule, is_good
 from incrowd.search.clustering.forest import Forest
 from incrowd.search.clustering.gathering import grow, improve, list_parts, weigh_attributes
 from incrowd.search.clustering.pool import (
@@ -41,7 +41,7 @@ WORTHY = 4  # one in so many clusters grows by those who are nearest, whatever t
 
 @compiled_within
 def opened(
-    pool: Pool, forest: Forest, tuples: Array, needs: Needs, crowding: int, everything: int, random: Array, most: int
+    pool: Pool, forest: Forest, tuples: Array, needs: SizeRule, crowding: int, everything: int, random: Array, most: int
 ) -> bool:
     """Open one cluster more; whether that is of any use, otherwise the pool is left unfinished.
 
@@ -130,7 +130,7 @@ def _is_the_same(pool: Pool, clusters: int) -> bool:
 
 
 @compiled_within
-def _mend(pool: Pool, forest: Forest, needs: Needs, crowding: int, clusters: int) -> None:
+def _mend(pool: Pool, forest: Forest, needs: SizeRule, crowding: int, clusters: int) -> None:
     """Draw clusters that gave something together, and dissolve those that are not good any more."""
     rows, away = pool.rows, -1
     for i in range(pool.at[FRESH]):

@@ -72,7 +72,7 @@ def recovered(state: Recovery, work: int, run: Run) -> tuple[Array, Array, Array
     def some(amount: int) -> bool:
         done: bool = recover_some(state, work, amount)
         run.amount(min(work, int(state.at[LOOKED])), work, f"looks, {state.at[KEPT]:,} classes made anew")
-        return done or not run.goes_on()
+        return done or not run.should_continue()
 
     run.in_slices(some)
     parts: tuple[Array, Array, Array] = parts_of(state)

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from incrowd.privacy.compiled import Needs
+from incrowd.privacy.compiled import SizeRule
 from incrowd.search.clustering.class_index import Classes, Tree, new_classes, new_tree
 from incrowd.search.clustering.forest import Forest
 from incrowd.search.clustering.nearest import Query, new_query
@@ -45,7 +45,7 @@ class Recovery(NamedTuple):
 
     forest: Forest
     roots: Array
-    needs: Needs
+    needs: SizeRule
     crowding: int
     everything: int
     tuples: Array
@@ -73,7 +73,7 @@ def new_recovery(
     tuples: Array,
     classes: Array,
     parts: Array,
-    needs: Needs,
+    needs: SizeRule,
     crowding: int,
     seed: int,
 ) -> Recovery:

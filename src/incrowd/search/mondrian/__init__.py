@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from incrowd.search.method import Method
-from incrowd.search.options import BOUNDS, SUPPRESS, Choice, Flag, Option
+from incrowd.options import Option
+from incrowd.schemas.shapes import Choice, Flag
+from incrowd.search.method import BOUNDS, SUPPRESS, Method
 from incrowd.search.priorities import PRIORITIES
 
 PROOF = Choice(("quick", "bound"))

@@ -74,7 +74,7 @@ class Trimming:
         kept: list[Part] = []
         out: list[Part] = []
         waiting, left = list(boxes), budget
-        while waiting and left and run.goes_on():
+        while waiting and left and run.should_continue():
             offers = sorted(self._offers(waiting), key=lambda offer: (-offer.gain, offer.box))
             changed: dict[int, list[Part]] = {}
             for offer in offers:

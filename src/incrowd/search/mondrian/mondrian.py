@@ -151,7 +151,7 @@ class _Cutting:
         while waiting:
             box = waiting.pop()
             records = int(box.records.sum())
-            could_be_two = records >= 2 * self._judge.requirement.least_size and self._run.goes_on()
+            could_be_two = records >= 2 * self._judge.requirement.least_size and self._run.should_continue()
             parts = _cut(self._codes[box.tuples], self._judge.box(box), self.by_name) if could_be_two else ()
             waiting += [Part(box.tuples[part.tuples], part.records) for part in reversed(parts)]
             if not parts:

@@ -87,7 +87,7 @@ def nearest_crowds(
     last = min(least_size, many) - 1  # every tuple has a record, so as many tuples as records needed are enough
     found = np.empty(many)
     for start in range(0, many, step := max(1, CELLS // many)):
-        if not run.goes_on():
+        if not run.should_continue():
             return None
         run.amount(start, many, "tuples compared")
         apart = np.zeros((min(step, many - start), many))

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from incrowd.options import ByColumn, Option, Texts, Words
+from incrowd.schemas.shapes import Choice, Number
 from incrowd.search.method import Method
-from incrowd.search.options import ByColumn, Choice, Number, Option, Texts, Words
 from incrowd.search.priorities import PRIORITIES
 
 SCHEMES = ("bhs", "ghs", "ops", "sps", "gsps", "gops")
@@ -24,7 +25,7 @@ METHODS = {
             "direction": Option("how the search goes", Choice(("auto", "bottom-up", "top-down", "pairs"))),
             "prunings": Option("the prunings to use", Words(PRUNINGS)),
             "order": Option(
-                "the order of a column's values, for ops and gops", ByColumn(Texts(), "education=low,middle,high")
+                "the order of a column's values, for ops and gops", ByColumn(Texts(1), "education=low,middle,high")
             ),
             "gap": Option("stop when the cost is within this share of the optimum", Number(0, 1)),
             "memory": Option("megabytes that waiting nodes may use", Number(1, 2**30)),

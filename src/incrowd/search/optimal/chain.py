@@ -120,7 +120,7 @@ class Chain:
     def _seed(self, costs: Costs, found: Sequence[Found]) -> Seed | None:
         """A good anonymization to start a search with, from what others found."""
         starts = [coarsest_of(costs.domains)]
-        if self._run.goes_on():
+        if self._run.should_continue():
             starts.append(refined_by(self._refined, costs.domains))
         starts += fitted(found, costs.domains)
         if self._limit:  # a more flexible scheme parts values that only left-out records have

@@ -97,7 +97,7 @@ class Descent:
         return seed
 
     def _is_over(self) -> bool:
-        return self._work <= 0 or not self._run.goes_on()
+        return self._work <= 0 or not self._run.should_continue()
 
     def _candidates(self, seed: Seed, index: int) -> Iterator[Labels]:
         """Partitions of an attribute of which the last one that is better is the cheapest."""

@@ -337,7 +337,7 @@ class Innermost:
 
     def _ask(self) -> None:
         """Go on only if the run does."""
-        if not self._run.goes_on():
+        if not self._run.should_continue():
             raise RunOver
 
     def _grown(self, of_position: Any) -> Any:

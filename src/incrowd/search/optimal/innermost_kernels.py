@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from incrowd.privacy.compiled import Needs, is_good
+from incrowd.privacy.compiled import SizeRule, is_good
 from incrowd.search.compiled import compiled
 from incrowd.search.optimal.slices import DONE, FULL, MORE, WIDE
 
@@ -37,7 +37,7 @@ def _collect(amounts: Any, column_of: Any, sums: Any) -> None:
 
 @compiled
 def cheap_by_size(
-    walk: Any, masks: Any, apart: Any, records: Any, crowds: Any, values: Any, needs: Needs, least: int,
+    walk: Any, masks: Any, apart: Any, records: Any, crowds: Any, values: Any, needs: SizeRule, least: int,
     penalty: float, slack: float, sizes: Any, crowd: Any, paid: Any, found: Any, place: Any, amount: int,
 ) -> int:  # fmt: skip
     """DM: the blocks that cost less than slack over what their values cost at least.
@@ -106,7 +106,7 @@ def cheap_by_size(
 @compiled
 def cheap_by_cells(
     walk: Any, masks: Any, apart: Any, crowds: Any, fixed: Any, rates: Any, own: Any, all_rates: Any, all_own: Any,
-    spans: Any, needs: Needs, penalty: float, slack: float, crowd: Any, sums: Any, all_sums: Any, found: Any,
+    spans: Any, needs: SizeRule, penalty: float, slack: float, crowd: Any, sums: Any, all_sums: Any, found: Any,
     place: Any, amount: int,
 ) -> int:  # fmt: skip
     """HDM and NCP: the blocks that cost less than slack over what their values cost at least.

@@ -59,4 +59,4 @@ class Limits:
             return "gap"
         if self.work <= 0:
             return ENOUGH
-        return "" if self._run.goes_on() else self._run.over
+        return "" if self._run.should_continue() else self._run.over

@@ -146,7 +146,7 @@ def _no_worse(
     What is proven is better than anything without a budget. What was stopped may not be, so if there is time left,
     everything without a budget is searched too, for what is better only.
     """
-    if not limit or costs.at_least(search.bound) >= search.best or not run.goes_on():
+    if not limit or costs.at_least(search.bound) >= search.best or not run.should_continue():
         return search
     other = _searched(table, costs, 0, run, kind, order, words, search)
     return other if other.partitions is not None and costs.better(other.best, search.best) else search

@@ -154,7 +154,7 @@ class Probes:
             suppressed = (np.zeros(self._count), np.zeros(self._count))
             probe_kernels.near_costs(parts.sums, parts.crowds, *self._sizes, *suppressed)
         for smallest, made in of.questions.items():
-            if not self._run.goes_on():
+            if not self._run.should_continue():
                 raise RunOver
             paid = lines.paid.copy()
             for block in made:

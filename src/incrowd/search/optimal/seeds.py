@@ -91,7 +91,7 @@ class Seeds:
         return seed if np.isfinite(seed[0]) else None
 
     def _is_over(self) -> bool:
-        return self._work <= 0 or not self._run.goes_on()
+        return self._work <= 0 or not self._run.should_continue()
 
     def of(self, partitions: list[Labels]) -> Seed | None:
         """What partitions cost, and themselves; None if they suppress too much."""

@@ -29,6 +29,6 @@ def in_slices(run: Run, kernel: Callable[..., int], *arguments: Any) -> int:
         CancelledError: The run was cancelled.
     """
     while (said := kernel(*arguments, AMOUNT)) == MORE:
-        if not run.goes_on():
+        if not run.should_continue():
             raise RunOver
     return said

@@ -6,7 +6,7 @@ column also get its values in each class, from the sparse histogram of the table
 
 Scores need the levels of the first model of each requirement, for all candidates. Of the others it is enough to know
 whether they hold for the candidate that is about to be performed; those that protect a column are left to
-`late_promises` then, where every record is released.
+`deferred_checks` then, where every record is released.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ class Promises:
     Args:
         table: The table, for its protected columns.
         requirements: The requirements.
-        late: Whether promises about protected columns are left to `late_promises`, where scores do not need them.
+        late: Whether promises about protected columns are left to `deferred_checks`, where scores do not need them.
     """
 
     table: CompressedTable
@@ -63,7 +63,7 @@ class Promises:
         return tuple((of[0], *(pair for pair in of[1:] if pair[1].column is None)) for of in self.models)
 
     def left(self, requirement: int) -> tuple[PrivacyModel, ...]:
-        """The models of a requirement that are left to `late_promises`."""
+        """The models of a requirement that are left to `deferred_checks`."""
         return tuple(
             model for promise, model in self.models[requirement] if promise not in dict(self._counted[requirement])
         )

@@ -12,7 +12,7 @@ from incrowd.search.priorities import weights_by_name
 from incrowd.search.top_down.candidates import Candidates
 from incrowd.search.top_down.choice import Best, Choice, Criterion
 from incrowd.search.top_down.gains import gain_of
-from incrowd.search.top_down.parting import PartingRefiner, can_be_parted
+from incrowd.search.top_down.partial_refinement import PartingRefiner, can_be_parted
 from incrowd.search.top_down.promises import Promises
 from incrowd.search.top_down.refiners import DisclosureRefiner, RangeRefiner, Refiner, Shared
 from incrowd.table.attributes import FlatAttribute

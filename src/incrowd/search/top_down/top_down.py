@@ -16,7 +16,7 @@ partitions without a candidate need not be discarded, as TDS proposes (section 5
 value of theirs is refined any more, and all that is kept of a record is the number of its class. For the same reason an
 attribute need not look at every step: what it found before bounds the scores of its candidates from above, so only
 those that seem best have to be up to date. Promises that no score needs, such as those about sensitive columns beside
-k, are looked at for the best candidate only (see `late_promises`).
+k, are looked at for the best candidate only (see `deferred_checks`).
 
 With a budget (`suppress`) a refinement is valid if leaving out the records of bad classes stays within it (see
 `leaving_out`). Its loss counts the anonymity of the classes that stay, and every record that it puts into a bad class
@@ -47,17 +47,17 @@ from incrowd.search.outcome import cost_of
 from incrowd.search.record_suppression import budget_of, withhold
 from incrowd.search.top_down.bundles import Watcher, bundles
 from incrowd.search.top_down.choice import Best, Criterion
-from incrowd.search.top_down.distant import DistantSearch
+from incrowd.search.top_down.deferred_checks import DeferredChecks
 from incrowd.search.top_down.groups import Grouping, Split
-from incrowd.search.top_down.late_promises import LatePromises
 from incrowd.search.top_down.leaving_out import LeavingOut
-from incrowd.search.top_down.parting import can_be_parted
+from incrowd.search.top_down.out_of_core import DistantSearch
+from incrowd.search.top_down.partial_refinement import can_be_parted
 from incrowd.search.top_down.records import merged, records_of
 from incrowd.search.top_down.refiners import RangeRefiner
 from incrowd.search.top_down.restarts import drawn
 from incrowd.search.top_down.search import Search, Task
 from incrowd.table.compressed import CompressedTable
-from incrowd.table.distant import DistantTable
+from incrowd.table.out_of_core import OutOfCoreTable
 
 
 def top_down(
@@ -125,10 +125,10 @@ def searches(
         max_steps: Stop each search after that many steps.
     """
     yield _searched(replace(task, partial=False), run, budget, max_steps, tell=False)
-    if task.partial and run.goes_on():
+    if task.partial and run.should_continue():
         yield _searched(task, run, budget, max_steps, tell=False)
     for restart in range(1, restarts + 1):
-        if not run.goes_on():
+        if not run.should_continue():
             break
         run.amount(restart, restarts, "restarts")
         weights, rooms = drawn(task.table, task.priorities, run.key, restart)
@@ -139,12 +139,12 @@ def searches(
 def _searched(task: Task, run: Run, budget: int, max_steps: int | None, *, tell: bool) -> SearchResult:
     """One search."""
     search: LeavingOut | DistantSearch | _Search
-    if isinstance(task.table, DistantTable):
+    if isinstance(task.table, OutOfCoreTable):
         search = DistantSearch(task, task.table)
     else:
         search = LeavingOut(task, budget) if budget else _Search(task)
     steps: list[Step] = []
-    while (max_steps is None or len(steps) < max_steps) and run.goes_on():
+    while (max_steps is None or len(steps) < max_steps) and run.should_continue():
         if (best := search.best()) is None:
             break
         steps.append(search.perform(best, len(steps) + 1))
@@ -165,7 +165,7 @@ class _Search(Search):
         codes, weights = records_of(table, counted=any(requirement.columns for requirement in task.requirements))
         self._codes = [dict(enumerate(codes)) for _ in task.requirements]  # of the records of each quasi-identifier
         super().__init__(task, self._codes, leave_out=False)
-        self._late = LatePromises(table, self.promises)
+        self._late = DeferredChecks(table, self.promises)
         self._tried: dict[int, Split] = {}
         self._groupings = [Grouping(len(codes[0]), weights) for _ in task.requirements]
         self._watchers: list[dict[int, Watcher]] = [{} for _ in task.requirements]  # then by attribute

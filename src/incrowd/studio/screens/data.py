@@ -69,9 +69,9 @@ def dialect(studio: Studio, form: Form) -> str:
         given["header"] = header == "yes"
     if form.has("strip"):
         given["strip"] = True
-    from incrowd.formats.csv_dialect import Given
+    from incrowd.formats.reader_options import check_options
 
-    Given(**given).check()
+    check_options(given)
     project = studio.project
     words = project.words()
     if (words.get("csv") or {}) == given and studio.inspection() is not None:

@@ -9,7 +9,7 @@ from starlette.responses import FileResponse, Response
 from starlette.routing import Route
 
 from incrowd.errors import DataError
-from incrowd.release_files import ReleaseFiles
+from incrowd.release.files import ReleaseFiles
 from incrowd.studio.lines import command, python, relative
 from incrowd.studio.paths import inside
 from incrowd.studio.screens.release import file_name

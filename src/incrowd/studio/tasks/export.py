@@ -13,14 +13,14 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from incrowd.certificate import Certificate
 from incrowd.errors import DataError
 from incrowd.policy.toml_text import policy_text
-from incrowd.release_files import ReleaseFiles
+from incrowd.release.files import ReleaseFiles
 from incrowd.report.files import WRITERS
 from incrowd.report.labels import EMPTY, meaning
 from incrowd.report.summary import public_summary
 from incrowd.run import Run
+from incrowd.verification.certificate import Certificate
 
 ABOUT = {  # what each file is, and whether anyone may have it
     "release": ("the released rows", True),

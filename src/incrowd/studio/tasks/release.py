@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from incrowd.release import Release
+from incrowd.release.release import Release
 from incrowd.report.labels import shown
 from incrowd.report.preview import Preview
 from incrowd.report.summary import steward_summary

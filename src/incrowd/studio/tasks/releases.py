@@ -19,7 +19,7 @@ from incrowd.errors import DataError, NamesPeopleError, PolicyError
 from incrowd.formats.registry import open_source
 from incrowd.key import KEY_FILE, Key
 from incrowd.pipeline import release_of
-from incrowd.release import Release
+from incrowd.release.release import Release
 from incrowd.run import Run
 from incrowd.studio.policy_words import names_people, policy_of
 

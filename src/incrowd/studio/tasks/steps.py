@@ -11,7 +11,7 @@ from incrowd.formats.registry import open_source
 from incrowd.formats.sources import Source
 from incrowd.policy.methods import options_of
 from incrowd.recodings.steps import Step
-from incrowd.release import Release
+from incrowd.release.release import Release
 from incrowd.report.labels import shown
 from incrowd.run import Run
 from incrowd.studio.tasks.releases import again

@@ -11,6 +11,7 @@ import pyarrow.csv
 import pytest
 from tests.reference.problem import Column, Problem
 
+import incrowd
 from incrowd import QuasiIdentifier, anonymize
 from incrowd.datasets import adult, taxonomies
 from incrowd.errors import NotAnonymousError, PolicyError
@@ -21,8 +22,8 @@ from incrowd.recodings.replay import replayed
 from incrowd.recodings.steps import TakeBack
 from incrowd.run import Run, StepTaken
 from incrowd.search.bottom_up.bottom_up import bottom_up
-from incrowd.search.bottom_up.crowds import Crowds
-from incrowd.search.bottom_up.ladders import ATOMS, ladder_of
+from incrowd.search.bottom_up.class_index import Crowds
+from incrowd.search.bottom_up.generalization_trees import ATOMS, ladder_of
 from incrowd.table.scales import Scale
 from incrowd.taxonomies.taxonomy import Taxonomy
 
@@ -68,7 +69,7 @@ def test_an_unseen_number_takes_the_interval_it_lies_in():
     problem = people(2, [(17,), (37,), (37,), (40,), (90,)], age="number")
     recoding = after(problem, search(problem), 1)
     ages = pa.table({"age": [3, 17, 38, 39, 40, 41, 90, 99]})
-    cells = recoding.apply(ages, keep_order=True)["age"].to_pylist()
+    cells = incrowd.apply(recoding, ages, keep_order=True)["age"].to_pylist()
     assert cells == ["<40", "<40", "<40", "<40", "40", "40", "90", "90"]
 
 
@@ -207,7 +208,9 @@ def test_pruning_changes_no_step_where_many_classes_are_smallest(seed):
 @pytest.mark.parametrize("seed", range(3))
 def test_classes_that_need_more_than_one_integer(seed, monkeypatch):
     packed = search(grid(seed)).steps
-    monkeypatch.setattr("incrowd.search.bottom_up.crowds._ROOM", 65)  # two attributes of eight values fit, three do not
+    monkeypatch.setattr(
+        "incrowd.search.bottom_up.class_index._ROOM", 65
+    )  # two attributes of eight values fit, three do not
     assert search(grid(seed)).steps == packed
 
 
@@ -262,7 +265,7 @@ def test_a_release_with_a_budget_leaves_the_records_out(tmp_path):
     assert release.measures.total.suppressed == 2
     release.write(tmp_path / "release.csv")
     again = read_recoding(tmp_path / "release.recoding.json")
-    assert again.apply(rows, keep=["pay"]).equals(release.data)
+    assert incrowd.apply(again, rows, keep=["pay"]).equals(release.data)
     assert release.at(0).data.equals(release.data)
 
 
@@ -351,7 +354,7 @@ def test_steps_are_reported_as_they_happen_and_with_restarts_at_the_end():
     [
         ({"suppress": 1.0}, "'suppress' parameter must be a number of at least 0 and below 1. Got 1.0"),
         ({"suppress": True}, "'suppress' parameter must be a number of at least 0 and below 1. Got True"),
-        ({"pruning": "no"}, "'pruning' parameter must be True or False. Got 'no'"),
+        ({"pruning": "no"}, "'pruning' parameter must be true or false. Got 'no'"),
         ({"information": "gini"}, "'information' parameter must be one of entropy, weighted, ncp. Got 'gini'"),
         ({"information": "entropy"}, "'information' parameter must be ncp when there is no target. Got 'entropy'"),
         ({"restarts": -1}, "'restarts' parameter must be an integer of at least 0. Got -1"),

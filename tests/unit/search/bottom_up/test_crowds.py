@@ -1,6 +1,6 @@
 """The classes of bottom-up generalization where their values do not fit into one integer."""
 
-from incrowd.search.bottom_up.crowds import _ROOM, _words
+from incrowd.search.bottom_up.class_index import _ROOM, _words
 
 
 def test_values_are_packed_into_as_many_integers_as_they_need():

@@ -23,7 +23,7 @@ from incrowd.privacy.model import Requirement
 from incrowd.privacy.t_closeness import TCloseness
 from incrowd.privacy.units import KUnits
 from incrowd.run import Amount, Run
-from incrowd.search.clustering.ledger import Ledger, Term
+from incrowd.search.clustering.class_tally import Ledger, Term
 from incrowd.table.attributes import encode
 from incrowd.table.class_counts import ClassCounts
 from incrowd.table.compressed import CompressedTable

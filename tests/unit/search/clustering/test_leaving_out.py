@@ -118,7 +118,7 @@ def test_a_record_that_costs_its_neighbours_everything_is_left_out(method, targe
     assert "900" not in release.recoding.codebook()
     again = ByTuple.from_json(json.loads(json.dumps(release.recoding.to_json())))
     assert again == release.recoding
-    assert len(again.apply(OUTLIER)) == 40
+    assert len(incrowd.apply(again, OUTLIER)) == 40
 
 
 def test_less_than_one_record_leaves_out_none():

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from tests.examples import examples
 from tests.unit.search.clustering.test_slices import needed, table_of
 
-from incrowd.privacy.needs import Needs
+from incrowd.privacy.size_rule import SizeRule
 from incrowd.recodings.hierarchies import hierarchy_of
 from incrowd.search.clustering.forest import Forest
 from incrowd.search.clustering.improving import relocate, specialize
@@ -102,7 +102,7 @@ def pool_of(clusters):
 def test_a_cluster_becomes_more_specific_where_those_who_leave_cost_less(clusters, k, nodes, sizes):
     pool = pool_of(clusters)
     before = POOL_COST(pool, 0)
-    changed = SPECIALIZE(pool, FOREST, Needs(k), 0)
+    changed = SPECIALIZE(pool, FOREST, SizeRule(k), 0)
     assert pool.nodes[: len(clusters), 0].tolist() == nodes
     assert pool.size[: len(clusters)].tolist() == sizes
     assert (POOL_COST(pool, 0) < before) == (changed > 0) == (nodes[0] == 1)
@@ -121,7 +121,7 @@ def test_a_cluster_sends_away_what_it_can_spare_of_a_share(clusters, fresh, size
     pool = pool_of(clusters)
     pool.at[FRESH] = fresh
     before = [sum(amounts) for amounts in clusters]
-    assert (RELOCATE(pool, FOREST, Needs(5), 0) > 0) == (sizes != before)
+    assert (RELOCATE(pool, FOREST, SizeRule(5), 0) > 0) == (sizes != before)
     assert pool.size[: len(clusters)].tolist() == sizes
     assert POOL_COST(pool, 0) == -sum(4 * size for size, node in zip(sizes, pool.nodes[:2, 0], strict=True) if node)
 
@@ -131,7 +131,7 @@ TUPLES = np.array(LEAVES, np.int32)[:, None]
 
 def is_opened(pool, k, most):
     pool.at[FRESH] = 0
-    return OPENED(pool, FOREST, TUPLES, Needs(k), 0, 4, np.zeros(1, np.uint64), most)
+    return OPENED(pool, FOREST, TUPLES, SizeRule(k), 0, 4, np.zeros(1, np.uint64), most)
 
 
 def test_a_cluster_is_opened_for_records_of_several_others_which_are_drawn_together():

@@ -20,8 +20,8 @@ from incrowd.privacy.model import Requirement
 from incrowd.recodings.hierarchies import hierarchy_of
 from incrowd.run import Run
 from incrowd.search.clustering.cover import cover
-from incrowd.search.clustering.purpose import cut_down, nested, seen_by_target
 from incrowd.search.clustering.regions import regions_of
+from incrowd.search.clustering.target_view import cut_down, nested, target_view
 from incrowd.table.class_counts import Histogram
 from incrowd.table.compressed import CompressedTable
 
@@ -122,7 +122,7 @@ def test_the_details_fit_into_numbers_whatever_the_priorities():
     table = CompressedTable(plain.attributes, plain.codes, plain.counts * 10**7, target)
     hierarchies = [hierarchy_of(attribute) for attribute in table.attributes]
     detail = [np.full(h.size, 2**40) * (h.taxonomy.depth > 0) for h in hierarchies]
-    view = seen_by_target(table, hierarchies, detail, Requirement(("age", "job", "zip"), (KAnonymity(5),)), Run())
+    view = target_view(table, hierarchies, detail, Requirement(("age", "job", "zip"), (KAnonymity(5),)), Run())
     most = sum(int(column.max()) for column in view.detail)
     assert most * table.records < 2**61
     assert all((column >= 0).all() for column in view.detail)

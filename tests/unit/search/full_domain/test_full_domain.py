@@ -6,7 +6,7 @@ import pytest
 import incrowd
 from incrowd import datasets
 from incrowd.errors import PolicyError
-from incrowd.search.full_domain import lattice
+from incrowd.search.baselines.full_domain import lattice
 
 GERMAN = ["age", "job", "housing", "personal-status-sex"]
 

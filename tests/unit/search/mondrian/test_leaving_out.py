@@ -28,7 +28,9 @@ SHARES = st.sampled_from([0.05, 0.1, 0.2, 0.4, 0.8])
 
 def rows_of(problem, recoding):
     """The released rows."""
-    return [tuple(row.values()) for row in recoding.apply(pa.table(problem.batch()), keep_order=True).to_pylist()]
+    return [
+        tuple(row.values()) for row in incrowd.apply(recoding, pa.table(problem.batch()), keep_order=True).to_pylist()
+    ]
 
 
 @examples(150)
@@ -107,7 +109,7 @@ def test_the_order_of_rows_and_columns_changes_nothing(problem, share, relaxed, 
     found = []
     for one in (problem, problem.permuted(rows, columns)):
         recoding = mondrian(one.table(), requirements(one), Run(), relaxed=relaxed, suppress=share).recoding
-        table = recoding.apply(pa.table(one.batch()))
+        table = incrowd.apply(recoding, pa.table(one.batch()))
         found.append(Counter(map(str, table.select(names).to_pylist())))
     assert found[0] == found[1]
 
@@ -121,7 +123,7 @@ def test_protected_columns_are_counted_among_those_who_stay(case, share):
     recoding = mondrian(table_of(problem, illnesses), (requirement,), Run(), suppress=share).recoding
     with_ill = pa.table(problem.batch()).append_column("ill", pa.array(illnesses))
     classes = defaultdict(list)
-    for row in recoding.apply(with_ill).to_pylist():
+    for row in incrowd.apply(recoding, with_ill).to_pylist():
         classes[tuple(value for name, value in row.items() if name != "ill")].append(row["ill"])
     for values in classes.values():
         assert all(level(model, values) >= model.threshold for model in models)

@@ -45,7 +45,9 @@ PRIORITIES = st.none() | st.dictionaries(st.sampled_from(["age", "job", "sex", "
 
 def released_as(problem, recoding):
     """What each record is released as."""
-    return [tuple(row.values()) for row in recoding.apply(pa.table(problem.batch()), keep_order=True).to_pylist()]
+    return [
+        tuple(row.values()) for row in incrowd.apply(recoding, pa.table(problem.batch()), keep_order=True).to_pylist()
+    ]
 
 
 @examples(150)

@@ -129,11 +129,11 @@ class Stops(Run):
         super().__init__()
         self.left = questions
 
-    def goes_on(self):
+    def should_continue(self):
         self.left -= 1
         if self.left == 0:
             self.stop("interrupted")
-        return super().goes_on()
+        return super().should_continue()
 
 
 @pytest.mark.parametrize("questions", [5, 30, 80, 200, 500])

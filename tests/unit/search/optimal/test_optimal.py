@@ -70,7 +70,7 @@ def test_the_facts_are_what_the_measures_of_the_verified_release_say(scheme, sup
     assert (made.found.facts["gap"] == 0) == made.found.facts["optimal"] != hides
     again = ByValue.from_json(json.loads(json.dumps(made.recoding.to_json())))
     assert again == made.recoding
-    assert again.apply(people()).equals(made.data)
+    assert incrowd.apply(again, people()).equals(made.data)
 
 
 def test_sets_of_values_are_released_with_readable_names():
@@ -108,9 +108,9 @@ def test_a_value_that_only_suppressed_records_have_is_not_named():
 def test_an_unseen_value_is_suppressed_without_a_taxonomy_and_an_error_with_one():
     made = release(scheme={"age": "ops", "job": "gsps", "town": "sps"})
     new = people(5).set_column(2, "town", pa.array(["Rome"] * 5))
-    assert set(made.recoding.apply(new)["town"].to_pylist()) == {"*"}
+    assert set(incrowd.apply(made.recoding, new)["town"].to_pylist()) == {"*"}
     with pytest.raises(incrowd.DataError, match=r"holds .Astronaut., which its recoding does not know"):
-        made.recoding.apply(people(5).set_column(1, "job", pa.array(["Astronaut"] * 5)))
+        incrowd.apply(made.recoding, people(5).set_column(1, "job", pa.array(["Astronaut"] * 5)))
 
 
 def table(count=60, sizes=(9, 8, 7), seed=3):

@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from incrowd.measures.hierarchical_distance import Weights
 from incrowd.privacy.model import Requirement
-from incrowd.privacy.needs import Needs
+from incrowd.privacy.size_rule import SizeRule
 from incrowd.recodings.hierarchies import Hierarchy
 from incrowd.recodings.mapping import LocalMapping
 from incrowd.run import Run
@@ -86,10 +86,10 @@ def proven(
         run: Asked in between whether to go on.
         most: How many tuples, times choices of levels, may be looked at in a pass.
     """
-    priced = Priced.of(table, hierarchies, most) if run.goes_on() else None
+    priced = Priced.of(table, hierarchies, most) if run.should_continue() else None
     if priced is None:
         return {}
-    lost, needs = priced.losses(mapping), Needs(requirement.least_size)
+    lost, needs = priced.losses(mapping), SizeRule(requirement.least_size)
     least = bound(priced.levels, priced.lost, table.counts, lost / table.counts, needs, run)
     total, cells = float(lost.sum()), priced.unit * table.records * len(hierarchies)
     return gap(ceil(least), total, cells)  # what is lost is a whole number of units

@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from incrowd.errors import DataError, MissingPackageError
-from incrowd.privacy.needs import Needs, lacking
+from incrowd.privacy.size_rule import SizeRule, lacking
 from incrowd.run import Run
 from incrowd.search.clustering.proof.facts import Priced
 from incrowd.search.clustering.proof.prices import around
@@ -33,7 +33,9 @@ class Program(NamedTuple):
     losses: Array
 
 
-def optimum(priced: Priced, counts: Array, needs: Needs, run: Run) -> tuple[tuple[Array, Array, Array] | None, float]:
+def optimum(
+    priced: Priced, counts: Array, needs: SizeRule, run: Run
+) -> tuple[tuple[Array, Array, Array] | None, float]:
     """Tuple, class and records of each part of the best release, None where it could not be proven; and a bound.
 
     Args:
@@ -87,7 +89,7 @@ def optimum(priced: Priced, counts: Array, needs: Needs, run: Run) -> tuple[tupl
     return (program.tuples[some], program.classes[some], records[some]), bound
 
 
-def _program(priced: Priced, counts: Array, needs: Needs, run: Run) -> Program:
+def _program(priced: Priced, counts: Array, needs: SizeRule, run: Run) -> Program:
     """All classes that may be open."""
     classes: dict[bytes, int] = {}
     pairs = 0

@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from incrowd.privacy.needs import Needs, is_good, lacking
+from incrowd.privacy.size_rule import SizeRule, is_good, lacking
 from incrowd.run import Run
 from incrowd.search.clustering.levels import Levels
 from incrowd.table.grouping import Floats
@@ -44,7 +44,7 @@ class Around(NamedTuple):
     losses: Array
 
 
-def around(levels: Levels, lost: Array, order: Array, counts: Array, needs: Needs, run: Run) -> Iterator[Around]:
+def around(levels: Levels, lost: Array, order: Array, counts: Array, needs: SizeRule, run: Run) -> Iterator[Around]:
     """All generalized tuples that could be classes, one choice of levels after the other.
 
     Args:
@@ -74,7 +74,7 @@ def around(levels: Levels, lost: Array, order: Array, counts: Array, needs: Need
 
 
 def bound(
-    levels: Levels, lost: Array, counts: Array, prices: Floats, needs: Needs, run: Run, passes: int = PASSES
+    levels: Levels, lost: Array, counts: Array, prices: Floats, needs: SizeRule, run: Run, passes: int = PASSES
 ) -> float:
     """A sum of prices: no local recoding loses less.
 
@@ -89,7 +89,7 @@ def bound(
     """
     best = 0.0
     for _ in range(passes):
-        if not run.goes_on():
+        if not run.should_continue():
             break
         dearest = _overpriced(levels, lost, counts, prices, needs, run)
         if dearest is None:
@@ -99,11 +99,11 @@ def bound(
     return best
 
 
-def _overpriced(levels: Levels, lost: Array, counts: Array, prices: Floats, needs: Needs, run: Run) -> Floats | None:
+def _overpriced(levels: Levels, lost: Array, counts: Array, prices: Floats, needs: SizeRule, run: Run) -> Floats | None:
     """By how much each tuple's price is too high, in the worst generalized tuple around it; None if it ends early."""
     worst, size = np.zeros(len(prices)), float(lacking(needs, 0))
     for group in around(levels, lost, np.argsort(-prices, kind="stable"), counts, needs, run):
-        if not run.goes_on():
+        if not run.should_continue():
             return None
         many = counts[group.tuples]
         before = np.cumsum(many) - many

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from incrowd.privacy.needs import Needs, could_be_two, is_good, lacking
+from incrowd.privacy.size_rule import SizeRule, could_be_two, is_good, lacking
 from incrowd.run import Run
 from incrowd.search.clustering.forest import Forest
 from incrowd.search.clustering.uncompiled.joining import FARTHEST, Shared
@@ -25,7 +25,7 @@ def agglomerated(
     roots: Array,
     nodes: Array,
     counts: Array,
-    needs: Needs,
+    needs: SizeRule,
     run: Run,
     bucket: int,
     looks: int = EVERY,
@@ -59,7 +59,7 @@ def agglomerated(
 class _Clustering:
     """Classes with their members: how many records of which tuple, in the order in which they came."""
 
-    def __init__(self, forest: Forest, nodes: Array, counts: Array, needs: Needs, seed: int) -> None:
+    def __init__(self, forest: Forest, nodes: Array, counts: Array, needs: SizeRule, seed: int) -> None:
         self.forest, self.needs, self.random = forest, needs, seed % 2**63
         self.rows, self.size = nodes.astype(np.int64), counts.astype(np.int64)
         self.held = forest.detail[self.rows].sum(axis=1)  # detail of each class

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from incrowd.privacy.needs import Needs, is_good
+from incrowd.privacy.size_rule import SizeRule, is_good
 from incrowd.run import Run
-from incrowd.search.clustering.ledger import Ledger
+from incrowd.search.clustering.class_tally import Ledger
 from incrowd.search.clustering.levels import Levels, Rounds, mixed
 
 Array = npt.NDArray[Any]
@@ -20,7 +20,7 @@ BUCKETS = 4096  # that groups are counted in first; most rounds have no bucket t
 _EVERY = 100  # rounds between two reports
 
 
-def covered(levels: Levels, codes: Array, counts: Array, needs: Needs, work: int, run: Run) -> Rounds:
+def covered(levels: Levels, codes: Array, counts: Array, needs: SizeRule, work: int, run: Run) -> Rounds:
     """Go through the rounds in their order; groups that are good then leave as these groups.
 
     Args:
@@ -56,11 +56,11 @@ def covered_well(levels: Levels, codes: Array, ledger: Ledger, work: int, run: R
         known[tuples[bad]] = signs[groups[bad]]
         return found
 
-    needs = Needs(ledger.requirement.least_size)
+    needs = SizeRule(ledger.requirement.least_size)
     return _rounds(levels, codes, ledger.tuples.counts.records, needs, work, run, good)
 
 
-def _rounds(levels: Levels, codes: Array, counts: Array, needs: Needs, work: int, run: Run, good: Good) -> Rounds:
+def _rounds(levels: Levels, codes: Array, counts: Array, needs: SizeRule, work: int, run: Run, good: Good) -> Rounds:
     """Groups of a round that are large enough, and good, leave."""
     hashes, first = _hashes(levels, codes), np.cumsum(levels.heights) - levels.heights
     found, left = np.full(codes.shape[1], -1, np.int64), np.arange(codes.shape[1])
@@ -91,7 +91,7 @@ def _rounds(levels: Levels, codes: Array, counts: Array, needs: Needs, work: int
     return Rounds(found, groups, rounds, done)
 
 
-def _leaving(tuples: Array, keys: Array, counts: Array, needs: Needs, good: Good) -> tuple[Array, Array, int]:
+def _leaving(tuples: Array, keys: Array, counts: Array, needs: SizeRule, good: Good) -> tuple[Array, Array, int]:
     """Of some tuples those whose group leaves, their groups, numbered by their first tuple, and how many these are."""
     _, groups = np.unique(keys, return_inverse=True)
     large = is_good(needs, np.bincount(groups, counts[tuples]))

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from incrowd.privacy.needs import Needs, spare
+from incrowd.privacy.size_rule import SizeRule, spare
 from incrowd.run import Run
 from incrowd.search.clustering.forest import Forest
 
@@ -36,7 +36,7 @@ class _Sweep:
 
 
 def exchanged(
-    forest: Forest, roots: Array, tuples: Array, classes: Array, parts: Array, needs: Needs, crowding: int,
+    forest: Forest, roots: Array, tuples: Array, classes: Array, parts: Array, needs: SizeRule, crowding: int,
     number: int, run: Run,
 ) -> Array:  # fmt: skip
     """See `clustering.exchange.exchanged`."""
@@ -59,20 +59,20 @@ def exchanged(
                     added.append((one, target, moving))
             place += 1
         run.amount(place, len(parts), f"parts looked at in sweep {number}")
-        return place == len(parts) or not run.goes_on()
+        return place == len(parts) or not run.should_continue()
 
     run.in_slices(some)
     return np.vstack([out, np.array(added, np.int64)]) if added else out
 
 
 def proposed(
-    forest: Forest, roots: Array, tuples: Array, classes: Array, sizes: Array, parts: Array, needs: Needs,
+    forest: Forest, roots: Array, tuples: Array, classes: Array, sizes: Array, parts: Array, needs: SizeRule,
     crowding: int, run: Run, *, anywhere: bool = False,
 ) -> Array:  # fmt: skip
     """See `clustering.joining.proposed`."""
     state, targets = _Sweep(forest, tuples, classes, sizes, crowding), np.full(len(parts), -1, np.int64)
     for place, (one, home, records) in enumerate(parts.tolist()):
-        if place % 100 == 0 and not run.goes_on():
+        if place % 100 == 0 and not run.should_continue():
             break
         targets[place] = state.best_class(one, home, records, anywhere=anywhere)
     return targets

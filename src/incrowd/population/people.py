@@ -1,0 +1,268 @@
+"""The population that a table was drawn from: how many of its people have each tuple, and what these would become."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from incrowd.errors import DataError, IncrowdError, PolicyError, UnknownNameError
+from incrowd.policy.policy import Policy, QuasiIdentifier
+from incrowd.privacy.population import POPULATION
+from incrowd.recodings.recoding import Recoding, read_recoding
+from incrowd.run import Run
+from incrowd.search.registry import METHODS
+from incrowd.table.attributes import Attribute, FlatAttribute, NumberAttribute
+from incrowd.table.compressed import CompressedTable, people_of
+from incrowd.table.exact_numbers import as_fractional, as_whole, together
+from incrowd.table.grouping import Codes, Counts, count, group
+from incrowd.table.scales import Scale, text_of
+from incrowd.table.value_numbers import ValueNumbers
+from incrowd.taxonomies.labels import ANY
+
+if TYPE_CHECKING:
+    from incrowd.formats.sources import Source
+
+Compress = Callable[["Source", Policy, Run], CompressedTable]
+
+
+def with_population(table: CompressedTable, policy: Policy, compress: Compress, run: Run) -> CompressedTable:
+    """The table, with the number of people of the population that have each of its tuples.
+
+    A method that recodes values one by one says what becomes of everyone, whatever combination of values they have. For
+    such a method values that only others have are values of the columns too, and their tuples are the absent ones of
+    the table. A local method says what becomes of the combinations of records alone.
+
+    Args:
+        table: The compressed table.
+        policy: Has the population.
+        compress: Reads a table and keeps its distinct tuples.
+        run: Gets the number of rows.
+
+    Raises:
+        PolicyError: The population lacks a column, or does not contain the table.
+    """
+    population = _compressed(table, policy, compress, run)
+    local = not _recodes_values(policy)
+    table = table if local else _with_values(table, population)
+    matched = _matched(table, population)
+    people, absent = matched.people, matched.absent
+    assert policy.population_table is not None
+    if lacking := int(np.maximum(table.counts - people, 0).sum()):
+        raise PolicyError(
+            f"the population {policy.population_table.name} does not contain the table: {lacking} of {table.records} "
+            "records are not in it; give a table with everyone, whose values are written alike"
+        )
+    protected = {**table.protected, POPULATION: people_of(people)}
+    return replace(table, protected=protected, absent=None if local or not len(absent[1]) else absent)
+
+
+def _recodes_values(policy: Policy) -> bool:
+    """Whether the method recodes values one by one; `auto` does for a target, and with several quasi-identifiers."""
+    if policy.method == "auto":
+        return policy.target is not None or len(policy.quasi_identifiers) > 1
+    return not METHODS[policy.method].local
+
+
+def _with_values(table: CompressedTable, population: CompressedTable) -> CompressedTable:
+    """The same table, with columns that know the values of the population as well."""
+    attributes, codes = [], []
+    for own, other, column in zip(table.attributes, population.attributes, table.codes, strict=True):
+        attribute = joined(own, other)
+        places = pc.index_in(own.values(), attribute.values())
+        attributes.append(attribute)
+        codes.append(np.asarray(places, np.int64)[column].astype(np.min_scalar_type(attribute.size - 1)))
+    order = np.lexsort(codes[::-1])
+    place = np.empty(len(order), np.int64)
+    place[order] = np.arange(len(order))
+    return replace(
+        table,
+        attributes=tuple(attributes),
+        codes=tuple(column[order] for column in codes),
+        counts=table.counts[order],
+        target=None if table.target is None else table.target.grouped(place, len(order)),
+        protected={name: histogram.grouped(place, len(order)) for name, histogram in table.protected.items()},
+    )
+
+
+def joined(own: Attribute, other: Attribute) -> Attribute:
+    """An attribute with the values of two: those of a table, and those of its population, if they are of its kind.
+
+    A taxonomy that was given has its values. Missing values of the population alone are in no class of the table.
+    """
+    if isinstance(own, NumberAttribute):
+        if not isinstance(other, NumberAttribute) or not len(other.numbers) or not _comparable(own.scale, other.scale):
+            return own
+        scale = other.scale if (own.scale.kind, other.scale.kind) == ("integer", "number") else own.scale
+        numbers, more = together(own.numbers, other.numbers)
+        if own.domain is not None:
+            (low, high), more = together(own.domain, more)
+            more = more[(low <= more) & (more <= high)]
+        every = np.unique(np.concatenate(together(numbers, more)))
+        every = as_fractional(every) if scale.kind == "number" else as_whole(every)
+        missing = None if own.missing is None else len(every)
+        return replace(own, scale=replace(own.scale, kind=scale.kind), numbers=every, missing=missing)
+    texts = {text for text in (*own.values().to_pylist(), *other.values().to_pylist()) if text is not None}
+    if isinstance(own, FlatAttribute):
+        every_text = tuple(sorted(texts - {ANY}))
+        return FlatAttribute(own.name, every_text, None if own.missing is None else len(every_text))
+    if own.rule is None:
+        return own
+    try:
+        taxonomy = own.rule.build(sorted(texts))
+    except IncrowdError:
+        return own  # values that the rule does not know are in no class
+    return replace(own, taxonomy=taxonomy if own.missing is None else taxonomy.with_missing())
+
+
+def _comparable(one: Scale, other: Scale) -> bool:
+    """Whether the numbers of two scales mean the same."""
+    plain = {"integer", "number"}
+    return replace(one, comma=other.comma, timezone=other.timezone) == other or {one.kind, other.kind} == plain
+
+
+def released_population(
+    table: CompressedTable, policy: Policy, recoding: Recoding, compress: Compress
+) -> tuple[pa.RecordBatch, Counts]:
+    """What people of the population would be released as, and how many each row stands for.
+
+    Of a recoding that maps values, everyone whose values it knows; of one that maps tuples, those with the tuples that
+    it was made from, since all others would fit in several classes or in none.
+    """
+    population = _compressed(table, policy, compress, Run())
+    matched = _matched(table, population)
+    chosen = matched.shared if recoding.is_confidential else matched.known
+    cells = []
+    for attribute, codes in zip(population.attributes, population.codes, strict=True):
+        of_code = np.asarray(recoding.cells(attribute.name, attribute.values()))
+        if recoding.missing != "category" and attribute.missing is not None:
+            of_code[attribute.missing] = -1
+        cells.append(of_code[codes])
+        chosen &= cells[-1] >= 0
+    cells = [column[chosen] for column in cells]
+    places, stay = recoding.release(cells, np.full(int(chosen.sum()), -1))
+    names = [attribute.name for attribute in population.attributes]
+    labels = [pa.array(recoding.all_labels(name), pa.string()) for name in names]
+    batch = pa.RecordBatch.from_arrays([l.take(pa.array(p)) for l, p in zip(labels, places, strict=True)], names=names)
+    counts = population.counts[chosen]
+    return (batch, counts) if stay is None else (batch.filter(pa.array(stay)), counts[stay])
+
+
+def counted_population(
+    source: Source, attributes: Sequence[str], recoding: Recoding | str | Path | None, run: Run
+) -> tuple[pa.RecordBatch, Counts]:
+    """The people of a population on some columns as texts, and how many each row stands for.
+
+    Args:
+        source: Its table.
+        attributes: The columns.
+        recoding: What its values are recoded by first, so that they are written as in a release, or its file; they stay
+            as they are if None.
+            People with a value that it does not know are left out: they are in no class of the release.
+        run: Gets the number of rows.
+
+    Raises:
+        PolicyError: The population lacks a column, or the recoding is one of a local method.
+    """
+    for name in attributes:
+        if name not in source.columns:
+            raise UnknownNameError("column", name, source.columns, source.name)
+    if isinstance(recoding, str | Path):
+        recoding = read_recoding(recoding)
+    if recoding is not None and recoding.is_confidential:
+        raise PolicyError(
+            "the recoding of a local method says what became of each record, and not what others would be released "
+            "as; give one of a global method, or a population that is written as the release is"
+        )
+    tokens = source.missing_values if recoding is None else (*recoding.missing_values, *source.missing_values)
+    columns = [ValueNumbers(name, tokens) for name in attributes]
+    parts: list[list[Codes]] = [[] for _ in attributes]
+    for batch in source.batches(attributes, encoded=attributes):
+        for column, part in zip(columns, parts, strict=True):
+            part.append(column.codes(batch.column(column.name)) + 1)  # 0 is a missing value
+        run.rows(len(batch))
+    if not sum(map(len, parts[0])):
+        raise DataError(f"the population {source.name} has no rows")
+    texts, known = [], np.ones(sum(map(len, parts[0])), bool)
+    for column, part in zip(columns, parts, strict=True):
+        labels, places = _as_written(column, np.concatenate(part), recoding)
+        known &= places >= 0
+        texts.append((labels, places))
+    groups, firsts = group([places[known] for _, places in texts], [len(labels) for labels, _ in texts])
+    rows = [labels.take(pa.array(places[known][firsts])) for labels, places in texts]
+    return pa.RecordBatch.from_arrays(rows, names=list(attributes)), count(groups, len(firsts), None)
+
+
+def _as_written(column: ValueNumbers, codes: Codes, recoding: Recoding | None) -> tuple[pa.Array, Codes]:
+    """The texts that values of a column are written as, and the place of that of each row; -1 where there is none."""
+    assert column.values is not None
+    if recoding is None or column.name not in recoding.names:
+        return pa.concat_arrays([pa.nulls(1, pa.string()), text_of(column.values).cast(pa.string())]), codes
+    own = np.asarray(recoding.cells(column.name, column.values), np.int64)
+    of_code = np.append(recoding.missing_cell(column.name) if recoding.missing == "category" else -1, own)
+    return pa.array(recoding.all_labels(column.name), pa.string()), of_code[codes]
+
+
+def _compressed(table: CompressedTable, policy: Policy, compress: Compress, run: Run) -> CompressedTable:
+    """The tuples of the population, over the columns of a table, which are read as they were there."""
+    source = policy.population_table
+    assert source is not None
+    kinds = {attribute.name: _kind(attribute) for attribute in table.attributes}
+    everyone = Policy(
+        quasi_identifiers=(QuasiIdentifier(policy.attributes, 2),), types=kinds, missing_values=policy.missing_values
+    )
+    everyone.check_columns(source.columns, source.name)
+    return compress(source, everyone, run)
+
+
+def _kind(attribute: Attribute) -> str:
+    if not isinstance(attribute, NumberAttribute):
+        return "text"
+    return "date" if attribute.scale.kind in ("date", "timestamp") else "number"
+
+
+@dataclass(frozen=True)
+class _Matched:
+    """The tuples of a population beside those of a table.
+
+    Args:
+        people: How many people have each tuple of the table.
+        known: Which tuples of the population have values that the columns of the table know.
+        shared: Which of them the table has too.
+        absent: The known ones that it does not have, and how many people have each.
+    """
+
+    people: Counts
+    known: npt.NDArray[np.bool_]
+    shared: npt.NDArray[np.bool_]
+    absent: tuple[tuple[Codes, ...], Counts]
+
+
+def _matched(table: CompressedTable, population: CompressedTable) -> _Matched:
+    columns: list[Any] = []
+    known = np.ones(len(population.counts), bool)
+    for place, (own, other) in enumerate(zip(table.attributes, population.attributes, strict=True)):
+        found = pc.fill_null(pc.index_in(other.values(), own.values()), -1)
+        codes: Codes = np.asarray(found, np.int64)[population.codes[place]]
+        known &= codes >= 0
+        columns.append(codes)
+    both = [
+        np.concatenate([own.astype(np.int64), codes[known]]) for own, codes in zip(table.codes, columns, strict=True)
+    ]
+    groups, firsts = group(both, [attribute.size for attribute in table.attributes])
+    ours, theirs = groups[: len(table.counts)], groups[len(table.counts) :]
+    people = np.zeros(len(firsts), np.int64)
+    np.add.at(people, theirs, population.counts[known])
+    occurs = np.zeros(len(firsts), bool)
+    occurs[ours] = True
+    shared = known.copy()
+    shared[known] = occurs[theirs]
+    pairs = zip(both, table.codes, strict=True)
+    absent = tuple(column[firsts][~occurs].astype(own.dtype) for column, own in pairs)
+    return _Matched(people[ours], known, shared, (absent, people[~occurs]))

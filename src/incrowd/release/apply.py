@@ -1,0 +1,148 @@
+"""`apply`: new rows recoded the way that a release was."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Unpack
+
+from incrowd.engines.engine import Settings
+from incrowd.engines.registry import AUTO, engine_suiting
+from incrowd.errors import PolicyError, UnknownNameError
+from incrowd.formats.atomic_files import AtomicFiles
+from incrowd.formats.reader_options import ReaderOptions
+from incrowd.formats.registry import open_source
+from incrowd.formats.sources import Source
+from incrowd.inspection.leaving import look_at
+from incrowd.policy.policy import Policy, QuasiIdentifier
+from incrowd.recodings.recoding import Recoding, read_recoding
+from incrowd.release.files import ReleaseFiles
+from incrowd.run import Run
+from incrowd.verification.promises import witness_of_crowds
+
+if TYPE_CHECKING:
+    from incrowd.run import Watch
+    from incrowd.verification.witness import Witness
+
+
+def apply(
+    recoding: Recoding | str | Path,
+    data: Any,
+    *,
+    require: Iterable[QuasiIdentifier] = (),
+    unit: str | None = None,
+    identifiers: Iterable[str] = (),
+    keep: Iterable[str] = (),
+    keep_order: bool = False,
+    engine: str = AUTO,
+    progress: Watch | bool | None = None,
+    **reading: Unpack[ReaderOptions],
+) -> Any:
+    """Recode new rows the way a release was recoded.
+
+    This alone does not make the new rows k-anonymous: they were not counted when the recoding was made.
+
+    Args:
+        recoding: The recoding of a release, or the file that it was written to: `release.recoding.json` of a global
+            method, `release.confidential/recoding.json` of a local one, where `write` was asked for it.
+        data: Path of a file, a pandas, polars or pyarrow table, or anything with the Arrow stream interface.
+        require: Quasi-identifiers that must hold for the new rows.
+        unit: The column that says whose record it is: then they must hold in people.
+        identifiers: Columns to drop, beside those that the release dropped.
+        keep: Columns that leave as they are on purpose, though they look as if they named people.
+        keep_order: Whether the rows stay in their order; else they come in one that says nothing of it, as in
+            `anonymize`.
+        engine: As in `anonymize`.
+        progress: As in `anonymize`.
+        **reading: How to read a file or a database; see `ReaderOptions`.
+
+    Returns:
+        The same kind of frame, or an Arrow table for a file.
+
+    Raises:
+        NotAnonymousError: A required quasi-identifier does not hold.
+        PolicyError: A column that would leave as it is may name people.
+    """
+    recoding = read_recoding(recoding) if isinstance(recoding, str | Path) else recoding
+    source = open_source(data, engine=engine, **reading)
+    from incrowd.report.progress import watching
+
+    doing, asked = engine_suiting(source, engine), tuple(require)
+    recoding = _leaving(fitted(recoding, source), source, identifiers, keep, Run())
+    witness, beside = _witness(asked, unit, recoding, source)
+    words: dict[str, Any] = {"see": witness.see, "sees": witness.columns, "witnessed": beside} if asked else {}
+    with watching(progress) as watch:
+        rows = doing.recoded(source, recoding, Run(watch), **words, keep_order=keep_order)
+    if asked:
+        witness.verdict().require()
+    return rows
+
+
+def _witness(
+    asked: Sequence[QuasiIdentifier], unit: str | None, recoding: Recoding, source: Source
+) -> tuple[Witness, tuple[str, ...]]:
+    """Who counts recoded rows, and the dropped columns that it has to see beside them."""
+    if unit is None:
+        return witness_of_crowds(asked), ()
+    if not asked:
+        raise PolicyError("a unit says what crowds count; say which quasi-identifiers must hold as well")
+    if unit not in source.columns:
+        raise UnknownNameError("column", unit, source.columns, source.name)
+    return witness_of_crowds(asked, unit), (unit,) if unit in recoding.dropped else ()
+
+
+def apply_to_file(
+    recoding: Recoding,
+    data: Any,
+    output: str | Path,
+    run: Run,
+    *,
+    require: Iterable[QuasiIdentifier] = (),
+    unit: str | None = None,
+    identifiers: Iterable[str] = (),
+    keep: Iterable[str] = (),
+    overwrite: bool = False,
+    keep_order: bool = False,
+    engine: str = AUTO,
+    settings: Settings | None = None,
+    **reading: Unpack[ReaderOptions],
+) -> None:
+    """Recode new rows into a file, streaming; see `apply`. Nothing is written if a requirement does not hold."""
+    source = open_source(data, **reading, engine=engine, master=settings.master if settings else None)
+    recoding, doing = fitted(recoding, source), engine_suiting(source, engine, settings)
+    recoding = _leaving(recoding, source, identifiers, keep, run)
+    place = doing.output(output, overwrite=overwrite)
+    paths = ReleaseFiles.of(output if place is None else place.beside)
+    paths.check(source, overwrite=overwrite, sidecars=False, rows=place is None)
+    witness, beside = _witness(tuple(require), unit, recoding, source)
+    words: dict[str, Any] = {"sees": witness.columns, "witnessed": beside, "keep_order": keep_order}
+    with AtomicFiles(overwrite=overwrite) as files:
+        target = files.open(output) if place is None else files.join(place)
+        doing.write(source, recoding, target, witness.see, run, **words)
+        if paths.owner() is None:
+            files.remove(paths.certificate)  # of a release that was there before
+        witness.verdict().require()
+
+
+def _leaving(recoding: Recoding, source: Source, identifiers: Iterable[str], keep: Iterable[str], run: Run) -> Recoding:
+    """The recoding that also drops some columns, if none of those that leave as they are may name people."""
+    dropped = tuple(dict.fromkeys((*recoding.dropped, *identifiers)))
+    qid = QuasiIdentifier(recoding.names, 2)
+    policy = Policy(quasi_identifiers=(qid,), identifiers=dropped, keep=tuple(keep))
+    for name in (*identifiers, *policy.keep):
+        if name not in source.columns:
+            raise UnknownNameError("column", name, source.columns, source.name)
+    if set(policy.passing(source.columns)) - set(policy.keep):
+        here = replace(policy, identifiers=tuple(name for name in dropped if name in source.columns))
+        look_at(source, here, run).require(policy.keep, source.name)
+    return replace(recoding, dropped=dropped)  # type: ignore[type-var]
+
+
+def fitted(recoding: Recoding, source: Source) -> Recoding:
+    """The recoding, ready for a source: its columns are there, and what is missing in that kind of table counts so."""
+    for name in recoding.names:
+        if name not in source.columns:
+            raise UnknownNameError("column", name, source.columns, source.name)
+    missing_values = tuple(dict.fromkeys((*recoding.missing_values, *source.missing_values)))
+    return replace(recoding, missing_values=missing_values)  # type: ignore[type-var]

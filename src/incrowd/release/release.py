@@ -1,0 +1,438 @@
+"""A release: the recoded rows, how they came about, and what can be said about them.
+
+Rows leave a release only after the witness has checked them: `data` and `write` recount the classes of what they hand
+out and raise before anyone sees rows that do not satisfy the policy.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from incrowd.engines.engine import Engine
+from incrowd.engines.registry import engine_of
+from incrowd.errors import PolicyError
+from incrowd.formats.atomic_files import AtomicFiles
+from incrowd.formats.registry import open_source
+from incrowd.formats.sources import Source
+from incrowd.inspection.leaving import Look, look_at, steady_warning
+from incrowd.key import Key
+from incrowd.measures.hierarchical_distance import HEIGHT, Weights
+from incrowd.measures.measures import Measures, measure
+from incrowd.policy.policy import Policy
+from incrowd.recodings.learned_hierarchies import grown_bounds
+from incrowd.recodings.recoding import Recoding
+from incrowd.recodings.replay import replayed
+from incrowd.recodings.steps import Step
+from incrowd.release.files import ReleaseFiles
+from incrowd.release.sidecars import Reports, sidecars_of
+from incrowd.run import Run
+from incrowd.search.method import SearchResult
+from incrowd.search.record_suppression import released_after
+from incrowd.table.attributes import NumberAttribute
+from incrowd.table.compressed import CompressedTable
+from incrowd.table.missing import listed
+from incrowd.tabular import Tabular
+from incrowd.verification.certificate import Certificate
+from incrowd.verification.promises import witness_of
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from incrowd.advice.why import Why
+    from incrowd.evaluation.result import Evaluation
+    from incrowd.measures.distortion import Distortion
+    from incrowd.release.weighted_loss import WeightedLoss
+    from incrowd.risk.before_and_after import ReleaseRisk
+    from incrowd.table.grouping import Counts
+    from incrowd.taxonomies.rules import Bounds
+    from incrowd.verification.witness import Verdict, Witness
+
+
+@dataclass(frozen=True, repr=False)
+class Release(Tabular):
+    """The result of `anonymize`. All of it is data: it can be pickled and sent to another process.
+
+    Args:
+        policy: What it satisfies, redundant quasi-identifiers left out.
+        source: The rows it was made from.
+        table: The compressed table.
+        found: What the search gave: the recoding, steps and facts.
+        notes: What a user should know.
+        engine: What reads, counts and writes the rows.
+        key: What was drawn at random came from it; with it, the same rows and policy give this very release again.
+        look: What the columns that leave as they are look like; None if nobody has looked yet.
+    """
+
+    policy: Policy
+    source: Source = field(repr=False)
+    table: CompressedTable = field(repr=False)
+    found: SearchResult = field(repr=False)
+    notes: tuple[str, ...] = ()
+    engine: Engine = field(default_factory=engine_of, repr=False)
+    key: Key | None = field(default=None, repr=False)
+    look: Look | None = field(default=None, repr=False)
+
+    @property
+    def recoding(self) -> Recoding:
+        """What became of every value, or of every tuple."""
+        return self.found.recoding
+
+    @property
+    def method_about(self) -> str:
+        """What the method does, in one line."""
+        from incrowd.search.registry import METHODS
+
+        return METHODS[self.policy.method].about
+
+    @property
+    def untouched(self) -> tuple[str, ...]:
+        """The columns without a role, which pass through as they are."""
+        return self.policy.untouched(self.source.columns)
+
+    @cached_property
+    def checked(self) -> Look:
+        """What the columns that leave as they are look like; rows are handed out and written only where none stops it.
+
+        Raises:
+            NamesPeopleError: One of them may name people, and is not kept on purpose.
+        """
+        if self.look is not None:
+            return self.look
+        return look_at(self.source, self.policy, Run()).require(self.policy.keep, self.source.name)
+
+    def loses(self, column: str) -> bool:
+        """Whether a column of a quasi-identifier says less than it did, in any released row."""
+        parts = self.recoding.parts(self.table)
+        there = parts.records > 0 if parts.kept is None else (parts.records > 0) & parts.kept
+        return bool((parts.losses[column][parts.cells[column][there]] > 0).any())
+
+    @cached_property
+    def warnings(self) -> tuple[str, ...]:
+        """What is risky: columns that pass through and look like names or ids, people with several rows, and so on."""
+        from incrowd.advice.warnings import warnings_of
+
+        return warnings_of(self)
+
+    @property
+    def public_warnings(self) -> tuple[str, ...]:
+        """Those that every recipient should know; they are in the certificate."""
+        return tuple(steady_warning(name) for name in self.checked.steady)
+
+    def why(self, column: str, run: Run | None = None) -> Why:
+        """Why a column says so little, and what would help, tried out.
+
+        Args:
+            column: A column of a quasi-identifier.
+            run: Asked between trials whether to go on; by default there is half a minute for them.
+        """
+        from incrowd.advice.why import why
+
+        return why(self, column, run)
+
+    @cached_property
+    def hints(self) -> tuple[str, ...]:
+        """For each column that says next to nothing, one line on what forbids to tell more."""
+        from incrowd.advice.why import hints
+
+        return hints(self)
+
+    @property
+    def grown(self) -> dict[str, Bounds]:
+        """The hierarchies that a top-down search grew for numbers: rules to look at, to edit, and to give back."""
+        numbers = [attribute for attribute in self.table.attributes if isinstance(attribute, NumberAttribute)]
+        found = {attribute.name: grown_bounds(attribute, self.steps) for attribute in numbers}
+        return {name: rule for name, rule in found.items() if rule is not None}
+
+    @property
+    def steps(self) -> tuple[Step, ...]:
+        """The steps of the search, for a greedy method."""
+        return self.found.steps
+
+    @cached_property
+    def measures(self) -> Measures:
+        """What the release has lost."""
+        labels, target = None, self.policy.target
+        if target is not None and not self.recoding.by_row and (parts := self.recoding.parts(self.table)).dealt:
+            sizes = len(parts.records)
+            labels = self.engine.label_counts(self.source, self.recoding, target, self.table.labels, sizes, Run())
+        return measure(self.table, self.recoding, self.policy.requirements, labels)
+
+    @cached_property
+    def released_values(self) -> dict[str, tuple[str | None, ...]]:
+        """The values that the released rows have, by quasi-identifier column; None for an empty cell."""
+        parts = self.recoding.parts(self.table)
+        there = parts.records > 0 if parts.kept is None else (parts.records > 0) & parts.kept
+        return {
+            name: self.recoding.labels_of(name, np.unique(cells[there]).tolist()) for name, cells in parts.cells.items()
+        }
+
+    def distortion(self, weights: Weights = HEIGHT) -> Distortion:
+        """How far the values were generalized in their hierarchies."""
+        from incrowd.measures.distortion import release_distortion
+
+        return release_distortion(self.table, self.recoding, weights)
+
+    def weighted_loss(self, weights: str) -> WeightedLoss:
+        """The loss for the people that records stand for, by a column of survey weights; k stays as it is."""
+        from incrowd.release.weighted_loss import weighted_loss
+
+        return weighted_loss(self, weights)
+
+    @cached_property
+    def risk(self) -> ReleaseRisk:
+        """What an attacker could do before and after; people are counted where there is a unit or a population."""
+        from incrowd.population.everyone import Everyone
+        from incrowd.risk.before_and_after import release_risk
+
+        population = self.policy.population_table
+        everyone = None if population is None else Everyone(*self.released_population, population.name)
+        return release_risk(self.source, self.rows_with_owners(), self.policy, everyone)
+
+    def rows_with_owners(self) -> Source:
+        """The released rows, each with the unit that it belongs to, where the policy has one; then confidential."""
+        import pyarrow as pa
+
+        rows, unit = open_source(self.data), self.policy.unit
+        if unit is None:
+            return rows
+        shown: list[pa.RecordBatch] = []
+        words: dict[str, Any] = {"witnessed": (unit,), "keep_order": self.policy.keep_order}
+        self.engine.recoded(self.source, self.recoding, Run(), see=shown.append, **words)
+        return open_source(pa.Table.from_batches(shown))
+
+    @cached_property
+    def data(self) -> Any:
+        """The released rows, verified: the kind of frame that was given, or an Arrow table for a file."""
+        return self._verified[0]
+
+    @cached_property
+    def _verified(self) -> tuple[Any, Verdict]:
+        """The released rows, and what the witness counted in them."""
+        _ = self.checked
+        witness = witness_of(self.policy)
+        rows = self.engine.recoded(
+            self.source,
+            self.recoding,
+            Run(),
+            see=witness.see,
+            sees=witness.columns,
+            witnessed=self._witnessed(witness),
+            keep_order=self.policy.keep_order,
+        )
+        self._show_population(witness)
+        return rows, witness.verdict().require()
+
+    def _show_population(self, witness: Witness) -> None:
+        """Show the witness what everyone would be released as, where something is promised against a population."""
+        if self.policy.population_table is not None:
+            witness.see_population(*self.released_population)
+
+    @cached_property
+    def released_population(self) -> tuple[pa.RecordBatch, Counts]:
+        """What people of the population would be released as, and how many each row stands for."""
+        from incrowd.population.people import released_population
+
+        return released_population(self.table, self.policy, self.recoding, self.engine.compress)
+
+    def _witnessed(self, witness: Witness) -> tuple[str, ...]:
+        """The columns that the witness must see and that are not released."""
+        return tuple(name for name in witness.columns if name in self.recoding.dropped)
+
+    @cached_property
+    def certificate(self) -> Certificate:
+        """The certificate of `data`; what `write` writes has its own."""
+        rows, verification = self._verified
+        digests = self.source.fingerprint(), open_source(rows).fingerprint()
+        return Certificate.of(
+            self.policy, verification, *digests, untouched=self.untouched, warnings=self.public_warnings
+        )
+
+    def at(self, step: int) -> Release:
+        """The release after that many steps of a greedy method, 0 for where the search began.
+
+        Only rows that satisfy the policy are released: an earlier state of a bottom-up search can be measured, but
+        `data` and `write` raise.
+        """
+        if self.found.begins is None:
+            raise PolicyError(
+                f"The method '{self.policy.method}' keeps no release at a step; use a greedy global one, such as 'tdr'."
+            )
+        if self.policy.secrets and self.policy.options.get("suppress"):
+            raise PolicyError(
+                "Where records may be left out and something is promised about a sensitive column, only the last step "
+                "can be released: what else is left out, so that this does not tell a secret, is decided there."
+            )
+        if isinstance(step, bool) or not isinstance(step, int) or not 0 <= step <= len(self.steps):
+            raise PolicyError(f"The 'step' parameter must be between 0 and {len(self.steps)}. Got {step!r}.")
+        if step == len(self.steps):
+            return self
+        steps = self.steps[:step]
+        made = replayed(self.table.attributes, steps, self.found.begins)
+        if self.found.begins == "general" and "suppressed_records" in self.found.facts:
+            made = released_after(self.table, self.policy.requirements, made)[0]
+        kept = {
+            name: getattr(self.recoding, name) for name in ("dropped", "missing", "missing_values", "missing_label")
+        }
+        return replace(self, found=replace(self.found, recoding=replace(made, **kept), steps=steps))
+
+    def write(
+        self,
+        path: str | Path,
+        *,
+        overwrite: bool = False,
+        sidecars: bool = True,
+        confidential: bool = False,
+        report: str | Path | None = None,
+        public_report: str | Path | None = None,
+        evaluation: Evaluation | None = None,
+        run: Run | None = None,
+        before: Callable[[], object] | None = None,
+    ) -> Certificate:
+        """Write the release, and next to it its certificate and the recoding of a global method, which is its codebook.
+
+        What is for you alone goes to the folder `<stem>.confidential`, which only its owner may read. The rows are read
+        back from the bytes that were written and verified there; the files appear together, and only when all is well.
+
+        Args:
+            path: Where to write; the suffix determines the format.
+            overwrite: Whether existing files may be replaced.
+            sidecars: Whether to write the other files too.
+            confidential: Whether to write the recoding of a local method too, which holds the original tuples; it is
+                needed to `apply` it to new rows.
+            report: Where to write a report for you alone, which appears with the release (see `Release.report`).
+            public_report: Where to write a report for anyone.
+            evaluation: What `incrowd.evaluate` found, for the report.
+            run: Gets the number of rows, and is asked whether to go on.
+            before: Called when all is written and verified, before the files appear: if it raises, none does.
+
+        Raises:
+            OutputError: The files cannot be written there, or do not hold what was to be written.
+            NotAnonymousError: The rows failed the recount; nothing was written.
+        """
+        run = run or Run()
+        run.anytime = True  # there is a release: a time limit no longer ends it
+        _ = self.checked
+        run.stage("writing")
+        place = self.engine.output(path, overwrite=overwrite)
+        paths = ReleaseFiles.of(path if place is None else place.beside)
+        paths.check(self.source, overwrite=overwrite, sidecars=sidecars, rows=place is None)
+        reports = Reports(report, public_report, evaluation)
+        reports.check(self.source, paths, overwrite=overwrite)
+        with paths.private_folder(needed=sidecars):
+            contents: dict[Path, str] = {}
+            with AtomicFiles(overwrite=overwrite) as files, ThreadPoolExecutor(1) as pool, run.cancelling():
+                fingerprint = pool.submit(self.source.fingerprint, run.check)  # while the rows are written
+                counted = run.submit(lambda: self.measures) if sidecars and self.steps else None
+                witness = witness_of(self.policy)
+                output = self.engine.write(
+                    self.source,
+                    self.recoding,
+                    files.open(path) if place is None else files.join(place),
+                    witness.see,
+                    run,
+                    sees=witness.columns,
+                    seen=True,
+                    witnessed=self._witnessed(witness),
+                    keep_order=self.policy.keep_order,
+                )
+                self._show_population(witness)
+                verification = witness.verdict().require()
+                digests = fingerprint.result(), output
+                certificate = Certificate.of(
+                    self.policy, verification, *digests, untouched=self.untouched, warnings=self.public_warnings
+                )
+                if counted is not None:
+                    counted()
+                contents = sidecars_of(self, paths, certificate, confidential=confidential) if sidecars else {}
+                for target, text in contents.items():
+                    paths.open(files, target).write_text(text, encoding="utf-8")
+                reports.write(self, certificate, files, paths)
+                paths.remove_others(files, contents)
+                if contents:
+                    files.check(paths.check_own)
+                if before is not None:
+                    before()
+        return certificate
+
+    def preview(self, rows: int = 5) -> tuple[dict[str, list[Any]], dict[str, list[Any]]]:
+        """The first few released rows, before and after, all columns in order; confidential.
+
+        Columns that are dropped are only there before.
+        """
+        batches = self.engine.preview(self.source, self.recoding, rows)
+        before, after = ({name: listed(batch.column(name)) for name in batch.schema.names} for batch in batches)
+        return before, after
+
+    def to_rows(self) -> list[dict[str, Any]]:
+        """What became of each quasi-identifier column, a row each."""
+        rows = []
+        for attribute, part in zip(self.table.attributes, self.measures.attributes, strict=True):
+            values = self.released_values[attribute.name]
+            counts = {"values_before": attribute.size, "values_after": len(values)}
+            rows.append({"column": attribute.name, **counts, "ncp": part.ncp, "released_values": list(values)})
+        return rows
+
+    def summary(self) -> str:
+        """What a steward wants to know, as text: the crowds, what became of each column, losses, notes, warnings."""
+        from incrowd.report.terminal import print_release
+        from incrowd.report.text import as_text
+
+        return as_text(print_release, self, None)
+
+    def report(
+        self,
+        path: str | Path,
+        *,
+        public: bool = False,
+        overwrite: bool = False,
+        evaluation: Evaluation | None = None,
+    ) -> Path:
+        """Write a report: is it safe, what did it cost, what was done, and how can anyone check it.
+
+        The steward's report shows the original table, so it is marked as confidential, and only its owner may read the
+        file. The public one is made from the released rows and the certificate alone, and may go out with them.
+
+        Args:
+            path: Where to; the suffix .html, .md or .json says what it is.
+            public: Whether it is for anyone.
+            overwrite: Whether an existing file may be replaced.
+            evaluation: What `incrowd.evaluate` found, to show in the steward's report what classifiers err.
+
+        Raises:
+            OutputError: The file cannot be written there.
+        """
+        from incrowd.report.files import write_report
+
+        return write_report(self, path, public=public, overwrite=overwrite, evaluation=evaluation)
+
+    def _repr_html_(self) -> str:
+        from incrowd.report.notebook import release_html
+
+        return release_html(self)
+
+    def __repr__(self) -> str:
+        from incrowd.report.terminal import print_brief_release
+        from incrowd.report.text import as_text
+
+        return as_text(print_brief_release, self)
+
+    def to_json(self) -> dict[str, Any]:
+        """Everything but the rows and the steps."""
+        return {
+            "policy": self.policy.to_json(),
+            "measures": self.measures.to_json(),
+            "steps": len(self.steps),
+            "facts": dict(self.found.facts),
+            "released_values": {name: list(labels) for name, labels in self.released_values.items()},
+            "untouched": list(self.untouched),
+            "warnings": list(self.warnings),
+            "hints": list(self.hints),
+            "notes": list(self.notes),
+        }

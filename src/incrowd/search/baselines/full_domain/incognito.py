@@ -1,0 +1,73 @@
+"""Incognito (LeFevre, DeWitt, Ramakrishnan, 2005): all minimal full-domain generalizations, and the best of them.
+
+Every attribute is generalized to one level of its domain generalization hierarchy (see `domains`). The algorithm looks
+at ever larger subsets of the quasi-identifier, and rests on three properties: what lies above a node that holds does,
+too (generalization); a node holds only if it does on every subset of the attributes (subset); and frequency sets are
+rolled up from finer ones instead of being counted again (roll-up). So only nodes are counted that hold on all smaller
+subsets and lie above no node that holds; the result is exactly what trying every node would give.
+
+Nodes of one subset are visited in lexicographic order of their levels, in which every node comes after all that lie
+below it: a node that is counted and holds is minimal. There are finitely many, and the most general one holds.
+
+Beyond the paper: `suppress` lets too small classes be left out (all three properties still hold), and there may be
+several quasi-identifiers: a node holds if all of them do.
+
+Of minimal generalizations that cost the same the lowest is released, then the one whose levels come first in the order
+of attributes that `lattice` documents.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from incrowd.privacy.model import Requirements
+from incrowd.run import Run
+from incrowd.search.baselines.full_domain.lattice import Lattice, minimal
+from incrowd.search.method import SearchResult
+from incrowd.search.outcome import Cost, default_cost, readable
+from incrowd.table.compressed import CompressedTable
+
+
+def incognito(
+    table: CompressedTable,
+    requirements: Requirements,
+    run: Run,
+    *,
+    cost: Cost | None = None,
+    suppress: float = 0.0,
+    priorities: Mapping[str, float] | None = None,
+) -> SearchResult:
+    """Find all minimal full-domain generalizations.
+
+    Args:
+        table: The compressed table.
+        requirements: What must hold; every attribute of the table belongs to at least one.
+        run: Asked in between whether to go on.
+        cost: What the release is chosen by: "dm", "ncp" (the default) or "cm".
+        suppress: Share of the records that may be left out.
+        priorities: Weights of attributes by name, 1 for those that are not named, for the cost "ncp".
+
+    Returns:
+        The cheapest of the minimal generalizations; the facts list all of them.
+
+    Raises:
+        PolicyError: The lattice is too large, "cm" is asked for without a target, or records may be left out and a
+            model does not allow that.
+    """
+    cost = default_cost(table, cost, priorities)
+    lattice = Lattice(table, requirements, suppress, run, priorities)
+    held = lattice.survivors(len(lattice.shape))
+    if len(requirements) > 1 and suppress:
+        held = lattice.holding(held)  # leaving out records for one quasi-identifier may shrink classes of another
+    priced = lattice.priced(minimal(held, run), cost)
+    lowest, _, best = min(priced)
+    facts = {
+        "levels": lattice.levels(best),
+        "cost": cost,
+        "lowest_cost": readable(lowest),
+        "generalizations": held.size,
+        "minimal_generalizations": [
+            {"levels": lattice.levels(node), "cost": readable(price)} for price, _, node in priced
+        ],
+    }
+    return lattice.outcome(best).found(facts)

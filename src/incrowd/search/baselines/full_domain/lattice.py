@@ -1,0 +1,217 @@
+"""The lattice of full-domain generalizations: one level per attribute, and which nodes hold.
+
+A node holds if leaving out the records of bad classes stays within the budget. Generalizing only ever merges classes,
+so whatever lies above a node that holds does, too. And a node can only hold if it does on any subset of a
+quasi-identifier: dropping attributes merges classes as well. With a budget that needs more of a privacy model than
+that unions of good classes are good: a good class must stay good whatever joins it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from fractions import Fraction
+from functools import cached_property
+from math import comb, prod
+
+import numpy as np
+import numpy.typing as npt
+
+from incrowd.errors import PolicyError
+from incrowd.privacy.model import Requirement, Requirements, with_suppression
+from incrowd.run import Run
+from incrowd.search.baselines.full_domain.frequencies import FrequencySet, RollUps
+from incrowd.search.domains import Domain, Mask, hierarchy
+from incrowd.search.outcome import Cost, Outcome
+from incrowd.search.priorities import weights_by_name
+from incrowd.search.record_suppression import budget_of
+from incrowd.table.compressed import CompressedTable
+
+MOST_NODES = 5 * 10**7  # of the lattices of all subsets together, a byte each
+CHUNK = 1 << 16  # nodes whose levels are listed at a time
+
+Node = tuple[int, ...]
+
+
+class Lattice:
+    """The full-domain generalizations of a table.
+
+    Attributes stand in an order of their own: those with most levels first, by name where equal. So the order of
+    columns does not matter, and frequency sets shrink early.
+
+    Args:
+        table: The table.
+        requirements: What must hold.
+        suppress: Share of the records that may be left out.
+        run: Asked in between whether to go on.
+        priorities: Weights of attributes by name, 1 for those that are not named, for the loss of cells.
+
+    Raises:
+        PolicyError: Records may be left out, and a model does not allow that.
+    """
+
+    def __init__(
+        self,
+        table: CompressedTable,
+        requirements: Requirements,
+        suppress: float,
+        run: Run,
+        priorities: Mapping[str, float] | None = None,
+    ) -> None:
+        self._table = table
+        self._weights = weights_by_name([attribute.name for attribute in table.attributes], priorities)
+        self._requirements = requirements
+        self._run = run
+        for requirement in requirements if suppress else ():
+            with_suppression(requirement.models)
+        self._budget = min(budget_of(table, suppress), table.records - 1)
+        chains = {index: hierarchy(attribute) for index, attribute in enumerate(table.attributes)}
+        self._order = sorted(chains, key=lambda index: (-len(chains[index]), table.attributes[index].name))
+        self.names = tuple(table.attributes[index].name for index in self._order)
+        self.hierarchies = tuple(chains[index] for index in self._order)
+        self.shape = tuple(len(chain) for chain in self.hierarchies)
+
+    def outcome(self, node: Sequence[int]) -> Outcome:
+        """The release of a node."""
+        domains: list[Domain] = [chain[0] for chain in self.hierarchies]
+        for index, chain, level in zip(self._order, self.hierarchies, node, strict=True):
+            domains[index] = chain[level]
+        return Outcome(self._table, self._requirements, domains, self._weights)
+
+    def holds(self, outcome: Outcome) -> bool:
+        """Whether the policy is satisfied within the budget."""
+        return outcome.suppressed <= self._budget
+
+    def priced(self, nodes: Sequence[Node], cost: Cost) -> list[tuple[Fraction, int, Node]]:
+        """Cost, height and node of each; the smallest is the one to release, whatever order the nodes come in."""
+        priced = []
+        for node in nodes:
+            self._run.check()
+            priced.append((self.outcome(node).cost(cost), sum(node), node))
+            self._run.amount(len(priced), len(nodes), "generalizations priced")
+        return priced
+
+    def levels(self, node: Sequence[int]) -> dict[str, int]:
+        """The level of each attribute, by name."""
+        return dict(sorted(zip(self.names, map(int, node), strict=True)))
+
+    @cached_property
+    def heights(self) -> npt.NDArray[np.int16]:
+        """The height of each node: levels climbed in all."""
+        heights = np.zeros(self.shape, np.int16)
+        for levels in np.ix_(*(np.arange(size, dtype=np.int16) for size in self.shape)):
+            heights += levels
+        return heights
+
+    def holding(self, within: Mask) -> Mask:
+        """Which nodes hold, given nodes that may (all that hold are among them, and all above one that may)."""
+        held = np.zeros(self.shape, bool)
+        single = self._requirements[0] if len(self._requirements) == 1 else None
+        rolled = RollUps(FrequencySet.of(self._table, self._order), self.hierarchies)
+        for node in nodes_of(within, self._run):
+            if held[node]:
+                continue
+            self._run.check()
+            if rolled.at(node).bad(single) <= self._budget if single else self.holds(self.outcome(node)):
+                held[above(node)] = True
+        return held
+
+    def survivors(self, most: int) -> Mask:
+        """The nodes that hold on every subset of at most that many attributes of each quasi-identifier.
+
+        Raises:
+            PolicyError: The lattice is too large to be kept.
+        """
+        if prod(levels + 1 for levels in self.shape) > MOST_NODES:
+            raise PolicyError(
+                f"the lattice has {prod(self.shape):,} full-domain generalizations, too many to search; name fewer "
+                "attributes, give taxonomies with fewer levels, or use the method datafly, argus, tdr or bug"
+            )
+        survived = np.ones(self.shape, bool)
+        for requirement in self._requirements:
+            places = tuple(place for place, name in enumerate(self.names) if name in requirement.attributes)
+            values = FrequencySet.of(self._table, [self._order[place] for place in places])
+            walk = _SubsetWalk([self.hierarchies[p] for p in places], requirement, self._budget, most, self._run)
+            walk.visit(values, len(places), ())
+            for mask, subset in walk.largest():
+                survived &= spread(mask, [places[place] for place in subset], len(self.shape))
+        return survived
+
+
+class _SubsetWalk:
+    """Which nodes of the lattices of all small subsets of some attributes hold, smaller subsets first.
+
+    A subset is visited after all of its own subsets, and only nodes that hold on all of those are counted. The
+    frequency set of a subset comes from the one with one attribute more, as in Incognito's data cube.
+    """
+
+    def __init__(
+        self, hierarchies: Sequence[Sequence[Domain]], requirement: Requirement, budget: int, most: int, run: Run
+    ) -> None:
+        self._hierarchies = hierarchies
+        self._requirement = requirement
+        self._run = run
+        self._budget = budget
+        self._most = most
+        self._subsets = sum(comb(len(hierarchies), size) for size in range(1, min(most, len(hierarchies)) + 1))
+        self._held: dict[tuple[int, ...], Mask] = {(): np.ones((), bool)}
+
+    def visit(self, values: FrequencySet, undecided: int, chosen: tuple[int, ...]) -> None:
+        """Visit all subsets that have the chosen attributes, and of the first `undecided` ones any."""
+        if len(chosen) > self._most:
+            return
+        if undecided:
+            last = undecided - 1
+            if len(values.columns) > 1:
+                self.visit(values.without(last), last, chosen)
+            self.visit(values, last, (last, *chosen))
+        elif chosen:
+            self._held[chosen] = self._count(values, chosen)
+            self._run.amount(len(self._held) - 1, self._subsets, "subsets of the attributes searched")
+
+    def _count(self, values: FrequencySet, chosen: tuple[int, ...]) -> Mask:
+        hierarchies = [self._hierarchies[place] for place in chosen]
+        within = np.ones([len(chain) for chain in hierarchies], bool)
+        for at in range(len(chosen)):
+            within &= np.expand_dims(self._held[(*chosen[:at], *chosen[at + 1 :])], at)
+        held, rolled = np.zeros_like(within), RollUps(values, hierarchies)
+        for node in nodes_of(within, self._run):
+            if held[node]:
+                continue
+            self._run.check()
+            if rolled.at(node).bad(self._requirement) <= self._budget:
+                held[above(node)] = True
+        return held
+
+    def largest(self) -> Iterator[tuple[Mask, tuple[int, ...]]]:
+        """The largest subsets, with what holds on them; they imply all smaller ones."""
+        size = min(self._most, len(self._hierarchies))
+        return ((mask, subset) for subset, mask in self._held.items() if len(subset) == size)
+
+
+def nodes_of(mask: Mask, run: Run) -> Iterator[Node]:
+    """The nodes of a mask in lexicographic order: a node comes after all that lie below it."""
+    flat = np.flatnonzero(mask)
+    for start in range(0, len(flat), CHUNK):
+        run.check()
+        levels = np.unravel_index(flat[start : start + CHUNK], mask.shape)
+        yield from zip(*(column.tolist() for column in levels), strict=True)
+
+
+def above(node: Node) -> tuple[slice, ...]:
+    """The nodes that are at least as general."""
+    return tuple(slice(level, None) for level in node)
+
+
+def spread(mask: Mask, places: Sequence[int], attributes: int) -> Mask:
+    """A mask over some attributes as one that can be combined with masks over all."""
+    return np.expand_dims(mask, tuple(place for place in range(attributes) if place not in places))
+
+
+def minimal(held: Mask, run: Run) -> list[Node]:
+    """The nodes that hold while none below them does, in lexicographic order."""
+    least = held.copy()
+    for axis in range(held.ndim):
+        upper, lower = [slice(None)] * held.ndim, [slice(None)] * held.ndim
+        upper[axis], lower[axis] = slice(1, None), slice(None, -1)
+        least[tuple(upper)] &= ~held[tuple(lower)]
+    return list(nodes_of(least, run))
