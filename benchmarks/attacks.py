@@ -32,7 +32,7 @@ from benchmarks.range_bounds import guessed as guesses
 from benchmarks.register import guessed, undone
 from incrowd.errors import OutputError, PolicyError
 from incrowd.formats import read_back
-from incrowd.search import decoys
+from incrowd.search import leaving_out
 from incrowd.search.registry import METHODS
 from incrowd.taxonomies.labels import parse_interval
 from incrowd.verification.certificate import Commitment
@@ -273,8 +273,8 @@ def being_left_out() -> Iterator[Found]:
         table = table.select([*columns, secret]).append_column("row", pa.array(range(len(table))))
         words = {"quasi_identifiers": columns, "k": K, "sensitive": [secret], "l": 2, "keep": ["row"]}
         figures = []
-        for tells in (lambda *_: False, decoys._tells):
-            with patch("incrowd.search.decoys._tells", tells):
+        for reveals in (lambda *_: False, leaving_out._reveals):
+            with patch("incrowd.search.leaving_out._reveals", reveals):
                 release = incrowd.anonymize(table, method=method, suppress=0.1, **words)
             found = guessed(table, release.data, secret, "row")
             share = f"{found.right / found.people:.0%}" if found.people else "none"

@@ -27,7 +27,7 @@ from incrowd.privacy.population import POPULATION
 from incrowd.recodings.recoding import Recoding
 from incrowd.release.release import Release
 from incrowd.run import Run, Watch
-from incrowd.search.decoys import searched
+from incrowd.search.leaving_out import searched
 from incrowd.search.registry import method_of
 from incrowd.table.arrays import text_array
 from incrowd.table.attributes import FlatAttribute

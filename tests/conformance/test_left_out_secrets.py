@@ -8,7 +8,7 @@ from benchmarks.register import guessed
 
 import incrowd
 from incrowd.errors import PolicyError
-from incrowd.search.decoys import MOST
+from incrowd.search.leaving_out import MOST
 from incrowd.search.registry import METHODS
 
 LEAVING_OUT = [name for name, method in METHODS.items() if "suppress" in method.options and name != "optimal"]
@@ -79,7 +79,7 @@ def test_without_more_that_is_left_out_it_would_tell(monkeypatch):
     release, found = told("census", "incognito", 0.2)
     assert found.people > 0
     assert any("so that being left out does not tell 'income'" in note for note in release.notes)
-    monkeypatch.setattr("incrowd.search.decoys._tells", lambda *words: False)
+    monkeypatch.setattr("incrowd.search.leaving_out._tells", lambda *words: False)
     assert told("census", "incognito", 0.2)[1].excess > MOST
 
 

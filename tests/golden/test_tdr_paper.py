@@ -6,7 +6,7 @@ import pytest
 from tests.golden.top_down_tables import table_2
 
 from incrowd.run import Run
-from incrowd.search.outcome import cost_of
+from incrowd.search.costs import cost_of
 from incrowd.search.top_down.search import Task
 from incrowd.search.top_down.top_down import searches, top_down
 

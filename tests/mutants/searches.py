@@ -2,7 +2,7 @@
 
 from tests.mutants.mutation import of
 
-SUPPRESSION = ("unit/search/test_record_suppression.py",)
+SUPPRESSION = ("unit/search/test_leaving_out.py",)
 OPTIMAL = ("unit/search/optimal/test_forbidden_joins.py", "property/test_optimal.py")
 CUTS = ("property/test_optimal_cuts.py",)
 DEALING = ("unit/recodings/test_secret_key.py", "unit/engines/test_dealing.py")
@@ -14,25 +14,25 @@ WITHHELD = ("unit/recodings/test_withholding.py",)
 SEARCHES = (
     # leaving out records
     of(
-        "search/record_suppression.py",
+        "search/leaving_out.py",
         "while (now := int(out.sum())) > known:",
         "while (now := int(out.sum())) > known and known < 0:",
         *SUPPRESSION,
     ),
     of(
-        "search/record_suppression.py",
+        "search/leaving_out.py",
         "return int(Fraction(str(suppress)) * table.records)",
         "return int(suppress * table.records)",
         *SUPPRESSION,
     ),
     of(
-        "search/record_suppression.py",
+        "search/leaving_out.py",
         "return int(Fraction(str(suppress)) * table.records)",
         "return int(Fraction(str(suppress)) * table.records) + 1",
         *SUPPRESSION,
     ),
     of(
-        "search/record_suppression.py",
+        "search/leaving_out.py",
         "if not left_out.any():",
         "if True:",
         *SUPPRESSION,
@@ -244,14 +244,14 @@ SEARCHES = (
     of("key.py", "cls(secrets.token_bytes(KEY_BYTES))", "cls(bytes(KEY_BYTES))", *KEYS),
     of("key.py", "hashlib.blake2b(key=self.secret, person", "hashlib.blake2b(person", *KEYS),
     of("key.py", "person=purpose.encode(), ", "", *KEYS),
-    of("search/decoys.py", "> Fraction(value, records) + MOST", "> Fraction(value, records) + 1", *SECRETS),
+    of("search/leaving_out.py", "> Fraction(value, records) + MOST", "> Fraction(value, records) + 1", *SECRETS),
     of(
-        "search/decoys.py",
+        "search/leaving_out.py",
         "if needed <= budget:",
         "if True:",
         *SECRETS,
     ),
-    of("search/decoys.py", "more = suppressed(groups, requirements, table, more)\n", "pass\n", *SECRETS),
+    of("search/leaving_out.py", "more = suppressed(groups, requirements, table, more)\n", "pass\n", *SECRETS),
     # dealing records of one tuple to several classes
     of("recodings/by_tuple.py", "np.ascontiguousarray(mapping.tuples).tobytes()", "", *DEALING),
     of(
@@ -394,7 +394,7 @@ SEARCHES = (
         "exact if True else public_grids(",
         "unit/recodings/test_public_bounds.py",
     ),
-    of("search/baselines/argus/argus.py", "if not self._exact:", "if False:", "unit/recodings/test_public_bounds.py"),
+    of("search/baselines/argus.py", "if not self._exact:", "if False:", "unit/recodings/test_public_bounds.py"),
     of(
         "recodings/grids.py",
         'Grid(scale, 2 if scale.kind == "integer" else 1)',
@@ -439,10 +439,10 @@ SEARCHES = (
         equivalent="a box is cut only if it has records for two good classes, so both halves have enough",
     ),
     of(
-        "search/baselines/full_domain/datafly.py",
+        "search/baselines/datafly.py",
         "return min(requirement.least_size for requirement in requirements) if closed else 0",
         "return max(requirement.least_size for requirement in requirements)",
-        "unit/search/full_domain/test_full_domain.py",
+        "unit/search/baselines/test_full_domain.py",
     ),
     # a budget: what is released is what was priced, and is never worse than without one
     of(

@@ -20,9 +20,9 @@ from incrowd.policy.policy import QuasiIdentifier
 from incrowd.privacy.k_anonymity import KAnonymity
 from incrowd.privacy.model import Requirement
 from incrowd.run import Run
-from incrowd.search.baselines.argus import cell_suppression
-from incrowd.search.baselines.argus.argus import argus
-from incrowd.search.baselines.argus.cell_suppression import Suppression, cover, patterns
+from incrowd.search.baselines import cell_suppression
+from incrowd.search.baselines.argus import argus
+from incrowd.search.baselines.cell_suppression import Suppression, cover, patterns
 
 modest = examples(80)
 LENGTHS = st.integers(1, 4)

@@ -21,7 +21,7 @@ from incrowd.measures.measures import measure
 from incrowd.recodings.by_value import ByValue
 from incrowd.recodings.replay import replayed
 from incrowd.run import Run, StepTaken
-from incrowd.search.domains import hierarchy
+from incrowd.search.baselines.domains import hierarchy
 from incrowd.search.registry import method_of
 
 modest = examples(60)

@@ -25,8 +25,8 @@ from incrowd.recodings.steps import NOT_TOLD, GeneralizeNode, MergeIntervals, Su
 from incrowd.run import Run
 from incrowd.search.bottom_up.bottom_up import _best_way, _found, _Ways, bottom_up
 from incrowd.search.bottom_up.problem import Problem as Asked
-from incrowd.search.outcome import cost_of, weighed_cost
-from incrowd.search.record_suppression import budget_of
+from incrowd.search.costs import cost_of, weighed_cost
+from incrowd.search.leaving_out import budget_of
 
 modest = examples(100)
 MEASURES = st.sampled_from(["entropy", "weighted", "ncp"])

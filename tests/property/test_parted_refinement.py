@@ -20,8 +20,8 @@ from incrowd import apply, verify
 from incrowd.measures.measures import measure
 from incrowd.recodings.steps import SplitSet
 from incrowd.run import Run
-from incrowd.search.outcome import cost_of
-from incrowd.search.record_suppression import budget_of
+from incrowd.search.costs import cost_of
+from incrowd.search.leaving_out import budget_of
 from incrowd.search.top_down import records
 from incrowd.search.top_down.partial_refinement import SIBLINGS, can_be_parted
 from incrowd.search.top_down.search import Task

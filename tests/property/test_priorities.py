@@ -18,7 +18,7 @@ from incrowd.errors import PolicyError
 from incrowd.key import Key
 from incrowd.privacy.k_anonymity import KAnonymity
 from incrowd.run import Run
-from incrowd.search.baselines.full_domain.incognito import incognito
+from incrowd.search.baselines.incognito import incognito
 from incrowd.search.bottom_up.bottom_up import bottom_up
 from incrowd.search.optimal import SCHEMES
 from incrowd.search.optimal.optimal import optimal

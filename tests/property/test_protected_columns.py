@@ -20,8 +20,8 @@ from incrowd.errors import PolicyError
 from incrowd.privacy.k_anonymity import KAnonymity
 from incrowd.privacy.model import Requirement
 from incrowd.run import Run
-from incrowd.search.baselines.full_domain.incognito import incognito
-from incrowd.search.baselines.full_domain.samarati import samarati
+from incrowd.search.baselines.incognito import incognito
+from incrowd.search.baselines.samarati import samarati
 from incrowd.search.bottom_up.bottom_up import bottom_up
 from incrowd.search.registry import method_of
 from incrowd.table.compressed import CompressedTable

@@ -29,7 +29,7 @@ from incrowd.pipeline import check_feasible, handled
 from incrowd.policy.policy import Policy
 from incrowd.release.release import Release
 from incrowd.run import Run
-from incrowd.search.decoys import searched as searched_for
+from incrowd.search.leaving_out import searched as searched_for
 from incrowd.search.registry import method_of
 from incrowd.table.compressed import CompressedTable
 

@@ -33,8 +33,8 @@ from incrowd.recodings.steps import Step
 from incrowd.release.files import ReleaseFiles
 from incrowd.release.sidecars import Reports, sidecars_of
 from incrowd.run import Run
+from incrowd.search.leaving_out import released_after
 from incrowd.search.method import SearchResult
-from incrowd.search.record_suppression import released_after
 from incrowd.table.attributes import NumberAttribute
 from incrowd.table.compressed import CompressedTable
 from incrowd.table.missing import listed
@@ -276,7 +276,7 @@ class Release(Tabular):
         steps = self.steps[:step]
         made = replayed(self.table.attributes, steps, self.found.begins)
         if self.found.begins == "general" and "suppressed_records" in self.found.facts:
-            made = released_after(self.table, self.policy.requirements, made)[0]
+            made = released_after(self.table, self.policy.requirements, made)
         kept = {
             name: getattr(self.recoding, name) for name in ("dropped", "missing", "missing_values", "missing_label")
         }

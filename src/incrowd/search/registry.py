@@ -10,8 +10,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from incrowd.errors import PolicyError, UnknownNameError
-from incrowd.search import automatic, bottom_up, clustering, mondrian, optimal, top_down
-from incrowd.search.baselines import argus, full_domain, genetic
+from incrowd.search import automatic, baselines, bottom_up, clustering, mondrian, optimal, top_down
 from incrowd.search.method import Method
 
 METHODS: Mapping[str, Method] = {
@@ -21,9 +20,7 @@ METHODS: Mapping[str, Method] = {
     **clustering.METHODS,
     **optimal.METHODS,
     **mondrian.METHODS,
-    **full_domain.METHODS,
-    **argus.METHODS,
-    **genetic.METHODS,
+    **baselines.METHODS,
 }
 
 

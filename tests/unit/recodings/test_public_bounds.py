@@ -21,7 +21,7 @@ from incrowd.measures.measures import measure
 from incrowd.recodings.by_tuple import ByTuple
 from incrowd.recodings.grids import DAYS, FEWEST_CELLS, MONTHS, PARTS, SECONDS, Grid, cells_of, grid_of
 from incrowd.run import Run
-from incrowd.search.baselines.argus.argus import argus
+from incrowd.search.baselines.argus import argus
 from incrowd.search.mondrian.mondrian import mondrian
 from incrowd.table.attributes import NumberAttribute
 from incrowd.table.exact_numbers import array_of, as_fraction

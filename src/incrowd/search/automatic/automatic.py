@@ -26,8 +26,8 @@ from incrowd.errors import TimeLimitError
 from incrowd.measures.measures import measure
 from incrowd.privacy.model import Requirements
 from incrowd.run import Run
+from incrowd.search.costs import cost_of
 from incrowd.search.method import SearchResult
-from incrowd.search.outcome import cost_of
 from incrowd.table.compressed import CompressedTable
 
 LOCAL = 5_000_000  # tuples; beyond, a recoding of single tuples does not fit into memory

@@ -55,10 +55,10 @@ from incrowd.search.bottom_up.class_index import Crowds, Merge
 from incrowd.search.bottom_up.losses import Losses, ranks
 from incrowd.search.bottom_up.problem import Problem, rare_values
 from incrowd.search.bottom_up.tighten import Grouping, Tightening
+from incrowd.search.costs import cost_of, weighed_cost
 from incrowd.search.exact import RELATIVE, choose, comparable, contenders
+from incrowd.search.leaving_out import budget_of, suppressed, withhold
 from incrowd.search.method import SearchResult
-from incrowd.search.outcome import cost_of, weighed_cost
-from incrowd.search.record_suppression import budget_of, suppressed, withhold
 from incrowd.table.compressed import CompressedTable
 from incrowd.table.grouping import Codes, sort_tuples
 

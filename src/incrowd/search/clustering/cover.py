@@ -62,8 +62,8 @@ from incrowd.search.clustering.levels import Rounds, Stages, stages_of
 from incrowd.search.clustering.proof.facts import MOST, QUICK, Priced, gap, proven
 from incrowd.search.clustering.target_view import View, target_view
 from incrowd.search.clustering.with_sensitive_values import Space, guarded, is_guarded
+from incrowd.search.leaving_out import budget_of
 from incrowd.search.method import SearchResult
-from incrowd.search.record_suppression import budget_of
 from incrowd.table.compressed import CompressedTable
 from incrowd.table.grouping import count
 

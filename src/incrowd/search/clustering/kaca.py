@@ -45,8 +45,8 @@ from incrowd.search.clustering.kernels import kernels_for
 from incrowd.search.clustering.leaving_out import leave_out
 from incrowd.search.clustering.proof.facts import proven
 from incrowd.search.clustering.with_sensitive_values import Space, guarded, is_guarded
+from incrowd.search.leaving_out import budget_of
 from incrowd.search.method import SearchResult
-from incrowd.search.record_suppression import budget_of
 from incrowd.table.compressed import CompressedTable
 from incrowd.table.grouping import count
 

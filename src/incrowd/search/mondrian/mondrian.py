@@ -41,13 +41,13 @@ from incrowd.recodings.grids import Grid
 from incrowd.recodings.mapping import LocalMapping, nodes_of
 from incrowd.recodings.ranges import BOUNDS, on_grids, public_grids
 from incrowd.run import Run
+from incrowd.search.leaving_out import budget_of
 from incrowd.search.method import SearchResult
 from incrowd.search.mondrian.boxes import Box, Ints, Judge, Part
 from incrowd.search.mondrian.dimensions import Dimension, NumberDimension, TreeDimension
 from incrowd.search.mondrian.leaving_out import Trimming
 from incrowd.search.mondrian.proof import proven
 from incrowd.search.priorities import weights_by_name
-from incrowd.search.record_suppression import budget_of
 from incrowd.table.attributes import NumberAttribute
 from incrowd.table.compressed import CompressedTable
 

@@ -47,11 +47,11 @@ import numpy.typing as npt
 from incrowd.errors import PolicyError
 from incrowd.privacy.model import Requirement
 from incrowd.run import Run
+from incrowd.search.costs import weighs_cells
 from incrowd.search.optimal import kernels
 from incrowd.search.optimal.blocks import Labels, blocks_of
 from incrowd.search.optimal.schemes import Domain
 from incrowd.search.optimal.slices import in_slices
-from incrowd.search.outcome import weighs_cells
 from incrowd.search.priorities import weights_by_name
 from incrowd.table.class_counts import ClassCounts, Histogram, Mask
 from incrowd.table.compressed import CompressedTable

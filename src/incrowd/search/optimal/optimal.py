@@ -17,6 +17,7 @@ from typing import Any
 from incrowd.errors import InfeasibleError, PolicyError, many
 from incrowd.privacy.model import Requirements, with_suppression
 from incrowd.run import Run
+from incrowd.search.leaving_out import budget_of
 from incrowd.search.method import SearchResult
 from incrowd.search.optimal import PRUNINGS
 from incrowd.search.optimal.branch_and_bound import solved_of
@@ -29,7 +30,6 @@ from incrowd.search.optimal.scheme_sizes import explain
 from incrowd.search.optimal.schemes import Order, domains_of
 from incrowd.search.optimal.searches import AnySearch, Kind, begun, kind_of
 from incrowd.search.optimal.seeds import Seeds, coarsest_of
-from incrowd.search.record_suppression import budget_of
 from incrowd.table.compressed import CompressedTable
 
 SECONDS = 60  # time limit where none is given

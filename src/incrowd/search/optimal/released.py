@@ -28,9 +28,9 @@ from incrowd.recodings.attributes.closed_intervals import ClosedIntervals
 from incrowd.recodings.attributes.partition import Partition
 from incrowd.recodings.by_value import ByValue
 from incrowd.recodings.withholding import rebuilt
+from incrowd.search.leaving_out import records_left_out
 from incrowd.search.optimal.blocks import Blocks, Labels, blocks_of, labels_of
 from incrowd.search.optimal.costs import Costs, Partitions
-from incrowd.search.record_suppression import released_only
 from incrowd.table.attributes import TaxonomyAttribute
 from incrowd.table.compressed import CompressedTable
 from incrowd.taxonomies.labels import set_label
@@ -69,7 +69,8 @@ def released(table: CompressedTable, costs: Costs, partitions: Partitions) -> Re
         blocks.append(tight)
     recoding, suppressed = ByValue(tuple(mappings)), 0
     if not kept.all():
-        recoding, suppressed = released_only(table, recoding, ~kept)
+        recoding = recoding.with_classes(table, ~kept)
+        suppressed = records_left_out(table, recoding)
     return Released(recoding, suppressed, _cost(table, costs, recoding, blocks, kept))
 
 

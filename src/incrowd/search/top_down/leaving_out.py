@@ -19,7 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 from incrowd.recodings.steps import Step
-from incrowd.search.record_suppression import suppressed
+from incrowd.search.leaving_out import suppressed
 from incrowd.search.top_down.candidates import NOBODY
 from incrowd.search.top_down.choice import Best
 from incrowd.search.top_down.groups import Groups, numbered

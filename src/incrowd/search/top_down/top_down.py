@@ -42,9 +42,9 @@ from incrowd.privacy.model import Requirements, with_suppression
 from incrowd.recodings.replay import replayed
 from incrowd.recodings.steps import Step
 from incrowd.run import Run
+from incrowd.search.costs import cost_of
+from incrowd.search.leaving_out import budget_of, withhold
 from incrowd.search.method import SearchResult
-from incrowd.search.outcome import cost_of
-from incrowd.search.record_suppression import budget_of, withhold
 from incrowd.search.top_down.bundles import Watcher, bundles
 from incrowd.search.top_down.choice import Best, Criterion
 from incrowd.search.top_down.deferred_checks import DeferredChecks

@@ -7,7 +7,7 @@ import pytest
 
 import incrowd
 from incrowd.search.automatic import automatic
-from incrowd.search.outcome import cost_of
+from incrowd.search.costs import cost_of
 
 
 def people(rows=80):

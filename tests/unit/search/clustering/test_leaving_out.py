@@ -20,7 +20,7 @@ from incrowd.recodings.by_tuple import ByTuple
 from incrowd.run import Run
 from incrowd.search.clustering.cover import cover
 from incrowd.search.clustering.kaca import kaca
-from incrowd.search.record_suppression import budget_of
+from incrowd.search.leaving_out import budget_of
 
 SEARCHES = {
     "kaca": kaca,

@@ -20,8 +20,8 @@ from incrowd.privacy.k_anonymity import KAnonymity
 from incrowd.privacy.model import Requirement
 from incrowd.recodings.by_tuple import ByTuple
 from incrowd.run import Run
+from incrowd.search.leaving_out import budget_of
 from incrowd.search.mondrian.mondrian import mondrian
-from incrowd.search.record_suppression import budget_of
 
 SHARES = st.sampled_from([0.05, 0.1, 0.2, 0.4, 0.8])
 

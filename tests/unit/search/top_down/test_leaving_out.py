@@ -21,8 +21,8 @@ from incrowd.errors import PolicyError, UnknownNameError
 from incrowd.privacy.k_anonymity import KAnonymity
 from incrowd.privacy.model import Requirement
 from incrowd.run import Run
-from incrowd.search.outcome import cost_of
-from incrowd.search.record_suppression import budget_of
+from incrowd.search.costs import cost_of
+from incrowd.search.leaving_out import budget_of
 from incrowd.search.top_down.search import Task
 from incrowd.search.top_down.top_down import _searched, top_down
 

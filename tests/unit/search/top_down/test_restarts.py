@@ -12,7 +12,7 @@ from tests.unit.search.clustering.test_guarded import table_of as protected_tabl
 from incrowd.key import Key
 from incrowd.policy.policy import QuasiIdentifier
 from incrowd.run import Run, StepTaken
-from incrowd.search.outcome import cost_of
+from incrowd.search.costs import cost_of
 from incrowd.search.top_down.gains import InformationGain, with_room
 from incrowd.search.top_down.restarts import drawn
 from incrowd.search.top_down.search import Task

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from incrowd.privacy.model import Requirement
-from incrowd.search.domains import Domain
+from incrowd.search.baselines.domains import Domain
 from incrowd.table.class_counts import ClassCounts, Histogram
 from incrowd.table.compressed import CompressedTable
 from incrowd.table.grouping import Codes, Counts, count, group

@@ -31,10 +31,11 @@ from incrowd.errors import PolicyError
 from incrowd.privacy.model import Requirements
 from incrowd.recodings.steps import Improve, Step
 from incrowd.run import Run
-from incrowd.search.baselines.genetic.genes import Chromosome, Genes
-from incrowd.search.domains import Mask
+from incrowd.search.baselines.domains import Mask
+from incrowd.search.baselines.genes import Chromosome, Genes
+from incrowd.search.baselines.outcome import Outcome
+from incrowd.search.costs import Cost, readable, released_cost, weighs_cells
 from incrowd.search.method import SearchResult
-from incrowd.search.outcome import Cost, Outcome, readable, released_cost, weighs_cells
 from incrowd.search.priorities import weights_by_name
 from incrowd.table.compressed import CompressedTable
 

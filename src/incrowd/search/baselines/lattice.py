@@ -19,11 +19,12 @@ import numpy.typing as npt
 from incrowd.errors import PolicyError
 from incrowd.privacy.model import Requirement, Requirements, with_suppression
 from incrowd.run import Run
-from incrowd.search.baselines.full_domain.frequencies import FrequencySet, RollUps
-from incrowd.search.domains import Domain, Mask, hierarchy
-from incrowd.search.outcome import Cost, Outcome
+from incrowd.search.baselines.domains import Domain, Mask, hierarchy
+from incrowd.search.baselines.frequencies import FrequencySet, RollUps
+from incrowd.search.baselines.outcome import Outcome
+from incrowd.search.costs import Cost
+from incrowd.search.leaving_out import budget_of
 from incrowd.search.priorities import weights_by_name
-from incrowd.search.record_suppression import budget_of
 from incrowd.table.compressed import CompressedTable
 
 MOST_NODES = 5 * 10**7  # of the lattices of all subsets together, a byte each

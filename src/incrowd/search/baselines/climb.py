@@ -11,9 +11,10 @@ import numpy as np
 from incrowd.privacy.model import Requirements
 from incrowd.recodings.steps import RaiseLevel, Step
 from incrowd.run import Run
-from incrowd.search.domains import Domain, hierarchy
+from incrowd.search.baselines.domains import Domain, hierarchy
+from incrowd.search.baselines.outcome import Outcome
+from incrowd.search.costs import readable
 from incrowd.search.method import SearchResult
-from incrowd.search.outcome import Outcome, readable
 from incrowd.table.compressed import CompressedTable
 
 

@@ -10,7 +10,7 @@ import pytest
 import incrowd
 from incrowd.privacy.k_anonymity import KAnonymity
 from incrowd.privacy.model import Requirement
-from incrowd.search.record_suppression import budget_of, suppressed
+from incrowd.search.leaving_out import budget_of, suppressed
 from incrowd.table.attributes import encode
 from incrowd.table.compressed import CompressedTable
 

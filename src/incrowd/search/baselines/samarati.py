@@ -19,9 +19,9 @@ from collections.abc import Mapping
 
 from incrowd.privacy.model import Requirements
 from incrowd.run import Run
-from incrowd.search.baselines.full_domain.lattice import Lattice, nodes_of
+from incrowd.search.baselines.lattice import Lattice, nodes_of
+from incrowd.search.costs import Cost, default_cost, readable
 from incrowd.search.method import SearchResult
-from incrowd.search.outcome import Cost, default_cost, readable
 from incrowd.table.compressed import CompressedTable
 
 SUBSET = 4  # attributes whose combinations are looked at first

@@ -12,8 +12,8 @@ import numpy as np
 
 from incrowd.privacy.model import Requirement
 from incrowd.run import Run
-from incrowd.search.baselines.argus.cell_suppression import Ints, Suppression, classes_of, patterns
-from incrowd.search.domains import Mask
+from incrowd.search.baselines.cell_suppression import Ints, Suppression, classes_of, patterns
+from incrowd.search.baselines.domains import Mask
 from incrowd.table.class_counts import ClassCounts, Histogram
 from incrowd.table.grouping import count
 

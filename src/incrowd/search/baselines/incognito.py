@@ -22,9 +22,9 @@ from collections.abc import Mapping
 
 from incrowd.privacy.model import Requirements
 from incrowd.run import Run
-from incrowd.search.baselines.full_domain.lattice import Lattice, minimal
+from incrowd.search.baselines.lattice import Lattice, minimal
+from incrowd.search.costs import Cost, default_cost, readable
 from incrowd.search.method import SearchResult
-from incrowd.search.outcome import Cost, default_cost, readable
 from incrowd.table.compressed import CompressedTable
 
 

@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from incrowd.privacy.model import Requirement
 from incrowd.run import Run
-from incrowd.search.domains import Mask
+from incrowd.search.baselines.domains import Mask
 from incrowd.search.loss_scale import Whole
 from incrowd.table.class_counts import ClassCounts
 from incrowd.table.grouping import count, group

@@ -17,10 +17,10 @@ from collections.abc import Mapping
 
 from incrowd.privacy.model import Requirements, with_suppression
 from incrowd.run import Run
-from incrowd.search.climb import Climb
+from incrowd.search.baselines.climb import Climb
+from incrowd.search.leaving_out import budget_of
 from incrowd.search.method import SearchResult
 from incrowd.search.priorities import weights_by_name
-from incrowd.search.record_suppression import budget_of
 from incrowd.table.compressed import CompressedTable
 
 

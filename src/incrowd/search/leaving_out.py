@@ -1,11 +1,16 @@
-"""Being left out must not tell a secret.
+"""Leaving out records: how many may be, which have to be, what else must be, and what is left of a recoding then.
 
-Whoever knows everyone's quasi-identifiers can see from a release who is not in it. Where a sensitive column is promised
-so many values in every class, the classes that are left out are those with too few of them, so being left out would say
-a lot: on tables with two values, what each left-out person has. So further classes are left out, good ones, in an order
-that is drawn by the key of the release, until no value is much more frequent among the left-out records than in the
-whole table. They count in the budget like the others; where it does not suffice, the search is made again with a
-smaller one, and in the end with none.
+Nothing is left in a recoding that only left-out records had: it is rebuilt from what the released ones have
+(`recodings.withholding`). A left-out record can then look like a released class on all attributes: it joins that class,
+and is released after all. That is why only models that are upward closed allow leaving out records: such a class stays
+good whoever joins it, and no record of another class is affected.
+
+Whoever knows everyone's quasi-identifiers sees from the released rows who is not among them. Where a sensitive column
+must have several values in every class, the classes that are left out are those with too few of them, so being left out
+would reveal a lot: on tables with two values, what each left-out person has. So decoys are left out too: good classes,
+in an order that is drawn by the key of the release, until no value is much more frequent among the left-out records
+than in the whole table. They count in the budget like the others; where it does not suffice, the search is made again
+with a smaller one, and in the end with none.
 
 Invariant: what is released satisfies the requirements, since they are closed upward and classes are left out as wholes;
 of several quasi-identifiers, classes that this makes bad are left out as well. It ends since every round leaves out
@@ -25,18 +30,66 @@ import numpy.typing as npt
 from incrowd.errors import PolicyError
 from incrowd.key import Key
 from incrowd.privacy.model import Requirements
+from incrowd.recodings.by_value import ByValue
 from incrowd.recodings.recoding import Parts, Recoding
 from incrowd.run import Run
+from incrowd.search.costs import cost_of
 from incrowd.search.method import Method, SearchResult
-from incrowd.search.outcome import cost_of
-from incrowd.search.record_suppression import budget_of, suppressed
 from incrowd.table.compressed import CompressedTable
-from incrowd.table.grouping import group
+from incrowd.table.grouping import Codes, group
 from incrowd.table.out_of_core import OutOfCoreTable
 
 Mask = npt.NDArray[np.bool_]
 MOST = Fraction(1, 10)  # how much more frequent a value may be among the left-out records than in the table
 _TRIES = 3  # searches with smaller and smaller budgets, before one without
+
+
+def budget_of(table: CompressedTable, suppress: float) -> int:
+    """How many records a share of the table is, exactly: 0.07 of 100 are 7."""
+    return int(Fraction(str(suppress)) * table.records)
+
+
+def suppressed(
+    groups: Sequence[Codes], requirements: Requirements, table: CompressedTable, before: Mask | None = None
+) -> Mask:
+    """The tuples to leave out so that every class that is left is good, given the class of each per quasi-identifier.
+
+    Leaving out the bad classes of one quasi-identifier can make those of another bad, so it is done over and over,
+    until nothing changes. The tuples in `before` are left out already.
+    """
+    out = np.zeros(len(table.counts), bool) if before is None else before.copy()
+    known = -1
+    while (now := int(out.sum())) > known:
+        known = now
+        for classes_of, requirement in zip(groups, requirements, strict=True):
+            classes = table.class_counts(classes_of, int(classes_of.max()) + 1, ~out)
+            out |= ~requirement.good(classes)[classes_of]
+    return out
+
+
+def released_after(table: CompressedTable, requirements: Requirements, recoding: ByValue) -> ByValue:
+    """A recoding of all records without those that have to be left out."""
+    return withhold(table, recoding, suppressed(_classes(table, requirements, recoding), requirements, table))[0]
+
+
+def withhold(table: CompressedTable, recoding: ByValue, left_out: Mask) -> tuple[ByValue, int]:
+    """The recoding without what only left-out tuples would reveal, and the number of records left out.
+
+    A tuple that equals a released class once its value is no longer shown stays in.
+    """
+    if not left_out.any():
+        return recoding, 0
+    withheld = recoding.without(table, left_out)
+    return withheld, records_left_out(table, withheld)
+
+
+def records_left_out(table: CompressedTable, recoding: ByValue) -> int:
+    """How many records a recoding that lists its classes leaves out."""
+    columns = [
+        mapping.of_codes(attribute)[codes]
+        for mapping, attribute, codes in zip(recoding.attributes, table.attributes, table.codes, strict=True)
+    ]
+    return int(table.counts[~np.asarray(recoding.released(columns))].sum())
 
 
 def searched(
@@ -47,18 +100,10 @@ def searched(
     run: Run,
     secrets: Sequence[str],
 ) -> SearchResult:
-    """Search, and leave out so much more that being left out does not tell a secret.
-
-    Args:
-        method: The search.
-        table: The table.
-        requirements: What must hold.
-        options: Of the search.
-        run: Asked whether to go on; its key decides what else is left out.
-        secrets: The sensitive columns about which something is promised.
-    """
+    """Search, and leave out enough decoys that being left out does not reveal a value of a sensitive column."""
     if not secrets or isinstance(table, OutOfCoreTable):  # which leaves nobody out
         return method(table, requirements, options, run)  # type: ignore[arg-type]
+    without = {**options, "suppress": 0.0}
     asked = options
     share = Fraction(str(options.get("suppress", 0)))
     budget = budget_of(table, options["suppress"]) if share else table.records - 1
@@ -66,8 +111,11 @@ def searched(
         found = method(table, requirements, asked, run)
         hidden, needed = with_decoys(table, requirements, found, secrets, run.key)
         if needed <= budget:
-            return _better(method, table, requirements, options, run, hidden) if share else hidden
-        if not share and "suppress" in method.options:  # it leaves out a few unless it is told not to
+            if not share or not hidden.facts.get("left_out_by_the_key"):
+                return hidden
+            every = method(table, requirements, without, run)  # a budget does no harm
+            return min(every, hidden, key=lambda each: cost_of(table, each.recoding, options.get("priorities")))
+        if not share and "suppress" in method.options:  # it leaves out a few unless it is asked not to
             break
         if not share:  # it leaves out as many as it likes
             raise PolicyError(
@@ -75,37 +123,21 @@ def searched(
             )
         share *= Fraction(9 * budget, 10 * needed)
         asked = {**options, "suppress": float(share)}
-    return method(table, requirements, {**options, "suppress": 0.0}, run)
-
-
-def _better(
-    method: Method,
-    table: CompressedTable,
-    requirements: Requirements,
-    options: Mapping[str, Any],
-    run: Run,
-    hidden: SearchResult,
-) -> SearchResult:
-    """What was found, or what the search finds with no budget where that loses less: a budget does no harm."""
-    if not hidden.facts.get("left_out_by_the_key"):
-        return hidden
-    without = method(table, requirements, {**options, "suppress": 0.0}, run)
-    return min(without, hidden, key=lambda found: cost_of(table, found.recoding, options.get("priorities")))
+    return method(table, requirements, without, run)
 
 
 def with_decoys(
     table: CompressedTable, requirements: Requirements, found: SearchResult, secrets: Sequence[str], key: Key
 ) -> tuple[SearchResult, int]:
-    """What was found, with so many more classes left out that being left out does not tell a secret.
+    """What was found, with decoys left out too, and how many records that leaves out.
 
-    Returns:
-        The result, and how many records it leaves out: all of them where only that would do.
+    All records where only leaving out all would do.
 
     Raises:
         PolicyError: Records of one combination are released differently, so nobody knows whose value is left out.
     """
     left_out = _left_out(found.recoding.parts(table), table)
-    if left_out is None or not _tells(table, secrets, left_out):
+    if left_out is None or not _reveals(table, secrets, left_out):
         return found, 0 if left_out is None else int(table.counts[left_out].sum())
     cells = list(found.recoding.parts(table).cells.values())
     of_tuple, _ = group(cells, [int(column.max()) + 1 for column in cells])
@@ -121,10 +153,12 @@ def with_decoys(
             break
         recoding = found.recoding.without(table, more)
         out = _left_out(recoding.parts(table), table)
-        if out is None or not _tells(table, secrets, out):
+        if out is None or not _reveals(table, secrets, out):
             records = 0 if out is None else int(table.counts[out].sum())
             decoys = max(0, records - int(table.counts[left_out].sum()))
-            facts = {**_unproven(found.facts), "suppressed_records": records, "left_out_by_the_key": decoys}
+            unproven = ("cost", "optimal", "best", "bound", "gap")  # of what the search itself would have left out
+            facts = {name: value for name, value in found.facts.items() if name not in unproven}
+            facts |= {"suppressed_records": records, "left_out_by_the_key": decoys}
             return replace(found, recoding=recoding, facts=facts), records
         taken += max(1, taken // 16)
     return found, table.records
@@ -142,7 +176,7 @@ def _left_out(parts: Parts, table: CompressedTable) -> Mask | None:
     return np.asarray(~parts.kept)
 
 
-def _tells(table: CompressedTable, secrets: Sequence[str], left_out: Mask) -> bool:
+def _reveals(table: CompressedTable, secrets: Sequence[str], left_out: Mask) -> bool:
     """Whether a value of a sensitive column is much more frequent among left-out tuples than in the table."""
     everyone = np.zeros(len(left_out), np.int64)
     for name in secrets:
@@ -157,7 +191,7 @@ def _tells(table: CompressedTable, secrets: Sequence[str], left_out: Mask) -> bo
     return False
 
 
-def _classes(table: CompressedTable, requirements: Requirements, recoding: Recoding) -> list[Any]:
+def _classes(table: CompressedTable, requirements: Requirements, recoding: Recoding) -> list[Codes]:
     """The class of each tuple, for each quasi-identifier."""
     cells = recoding.parts(table).cells
     widths = {name: int(column.max()) + 1 for name, column in cells.items()}
@@ -165,8 +199,3 @@ def _classes(table: CompressedTable, requirements: Requirements, recoding: Recod
         group([cells[name] for name in requirement.attributes], [widths[name] for name in requirement.attributes])[0]
         for requirement in requirements
     ]
-
-
-def _unproven(facts: Mapping[str, Any]) -> dict[str, Any]:
-    """The facts that still hold where more is left out than the search decided: nothing about cost is proven."""
-    return {name: value for name, value in facts.items() if name not in ("cost", "optimal", "best", "bound", "gap")}
