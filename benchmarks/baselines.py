@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from incrowd import datasets
+from incrowd.engines.reading import compressed
 from incrowd.engines.registry import engine_of
 from incrowd.formats.registry import open_source
 from incrowd.pipeline import release_of
@@ -41,7 +42,7 @@ def run(k: int, name: str, options: dict[str, Any]) -> str:
     }
     policy = make_policy(quasi_identifiers=ATTRIBUTES, k=k, **words)
     source = open_source(datasets.adult())
-    table = engine_of().compress(source, policy, Run())
+    table = compressed(engine_of(), source, policy, Run())
     begin = time.perf_counter()
     release = release_of(source, policy, table=table)
     seconds = time.perf_counter() - begin

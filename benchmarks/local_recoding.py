@@ -21,6 +21,7 @@ import pyarrow.csv
 import pyarrow.parquet
 
 from incrowd import datasets
+from incrowd.engines.reading import compressed as compressed_by
 from incrowd.engines.registry import engine_of
 from incrowd.formats.registry import open_source
 from incrowd.measures.measures import ClassMeasures, measure
@@ -48,7 +49,7 @@ RESULTS = Path(__file__).parent / "results" / "local_recoding.md"
 
 def compressed(data: Any, hierarchies: str) -> CompressedTable:
     policy = make_policy(quasi_identifiers=ATTRIBUTES, k=2, taxonomies=hierarchies)
-    return engine_of().compress(open_source(data), policy, Run())
+    return compressed_by(engine_of(), open_source(data), policy, Run())
 
 
 def needed(k: int) -> Requirements:

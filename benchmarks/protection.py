@@ -28,6 +28,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from benchmarks.fresh import measured
+from incrowd.engines.reading import compressed
 from incrowd.engines.registry import engine_of
 from incrowd.formats.registry import open_source
 from incrowd.pipeline import release_of
@@ -66,7 +67,7 @@ def policies(method: str, fine: bool = False) -> dict[str, Policy]:
 
 def search(path: Path, policy: Policy) -> Callable[[], Any]:
     """A job that only searches."""
-    table = engine_of().compress(open_source(path), policy, Run())
+    table = compressed(engine_of(), open_source(path), policy, Run())
     needed = tuple(requirement.fitted(table.protected) for requirement in policy.requirements)
     method = method_of(policy.method, policy.options, 1)
     return lambda: method(table, needed, policy.options, Run())

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from incrowd.engines.reading import compressed as compressed_by
 from incrowd.engines.registry import engine_of
 from incrowd.formats.registry import open_source
 from incrowd.policy.words import make_policy
@@ -81,7 +82,7 @@ def compressed(
         rows = rows.set_column(rows.schema.get_field_index("age"), "age", texts)
         taxonomies["age"] = ages()
     policy = make_policy(quasi_identifiers=names, k=2, taxonomies=taxonomies)
-    return engine_of().compress(open_source(rows), policy, Run())
+    return compressed_by(engine_of(), open_source(rows), policy, Run())
 
 
 def run(table: CompressedTable, k: int = 5, time_limit: float | None = None, **options: Any) -> dict[str, Any]:

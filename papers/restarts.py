@@ -14,6 +14,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from incrowd.engines.reading import compressed
 from incrowd.engines.registry import engine_for
 from incrowd.evaluation.rows import drawn_parts
 from incrowd.evaluation.trial import Trial
@@ -84,7 +85,7 @@ def _held_out(trial: Trial) -> Trial:
 def _chosen(effort: Effort, held_out: Trial, policy: Policy, said: str) -> _Chosen:
     """The release, of all that a search and its restarts find, that errs least on the rows held out."""
     source = open_source(held_out.table)
-    table = engine_for(policy, source).compress(source, policy, Run())
+    table = compressed(engine_for(policy, source), source, policy, Run())
     found: dict[object, _Chosen] = {}
     task = Task(table, policy.requirements, "tdr", partial=policy.options.get("partial", False))
     for number, result in enumerate(searches(task, Run(), 3 if effort.quick else TRIED)):

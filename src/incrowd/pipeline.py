@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from incrowd.engines.engine import Engine
-from incrowd.engines.out_of_core import read_table, released_classes
+from incrowd.engines.reading import missing_values as missing_texts
+from incrowd.engines.reading import read_table, released_classes
 from incrowd.engines.registry import engine_for
 from incrowd.errors import InfeasibleError, PolicyError, ReleaseWarning, many, shown
 from incrowd.formats.registry import open_source
@@ -237,7 +238,7 @@ def release_of(
     if isinstance(table, OutOfCoreTable):
         notes.append(f"{table.tuples:,} distinct combinations stayed in the engine '{engine.name}'")
         table = released_classes(table, found.recoding)
-    recoding = handled(found.recoding, policy, engine.missing_values(source, policy))
+    recoding = handled(found.recoding, policy, missing_texts(source, policy))
     if bins := len(lower_bounds(table.labels)):
         notes.append(f"the target '{policy.target}' has many numbers; they count as {bins} ranges of about equal size")
     if early := found.facts.get("stopped") if run.ended_early else None:

@@ -16,6 +16,8 @@ import pytest
 from tests.conformance.tables import cases
 
 import incrowd
+from incrowd.engines.plan import ReleasePlan
+from incrowd.engines.reading import compressed
 from incrowd.engines.registry import ENGINES, EngineEntry, engine_of
 from incrowd.errors import CancelledError, DataError, InfeasibleError, MissingPackageError, PolicyError
 from incrowd.formats.registry import FORMATS, open_source, open_writer
@@ -36,6 +38,8 @@ HERE = [
 EVERY = pytest.mark.parametrize("engine", HERE)
 ANYWHERE = pytest.mark.parametrize("case", CASES.values(), ids=list(CASES))
 METHODS = pytest.mark.parametrize("method", ["tdr", "cover", "mondrian", "bug"])
+
+MADE_FROM_THESE_ROWS = ReleasePlan(is_training_data=True)
 
 
 def parts(case, engine, method="tdr"):
@@ -59,7 +63,7 @@ def rows_of(table):
 @ANYWHERE
 def test_the_compressed_table_counts_every_tuple(engine, case):
     engine, source, policy, _ = parts(case, engine)
-    table = engine.compress(source, policy, Run())
+    table = compressed(engine, source, policy, Run())
     texts = [attribute.values().to_pylist() for attribute in table.attributes]
     found = Counter()
     for place, records in enumerate(table.counts.tolist()):
@@ -85,9 +89,16 @@ def test_all_ways_to_get_the_rows_agree(engine, case, method, tmp_path):
     streamed = pa.Table.from_batches(list(engine.recode(source, release.recoding, Run())))
     for keep_order in (False, True):
         shown, seen = [], []
-        whole = engine.recoded(source, release.recoding, Run(), see=shown.append, keep_order=keep_order)
+        whole = engine.recoded(source, release.recoding, Run(), ReleasePlan(keep_order=keep_order), shown.append)
         path = tmp_path / f"release {keep_order}.parquet"
-        engine.write(source, release.recoding, path, seen.append, Run(), seen=True, keep_order=keep_order)
+        engine.write(
+            source,
+            release.recoding,
+            path,
+            seen.append,
+            Run(),
+            ReleasePlan(is_training_data=True, keep_order=keep_order),
+        )
         for rows in (pa.parquet.read_table(path), pa.Table.from_batches(seen), pa.Table.from_batches(shown)):
             assert rows.to_pylist() == whole.to_pylist()
         if keep_order:
@@ -117,12 +128,12 @@ def test_rows_are_told_and_a_cancelled_run_ends(engine, tmp_path):
     case = CASES["mixed"]
     engine, source, policy, release = parts(case, engine)
     events = []
-    engine.compress(source, policy, Run(events.append))
+    compressed(engine, source, policy, Run(events.append))
     assert sum(event.number for event in events if isinstance(event, Rows)) == len(case.table)
     cancelled = Run()
     cancelled.cancel()
     with pytest.raises(CancelledError):
-        engine.compress(source, policy, cancelled)
+        compressed(engine, source, policy, cancelled)
     with pytest.raises(CancelledError):
         engine.write(source, release.recoding, tmp_path / "x.csv", lambda batch: None, cancelled)
 
@@ -135,7 +146,7 @@ def test_a_table_that_changes_is_refused(engine, tmp_path):
     policy = make_policy(quasi_identifiers=["age"], k=2)
     path.write_text("age\n" + "1\n" * 50)
     with pytest.raises(DataError, match="changed while it was being read"):
-        engine_of(engine).compress(source, policy, Run())
+        compressed(engine_of(engine), source, policy, Run())
 
 
 def cells(rows, text):
@@ -160,9 +171,11 @@ def test_a_witness_sees_dropped_columns_that_do_not_leave(engine, method, name, 
     source, policy, engine = open_source(table), make_policy(method=method, **words), engine_of(engine)
     recoding = release_of(source, policy, engine=engine).recoding
     seen, path = [], tmp_path / name
-    engine.write(source, recoding, path, seen.append, Run(), seen=True, witnessed=["number"])
+    engine.write(
+        source, recoding, path, seen.append, Run(), ReleasePlan(hidden_columns=("number",), is_training_data=True)
+    )
     written = pa.Table.from_batches(list(open_source(path).batches()))
-    whole = engine.recoded(source, recoding, Run(), see=seen.append, witnessed=["number"])
+    whole = engine.recoded(source, recoding, Run(), ReleasePlan(hidden_columns=("number",)), seen.append)
     for rows in (written, whole):
         assert "number" not in rows.column_names
     halves = pa.Table.from_batches(seen[: len(seen) // 2]), pa.Table.from_batches(seen[len(seen) // 2 :])
@@ -186,7 +199,7 @@ def test_the_order_of_rows_follows_from_what_is_released_alone(engine, case, met
     files = []
     for number, table in enumerate((case.table, case.table.take(mixed))):
         path = tmp_path / f"{number} {name}"
-        engine.write(open_source(table), release.recoding, path, lambda batch: None, Run(), seen=True)
+        engine.write(open_source(table), release.recoding, path, lambda batch: None, Run(), MADE_FROM_THESE_ROWS)
         files.append(path.read_bytes())
     assert files[0] == files[1]
 

@@ -10,7 +10,7 @@ from tests.examples import examples
 
 import incrowd
 from incrowd.engines.engine import KeepsTuples
-from incrowd.engines.out_of_core import METHODS
+from incrowd.engines.reading import METHODS, read_plan
 from incrowd.engines.registry import ENGINES, engine_of
 from incrowd.errors import PolicyError
 from incrowd.formats.registry import open_source
@@ -93,10 +93,10 @@ def test_the_tuples_are_gone_in_the_end(engine, tmp_path):
     assert list(tmp_path.iterdir()) == []
     assert release.at(2).data.num_rows == len(case.table)
     policy = make_policy(**words)
-    table = engine_of(engine).out_of_core(open_source(case.table), policy, Run())
+    table = engine_of(engine).out_of_core(rows := open_source(case.table), read_plan(policy, rows), Run())
     table.close()
     with pytest.raises(incrowd.DataError):
-        engine_of(engine).out_of_core(open_source(case.table.slice(0, 0)), policy, Run())
+        engine_of(engine).out_of_core(rows := open_source(case.table.slice(0, 0)), read_plan(policy, rows), Run())
 
 
 @EVERY

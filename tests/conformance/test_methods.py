@@ -14,6 +14,7 @@ import pytest
 from tests.conformance.tables import cases, covers
 
 import incrowd
+from incrowd.engines.reading import compressed
 from incrowd.engines.registry import engine_of
 from incrowd.errors import CancelledError, PolicyError, TimeLimitError
 from incrowd.formats.registry import open_source
@@ -194,7 +195,7 @@ def test_a_time_limit_ends_it_or_gives_what_there_is(method):
     run = Run()
     run.stop("time limit")
     run.anytime = True  # reading and encoding are not what is tried here
-    table = engine_of().compress(open_source(case.table), policy, run)
+    table = compressed(engine_of(), open_source(case.table), policy, run)
     if not METHODS[method].anytime:
         with pytest.raises(TimeLimitError):
             release_of(open_source(case.table), policy, _over(), table=table)

@@ -11,6 +11,7 @@ import pytest
 from tests.reference.optimal import allowed
 
 from incrowd import Taxonomy, datasets
+from incrowd.engines.reading import compressed
 from incrowd.engines.registry import engine_of
 from incrowd.formats.registry import open_source
 from incrowd.policy.words import make_policy
@@ -195,7 +196,7 @@ def adult():
     with gzip.open(datasets.adult()) as file:
         rows = pyarrow.csv.read_csv(file).slice(0, 30_162)
     policy = make_policy(quasi_identifiers=NAMES, k=2, taxonomies=HIERARCHIES)
-    return engine_of().compress(open_source(rows), policy, Run())
+    return compressed(engine_of(), open_source(rows), policy, Run())
 
 
 @pytest.mark.parametrize(
@@ -264,7 +265,7 @@ def test_the_full_domain_optima_on_the_shipped_data(suppress, k):
     policy = make_policy(
         quasi_identifiers=SHIPPED, k=2, taxonomies={name: datasets.taxonomies("adult")[name] for name in SHIPPED}
     )
-    table = engine_of().compress(open_source(rows), policy, Run())
+    table = compressed(engine_of(), open_source(rows), policy, Run())
     requirement = Requirement(tuple(SHIPPED), (KAnonymity(k),))
     facts = optimal(table, (requirement,), Run(), scheme="bhs", cost="dm", suppress=suppress).facts
     assert facts["optimal"]

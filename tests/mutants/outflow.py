@@ -51,7 +51,7 @@ OUTFLOW = (
     ),
     of(
         "engines/arrow/recode.py",
-        "batches if keep_order else shuffled(batches, witnessed, fixed=recoding.names)",
+        "batches if plan.keep_order else shuffled(batches, hidden, fixed=recoding.names)",
         "batches",
         "unit/engines/test_row_order.py",
     ),
@@ -257,8 +257,8 @@ OUTFLOW = (
     # missing values and exact numbers
     of(
         "engines/arrow/compress.py",
-        'if policy.missing != "category":',
-        'if policy.missing == "error":',
+        'if plan.missing != "category":',
+        'if plan.missing == "error":',
         "unit/table/test_missing.py",
     ),
     of(

@@ -87,7 +87,7 @@ WRITERS = (
         *RIGHT,
     ),
     of(
-        "engines/spark/output.py",
+        "engines/spark/write.py",
         "rows.write.format(self.kind).options(**options).save(self._staged)",
         "rows.limit(20).write.format(self.kind).options(**options).save(self._staged)",
         *SPARK,
@@ -127,7 +127,7 @@ WRITERS = (
     of("formats/read_back.py", "            self._waiting = self._waiting.slice(len(part))", "            pass", *BACK),
     of(
         "engines/arrow/write.py",
-        "opened, see, run.check, folder, ahead)",
+        "opened, observer, run.check, folder, ahead)",
         "opened, print, run.check, folder, ahead)",
         *BACK,
     ),

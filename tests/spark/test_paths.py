@@ -8,9 +8,8 @@ import pytest
 from tests.spark.session import NEEDS_SPARK, spark_session
 
 import incrowd
-from incrowd.engines.spark.digests import data_files
-from incrowd.engines.spark.output import HadoopFiles, SparkOutput
-from incrowd.engines.spark.paths import SparkPath, for_spark, format_of, local_path
+from incrowd.engines.spark.source import SparkPath, data_files, for_spark, format_of, local_path
+from incrowd.engines.spark.write import HadoopFiles, SparkOutput
 from incrowd.errors import DataError, OutputError
 from incrowd.formats.registry import open_source
 

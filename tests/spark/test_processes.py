@@ -18,7 +18,7 @@ SHELL = """
 import os, signal, sys, threading, time
 from pathlib import Path
 from incrowd.cli import main
-from incrowd.engines.spark.output import SparkOutput
+from incrowd.engines.spark.write import SparkOutput
 
 def run(*words):
     sys.argv = ["incrowd", *words]

@@ -19,8 +19,8 @@ from tests.unit.formats.test_read_back import PEOPLE, ROWS
 from tests.unit.formats.test_read_back import WORDS as CLUSTER_WORDS
 
 import incrowd
-from incrowd.engines.spark.output import SparkOutput
 from incrowd.engines.spark.source import moved
+from incrowd.engines.spark.write import SparkOutput
 from incrowd.errors import NotAnonymousError, OutputError
 from incrowd.formats.registry import open_source
 

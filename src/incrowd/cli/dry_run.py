@@ -11,6 +11,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from incrowd.engines.reading import compressed
 from incrowd.engines.registry import engine_for
 from incrowd.errors import many
 from incrowd.formats.sources import Source
@@ -94,7 +95,7 @@ def plan_of(source: Source, policy: Policy, files: ReleaseFiles, run: Run) -> Pl
     method = method_of(policy.method, policy.options, len(policy.quasi_identifiers))
     look_at(source, policy, run).require(policy.keep, source.name)
     run.stage("reading")
-    table = engine_for(policy, source).compress(source, policy, run)
+    table = compressed(engine_for(policy, source), source, policy, run)
     requirements = tuple(requirement.fitted(table.protected) for requirement in policy.requirements)
     check_feasible(table, requirements)
     attributes = {attribute.name: attribute for attribute in table.attributes}

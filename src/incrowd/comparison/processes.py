@@ -12,6 +12,7 @@ from typing import Any
 
 from incrowd.comparison.runs import DONE, FAILED, TIME_LIMIT
 from incrowd.comparison.worker import Job, TrialJob
+from incrowd.engines.reading import compressed
 from incrowd.engines.registry import engine_for
 from incrowd.evaluation.trial import CLASSIFIERS, Trial
 from incrowd.formats.sources import Source
@@ -68,7 +69,7 @@ class Jobs:
         if policy.attributes not in self._tables:
             self.run.stage("reading")
             engine = engine_for(policy, self.source)
-            self._tables[policy.attributes] = pickle.dumps(engine.compress(self.source, policy, self.run))
+            self._tables[policy.attributes] = pickle.dumps(compressed(engine, self.source, policy, self.run))
         if self.design is not None and self._trial is None:
             self._trial = pickle.dumps(self.design.job(self.source, policy, self.run))
         rows = self._source()

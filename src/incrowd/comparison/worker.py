@@ -18,7 +18,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from incrowd.engines.registry import engine_of
+from incrowd.engines.reading import missing_values
 from incrowd.errors import IncrowdError, NotAnonymousError
 from incrowd.evaluation.trial import Trial
 from incrowd.formats.sources import Source
@@ -78,8 +78,8 @@ def searched(table: CompressedTable, job: Job, rows: Callable[[], Source | None]
     costs = {"seconds": time.perf_counter() - clock, "cpu_seconds": time.process_time() - cpu}
     megabytes = peak_megabytes()
     source = rows()
-    missing_values = policy.missing_values if source is None else engine_of().missing_values(source, policy)
-    found = replace(found, recoding=handled(found.recoding, policy, missing_values))
+    missing = policy.missing_values if source is None else missing_values(source, policy)
+    found = replace(found, recoding=handled(found.recoding, policy, missing))
     if source is None:
         measures = measure(table, found.recoding, requirements)
     else:

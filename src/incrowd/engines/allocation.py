@@ -1,4 +1,4 @@
-"""Which records of a dealt tuple go where: a rule that does not depend on the order of rows and reveals nothing.
+"""Which records of a split tuple go where: a rule that does not depend on the order of rows and reveals nothing.
 
 Records of one tuple are equal on the quasi-identifier, so whichever of them join another class, the classes are the
 same. Still the choice must be made by something. By the order of rows it would change when the file is sorted, and show
@@ -12,7 +12,7 @@ The hash is keyed. Whoever could compute it could test, for a generalized row, w
 have sent it there. So the key comes from that of the release (`incrowd.key`), which is drawn at random and follows from
 nothing that anyone else has; it is kept in the recoding file and in the key file, both confidential.
 
-Memory grows with the distinct rows of the dealt tuples (about 40 bytes each), not with the table.
+Memory grows with the distinct rows of the split tuples (about 40 bytes each), not with the table.
 """
 
 from __future__ import annotations
@@ -84,8 +84,8 @@ def mix(numbers: Hashes) -> Hashes:
     return np.asarray(z ^ (z >> np.uint64(31)))
 
 
-class Dealing:
-    """The part of every row of a dealt tuple, decided once all of them are known."""
+class Allocation:
+    """The part of every row of a split tuple, decided once all of them are known."""
 
     def __init__(self, first: Numbers, sizes: Numbers, rows: Iterable[tuple[Numbers, Hashes]]) -> None:
         """Decide.
@@ -93,7 +93,7 @@ class Dealing:
         Args:
             first: Where the parts of each tuple begin, and where the last ones end.
             sizes: How many records each part takes.
-            rows: Tuples and hashes of all rows of dealt tuples, batch by batch.
+            rows: Tuples and hashes of all rows of split tuples, batch by batch.
         """
         tuples, hashes, counts = _collapsed(rows)
         self._salt, order = np.uint64(0), np.arange(len(tuples))
@@ -109,7 +109,7 @@ class Dealing:
         self._used = np.zeros(len(counts), np.int64)
         number = np.arange(self._start[-1]) - np.repeat(self._start[:-1], counts)
         drawn = mix(np.repeat(hashes, counts) ^ mix(number.astype(np.uint64)))
-        self._parts = _deal(first, sizes, np.repeat(tuples, counts), drawn)
+        self._parts = _allocated(first, sizes, np.repeat(tuples, counts), drawn)
 
     def _keys(self, tuples: Numbers, hashes: Hashes) -> Hashes:
         return mix(hashes ^ mix(tuples.astype(np.uint64) + (self._salt << np.uint64(40))))
@@ -157,7 +157,7 @@ def _collapsed(rows: Iterable[tuple[Numbers, Hashes]]) -> tuple[Numbers, Hashes,
     return merged()
 
 
-def _deal(first: Numbers, sizes: Numbers, tuples: Numbers, drawn: Hashes) -> Numbers:
+def _allocated(first: Numbers, sizes: Numbers, tuples: Numbers, drawn: Hashes) -> Numbers:
     """The part of each record: in the order of their draws, the parts of its tuple in turn, any surplus the first."""
     order = np.lexsort((drawn, tuples))
     ordered = tuples[order]
@@ -168,6 +168,6 @@ def _deal(first: Numbers, sizes: Numbers, tuples: Numbers, drawn: Hashes) -> Num
     part = np.searchsorted(until, begin[ordered] + rank, side="right")
     surplus = part >= first[ordered + 1]
     part[surplus] = first[ordered[surplus]]
-    dealt = np.empty(len(ordered), np.int64)
-    dealt[order] = part
-    return dealt
+    allocated = np.empty(len(ordered), np.int64)
+    allocated[order] = part
+    return allocated

@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from incrowd.engines.registry import engine_of
+from incrowd.engines.reading import missing_values
 from incrowd.errors import DataError, PolicyError, UnknownNameError, many
 from incrowd.formats.registry import open_source
 from incrowd.formats.sources import Source, as_array
@@ -49,7 +49,7 @@ def read_rows(source: Source, policy: Policy, like: Source | None = None) -> pa.
             raise UnknownNameError("column", name, source.columns, source.name)
     table = pa.Table.from_batches(list(source.batches(columns, encoded=columns)))
     classes = encoded(as_array(table.column(policy.target)), str(policy.target))
-    absent = np.append(is_missing(classes.dictionary, engine_of().missing_values(source, policy)), True)
+    absent = np.append(is_missing(classes.dictionary, missing_values(source, policy)), True)
     table = table.filter(pa.array(~absent[_indices(classes)]))
     if not len(table):
         raise DataError(f"no row of {source.name} has a value of '{policy.target}'; an evaluation needs labels")

@@ -145,7 +145,7 @@ FRAMES: Mapping[str, str] = {
 }
 # Engines that read paths by themselves: the source, made from a path, `ReaderOptions` and a master.
 READERS: Mapping[str, str] = {
-    "spark": "incrowd.engines.spark.paths:SparkPath",
+    "spark": "incrowd.engines.spark.source:SparkPath",
 }
 
 

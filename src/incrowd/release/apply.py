@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack
 
 from incrowd.engines.engine import Settings
+from incrowd.engines.plan import ReleasePlan
 from incrowd.engines.registry import AUTO, engine_suiting
 from incrowd.errors import PolicyError, UnknownNameError
 from incrowd.formats.atomic_files import AtomicFiles
@@ -71,9 +72,9 @@ def apply(
     doing, asked = engine_suiting(source, engine), tuple(require)
     recoding = _leaving(fitted(recoding, source), source, identifiers, keep, Run())
     witness, beside = _witness(asked, unit, recoding, source)
-    words: dict[str, Any] = {"see": witness.see, "sees": witness.columns, "witnessed": beside} if asked else {}
+    plan = ReleasePlan(tuple(witness.columns), beside, keep_order=keep_order)
     with watching(progress) as watch:
-        rows = doing.recoded(source, recoding, Run(watch), **words, keep_order=keep_order)
+        rows = doing.recoded(source, recoding, Run(watch), plan, witness.see if asked else None)
     if asked:
         witness.verdict().require()
     return rows
@@ -116,10 +117,10 @@ def apply_to_file(
     paths = ReleaseFiles.of(output if place is None else place.beside)
     paths.check(source, overwrite=overwrite, sidecars=False, rows=place is None)
     witness, beside = _witness(tuple(require), unit, recoding, source)
-    words: dict[str, Any] = {"sees": witness.columns, "witnessed": beside, "keep_order": keep_order}
+    plan = ReleasePlan(tuple(witness.columns), beside, keep_order=keep_order)
     with AtomicFiles(overwrite=overwrite) as files:
         target = files.open(output) if place is None else files.join(place)
-        doing.write(source, recoding, target, witness.see, run, **words)
+        doing.write(source, recoding, target, witness.see, run, plan)
         if paths.owner() is None:
             files.remove(paths.certificate)  # of a release that was there before
         witness.verdict().require()

@@ -7,6 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from incrowd.engines.reading import compressed
+from incrowd.engines.reading import missing_values as missing_texts
 from incrowd.engines.registry import engine_of
 from incrowd.formats.registry import open_source
 from incrowd.formats.sources import Source
@@ -49,11 +51,10 @@ def distortion(
     before, after = open_source(original), open_source(released)
     for source in (before, after):
         policy.check_columns(source.columns, source.name)
-    engine = engine_of()
-    table = engine.compress(before, policy, Run())
+    table = compressed(engine_of(), before, policy, Run())
     values = _values_of(after, policy.attributes)
     for counted in values.values():
-        for text in engine.missing_values(after, policy):
+        for text in missing_texts(after, policy):
             if text in counted and text not in (None, "*"):
                 counted[None] = counted.get(None, 0) + counted.pop(text)
     return values_distortion(table, values, weights)

@@ -9,13 +9,15 @@ from __future__ import annotations
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from incrowd.engines.engine import Engine
+from incrowd.engines.plan import ReleasePlan
+from incrowd.engines.reading import compressed
 from incrowd.engines.registry import engine_of
 from incrowd.errors import PolicyError
 from incrowd.formats.atomic_files import AtomicFiles
@@ -203,8 +205,8 @@ class Release(Tabular):
         if unit is None:
             return rows
         shown: list[pa.RecordBatch] = []
-        words: dict[str, Any] = {"witnessed": (unit,), "keep_order": self.policy.keep_order}
-        self.engine.recoded(self.source, self.recoding, Run(), see=shown.append, **words)
+        plan = ReleasePlan(hidden_columns=(unit,), keep_order=self.policy.keep_order)
+        self.engine.recoded(self.source, self.recoding, Run(), plan, shown.append)
         return open_source(pa.Table.from_batches(shown))
 
     @cached_property
@@ -217,15 +219,7 @@ class Release(Tabular):
         """The released rows, and what the witness counted in them."""
         _ = self.checked
         witness = witness_of(self.policy)
-        rows = self.engine.recoded(
-            self.source,
-            self.recoding,
-            Run(),
-            see=witness.see,
-            sees=witness.columns,
-            witnessed=self._witnessed(witness),
-            keep_order=self.policy.keep_order,
-        )
+        rows = self.engine.recoded(self.source, self.recoding, Run(), self._plan(witness), witness.see)
         self._show_population(witness)
         return rows, witness.verdict().require()
 
@@ -239,11 +233,12 @@ class Release(Tabular):
         """What people of the population would be released as, and how many each row stands for."""
         from incrowd.population.people import released_population
 
-        return released_population(self.table, self.policy, self.recoding, self.engine.compress)
+        return released_population(self.table, self.policy, self.recoding, partial(compressed, self.engine))
 
-    def _witnessed(self, witness: Witness) -> tuple[str, ...]:
-        """The columns that the witness must see and that are not released."""
-        return tuple(name for name in witness.columns if name in self.recoding.dropped)
+    def _plan(self, witness: Witness, *, is_training_data: bool = False) -> ReleasePlan:
+        """The witness must see some columns that are not released."""
+        hidden = tuple(name for name in witness.columns if name in self.recoding.dropped)
+        return ReleasePlan(tuple(witness.columns), hidden, is_training_data, self.policy.keep_order)
 
     @cached_property
     def certificate(self) -> Certificate:
@@ -337,10 +332,7 @@ class Release(Tabular):
                     files.open(path) if place is None else files.join(place),
                     witness.see,
                     run,
-                    sees=witness.columns,
-                    seen=True,
-                    witnessed=self._witnessed(witness),
-                    keep_order=self.policy.keep_order,
+                    self._plan(witness, is_training_data=True),
                 )
                 self._show_population(witness)
                 verification = witness.verdict().require()

@@ -1,4 +1,4 @@
-"""Dealing records of one tuple to several classes: all parts filled, by a keyed hash, in any batches."""
+"""Allocation records of one tuple to several classes: all parts filled, by a keyed hash, in any batches."""
 
 from collections import Counter
 
@@ -6,7 +6,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from incrowd.engines.allocation import Dealing, RowHash
+from incrowd.engines.allocation import Allocation, RowHash
 from incrowd.errors import DataError
 
 FIRST, SIZES = np.array([0, 2, 5]), np.array([3, 2, 4, 2, 1])  # two tuples with two and three parts
@@ -16,7 +16,7 @@ ROWS = pa.RecordBatch.from_pydict({"age": [40] * 5 + [50] * 7, "ill": [f"ill {n 
 
 def dealt(hashes, batches=1, tuples=TUPLES):
     """The part of each row."""
-    dealing = Dealing(FIRST, SIZES, [(tuples, hashes)])
+    dealing = Allocation(FIRST, SIZES, [(tuples, hashes)])
     pieces = np.array_split(np.arange(len(tuples)), batches)
     return np.concatenate([dealing.parts(tuples[piece], hashes[piece]) for piece in pieces])
 
@@ -31,7 +31,7 @@ def test_every_part_gets_as_many_records_as_it_should(same, batches):
 def test_equal_rows_do_not_all_go_the_same_way_as_their_order():
     """Of many equal rows, which go to the second part is drawn; it is not simply the last ones."""
     first, sizes = np.array([0, 2]), np.array([500, 500])
-    dealing = Dealing(first, sizes, [(np.zeros(1000, np.int64), np.zeros(1000, np.uint64))])
+    dealing = Allocation(first, sizes, [(np.zeros(1000, np.int64), np.zeros(1000, np.uint64))])
     parts = dealing.parts(np.zeros(1000, np.int64), np.zeros(1000, np.uint64))
     assert 150 < (parts[:500] == 0).sum() < 350
 
@@ -43,14 +43,14 @@ def test_records_that_are_more_than_planned_go_to_the_first_part():
 
 
 def test_a_row_that_was_not_there_before_is_noticed():
-    dealing = Dealing(FIRST, SIZES, [(TUPLES, np.arange(12).astype(np.uint64))])
+    dealing = Allocation(FIRST, SIZES, [(TUPLES, np.arange(12).astype(np.uint64))])
     with pytest.raises(DataError, match="the rows changed"):
         dealing.parts(np.array([0]), np.array([99], np.uint64))
 
 
 def test_a_row_that_comes_once_too_often_is_noticed():
     hashes = np.arange(12).astype(np.uint64)
-    dealing = Dealing(FIRST, SIZES, [(TUPLES, hashes)])
+    dealing = Allocation(FIRST, SIZES, [(TUPLES, hashes)])
     dealing.parts(TUPLES, hashes)
     with pytest.raises(DataError, match="the rows changed"):
         dealing.parts(TUPLES[:1], hashes[:1])

@@ -10,8 +10,10 @@ import pytest
 from tests.databases import PEOPLE, WORDS, duckdb_file
 
 import incrowd
-from incrowd.engines.duckdb import native, spill
+from incrowd.engines.duckdb import session
+from incrowd.engines.duckdb import source as native
 from incrowd.engines.engine import Settings
+from incrowd.engines.reading import compressed
 from incrowd.engines.registry import engine_for, engine_of
 from incrowd.errors import CancelledError, DataError, PolicyError
 from incrowd.formats.registry import open_source
@@ -29,13 +31,13 @@ def many(rows):
 def test_tuples_under_a_memory_limit_are_those_without(place, tmp_path, monkeypatch):
     folder, modes = tmp_path / "spill", []
     folder.mkdir()
-    monkeypatch.setattr(spill.Folder, "remove", _watched(spill.Folder.remove, modes))
+    monkeypatch.setattr(session.Folder, "remove", _watched(session.Folder.remove, modes))
     table = many(1_000_000)
     policy = make_policy(quasi_identifiers=["a", "b", "c"], k=2, target="t")
-    expected = engine_of().compress(open_source(table), policy, Run())
+    expected = compressed(engine_of(), open_source(table), policy, Run())
     pa.parquet.write_table(table, tmp_path / "many.parquet")
     source = open_source(table if place == "memory" else tmp_path / "many.parquet")
-    found = engine_of("duckdb", Settings("40MB", folder)).compress(source, policy, Run())
+    found = compressed(engine_of("duckdb", Settings("40MB", folder)), source, policy, Run())
     assert (found.counts == expected.counts).all()
     for mine, theirs in zip(found.codes, expected.codes, strict=True):
         assert (mine == theirs).all()
@@ -64,7 +66,7 @@ def test_a_cancelled_run_ends_the_query(place, tmp_path):
     run.cancel()
     before = threading.enumerate()
     with pytest.raises(CancelledError):
-        engine_of("duckdb").compress(source, policy, run)
+        compressed(engine_of("duckdb"), source, policy, run)
     begun = [thread for thread in threading.enumerate() if thread not in before]
     assert not [thread for thread in begun if thread.name == "incrowd, beside" and thread.is_alive()]
 

@@ -7,7 +7,7 @@ table is the same whoever counts.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -16,11 +16,11 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from incrowd.engines.arrow.row_cache import Holding
+from incrowd.engines.plan import ReadPlan
 from incrowd.errors import DataError
 from incrowd.formats.csv_dialect import may_have_commas
 from incrowd.formats.prefetch import ahead
 from incrowd.formats.sources import Source
-from incrowd.policy.policy import Policy
 from incrowd.run import Run
 from incrowd.table.arrays import to_arrow
 from incrowd.table.attributes import Attribute, encode
@@ -32,40 +32,30 @@ from incrowd.table.value_numbers import Codes, ValueNumbers
 from incrowd.taxonomies.taxonomy import Taxonomy
 
 _BUFFER_ROWS = 1 << 20  # rows that may wait before they are collapsed
+Values = tuple[str | None, ...]  # of a column, in order, missing ones last
 Waiting = tuple[list[Codes], Counts | None]  # some rows, by column, and how many records each stands for
 Counted = Iterable[tuple[pa.RecordBatch, Counts | None]]
-Compress = Callable[[Source, Policy, Run], CompressedTable]
 
 
-def compress(source: Source, policy: Policy, run: Run) -> CompressedTable:
-    """Read a table once and keep its distinct tuples; see `Engine.compress`."""
-    wanted = counted_columns(policy)
-    rows = ((batch, None) for batch in ahead(source.batches(wanted, encoded=wanted)))
-    return counted(rows, source, policy, run, compress, hold=True)
+def compress(source: Source, plan: ReadPlan, run: Run) -> CompressedTable:
+    rows = ((batch, None) for batch in ahead(source.batches(plan.columns, encoded=plan.columns)))
+    return counted(rows, source, plan, run, hold=True)
 
 
-def counted_columns(policy: Policy) -> list[str]:
-    """The columns that a compressed table is made from: quasi-identifiers, target and protected ones."""
-    return [*policy.attributes, *(name for name in policy.counted if name not in policy.attributes)]
-
-
-def counted(
-    rows: Counted, source: Source, policy: Policy, run: Run, compress: Compress, *, hold: bool = False
-) -> CompressedTable:
+def counted(rows: Counted, source: Source, plan: ReadPlan, run: Run, *, hold: bool = False) -> CompressedTable:
     """The compressed table of rows that an engine may have counted before.
 
     Args:
-        rows: Batches with the columns of `counted_columns`, and how many records each row stands for, None for one.
-            Equal rows may come more than once. Values are of the type that `source` gives them.
+        rows: Batches with the columns of the plan, and how many records each row stands for, None for one. Equal rows
+            may come more than once. Values are of the type that `source` gives them.
         source: Where they come from.
-        policy: Names the columns, and says what to do with missing values.
+        plan: Which columns they have, and how these are read.
         run: Gets the number of records as they pass.
-        compress: The engine's own way to compress, for the population, if the policy has one.
         hold: Whether the rows are those of the source, and may be held to be read again.
     """
-    numbered = Numbered(source, policy)
+    numbered = Numbered(source, plan)
     tuples = _Tuples(numbered.columns)
-    holding = Holding(source, [column.name for column in numbered.columns], policy.counted) if hold else None
+    holding = Holding(source, [column.name for column in numbered.columns], plan.counted) if hold else None
     for batch, counts in rows:
         codes, counts = numbered.codes(batch, counts)
         tuples.add(codes, counts)
@@ -75,33 +65,12 @@ def counted(
     source.check_unchanged()
     if holding is not None:
         holding.done([column.values for column in numbered.columns])
-    return with_everyone(numbered.table(*tuples.collapsed(source.name)), policy, run, compress)
+    return numbered.table(*tuples.collapsed(source.name))
 
 
-def with_everyone(table: CompressedTable, policy: Policy, run: Run, compress: Compress) -> CompressedTable:
-    """The table, with the people of the population if the policy has one."""
-    if policy.population_table is None:
-        return table
-    from incrowd.population.people import with_population
-
-    return with_population(table, policy, compress, run)
-
-
-def missing_values(source: Source, policy: Policy) -> tuple[str, ...]:
-    """The texts that stand for a missing value: those that the user gave, and in a CSV file the empty cell."""
-    return tuple(dict.fromkeys((*policy.missing_values, *source.missing_values)))
-
-
-def _tokens(source: Source, policy: Policy, name: str) -> tuple[str, ...]:
-    """Texts that are missing in one column: a value that its taxonomy knows is none."""
-    taxonomy = policy.taxonomies.get(name)
-    known = taxonomy.leaf_codes if isinstance(taxonomy, Taxonomy) else {}
-    return tuple(text for text in missing_values(source, policy) if text not in known)
-
-
-def check_missing(policy: Policy, keep: npt.NDArray[np.bool_], source: Source) -> None:
-    """Raise DataError if a row is not to be kept, since it lacks a value, and the policy does not allow that."""
-    if policy.missing == "error" and not keep.all():
+def check_missing(plan: ReadPlan, keep: npt.NDArray[np.bool_], source: Source) -> None:
+    """Raise DataError if a row is not to be kept, since it lacks a value, and the plan does not allow that."""
+    if plan.missing == "error" and not keep.all():
         raise DataError(
             f"{source.name} has missing values in a quasi-identifier, which the policy does not allow; set missing to "
             "'category' or 'drop', or fill them in"
@@ -109,19 +78,20 @@ def check_missing(policy: Policy, keep: npt.NDArray[np.bool_], source: Source) -
 
 
 class Numbered:
-    """Rows as numbers: every distinct value of every column gets one, in order of appearance.
+    """Rows as numbers: every distinct value of every column gets one, in order of appearance."""
 
-    Args:
-        source: Where the rows come from.
-        policy: Names the columns, and says what to do with missing values.
-    """
-
-    def __init__(self, source: Source, policy: Policy) -> None:
-        self._source, self._policy = source, policy
+    def __init__(self, source: Source, plan: ReadPlan) -> None:
+        self._source, self._plan = source, plan
         self._commas = may_have_commas(source)
-        self._attributes = [ValueNumbers(name, _tokens(source, policy, name)) for name in policy.attributes]
-        self._others = [ValueNumbers(name, ()) for name in policy.counted]
+        self._attributes = [ValueNumbers(name, self._missing_in(name)) for name in plan.attributes]
+        self._others = [ValueNumbers(name, ()) for name in plan.counted]
         self.incomplete = 0  # records that were not numbered
+
+    def _missing_in(self, name: str) -> tuple[str, ...]:
+        """Texts that are missing in one column: a value that its taxonomy knows is not."""
+        taxonomy = self._plan.taxonomies.get(name)
+        known = taxonomy.leaf_codes if isinstance(taxonomy, Taxonomy) else {}
+        return tuple(text for text in self._plan.missing_values if text not in known)
 
     @property
     def columns(self) -> list[ValueNumbers]:
@@ -129,12 +99,12 @@ class Numbered:
         return [*self._attributes, *self._others]
 
     def codes(self, batch: pa.RecordBatch, counts: Counts | None = None) -> tuple[list[Codes], Counts | None]:
-        """The numbers of the next rows by column, and their counts; of complete rows only, if the policy says so."""
-        policy = self._policy
+        """The numbers of the next rows by column, and their counts; of complete rows only, if the plan says so."""
+        plan = self._plan
         codes = [column.codes(batch.column(column.name)) for column in self._attributes]
-        if policy.missing != "category":
+        if plan.missing != "category":
             keep = np.logical_and.reduce([code >= 0 for code in codes])
-            check_missing(policy, keep, self._source)
+            check_missing(plan, keep, self._source)
             self.incomplete += int((~keep).sum() if counts is None else counts[~keep].sum())
             batch, codes = batch.filter(to_arrow(keep)), [code[keep] for code in codes]
             counts = None if counts is None else counts[keep]
@@ -152,14 +122,14 @@ class Numbered:
         """
         attributes, code_of = [], []
         for column, (numbers, _) in zip(self._attributes, used, strict=False):
-            attribute, codes = _encode(self._policy, column.name, *column.used(numbers), commas=self._commas)
+            attribute, codes = self._encoded(column, numbers)
             attributes.append(attribute)
             code_of.append(np.asarray(codes, np.int64))
-        if not self._policy.target:
+        if not self._plan.target:
             return Meaning(tuple(attributes), code_of)
         numbers, counts = used[len(attributes)]
         values, code_of_number = _values(self._others[0], numbers)
-        labels, label_of = _binned(self._policy, values, code_of_number[numbers], counts)
+        labels, label_of = self._binned(values, code_of_number[numbers], counts)
         found = np.zeros(int(numbers.max(initial=-1)) + 2, np.int64)
         found[numbers] = label_of
         return Meaning(tuple(attributes), code_of, labels, found)
@@ -171,8 +141,55 @@ class Numbered:
             codes: The numbers of each column, batch by batch; columns are let go one after the other.
             counts: How many records each row stands for, one if None.
         """
-        table = _table(self._policy, self._attributes, self._others, codes, counts, commas=self._commas)
+        attributes: list[Attribute] = []
+        final: list[Codes] = []
+        for column in self._attributes:
+            attribute, code_of = self._encoded(column)
+            attributes.append(attribute)
+            final.append(_mapped(code_of, attribute.size, codes.pop(0)))
+        found = {}
+        for column in self._others:
+            values, code_of = _values(column)
+            found[column.name] = values, _mapped(code_of, len(values), codes.pop(0))
+        target = self._binned(*found[self._plan.target], counts) if self._plan.target else None
+        protected = {name: self._counted_as(name, *found[name]) for name in self._plan.protected}
+        table = CompressedTable.build(attributes, final, counts, target, protected)
         return replace(table, incomplete=self.incomplete)
+
+    def _encoded(self, column: ValueNumbers, numbers: Codes | None = None) -> tuple[Attribute, Any]:
+        """The attribute of a column, and the code of each number (missing is the last)."""
+        plan, name = self._plan, column.name
+        values, has_missing, number_of = column.used(numbers)
+        attribute, codes = encode(
+            name,
+            values,
+            has_missing=has_missing,
+            taxonomy=plan.taxonomies.get(name),
+            declared=plan.types.get(name),
+            domain=plan.ranges.get(name),
+            commas=self._commas,
+        )
+        return attribute, codes[number_of]
+
+    def _binned(self, values: Values, codes: Any, counts: Counts | None) -> tuple[Values, Any]:
+        """The labels of a target: its values, or where these are many numbers, a few ranges."""
+        if len(values) <= MOST_LABELS:
+            return values, codes
+        records = np.bincount(codes, counts, len(values)).astype(np.int64)
+        bins = bins_of(values, records, comma=self._plan.types.get(str(self._plan.target)) == "comma")
+        if not bins:
+            return values, codes
+        labels = (*bins, *[None] * (None in values))
+        return labels, places_in(values, labels)[codes]
+
+    def _counted_as(self, name: str, values: Values, codes: Any) -> tuple[Values, Any]:
+        """The values of a protected column as they count: in groups or bins, where the plan has some."""
+        counted = [self._plan.counted_as(name, value) for value in values]
+        if counted == list(values):
+            return values, codes
+        kept = sorted({value for value in counted if value is not None})
+        number = {value: i for i, value in enumerate([*kept, None])}
+        return (*kept, *[None] * (None in counted)), np.array([number[value] for value in counted])[codes]
 
 
 @dataclass(frozen=True)
@@ -188,7 +205,7 @@ class Meaning:
 
     attributes: tuple[Attribute, ...]
     code_of: list[Codes]
-    labels: tuple[str | None, ...] = ()
+    labels: Values = ()
     label_of: Codes | None = None
 
 
@@ -257,30 +274,6 @@ class _Tuples:
         return 1 + (0 if column.values is None else len(column.values))
 
 
-def _table(
-    policy: Policy,
-    columns: Sequence[ValueNumbers],
-    others: Sequence[ValueNumbers],
-    codes: list[list[Codes]],
-    counts: Counts | None,
-    *,
-    commas: bool,
-) -> CompressedTable:
-    attributes: list[Attribute] = []
-    final: list[Codes] = []
-    for column in columns:
-        attribute, code_of = _encode(policy, column.name, *column.used(), commas=commas)
-        attributes.append(attribute)
-        final.append(_mapped(code_of, attribute.size, codes.pop(0)))
-    found = {}
-    for column in others:
-        values, code_of = _values(column)
-        found[column.name] = values, _mapped(code_of, len(values), codes.pop(0))
-    target = _binned(policy, *found[policy.target], counts) if policy.target else None
-    protected = {name: _counted_as(policy, name, *found[name]) for name in policy.protected}
-    return CompressedTable.build(attributes, final, counts, target, protected)
-
-
 def _mapped(code_of: Codes, size: int, parts: list[Codes]) -> Codes:
     """The codes of numbers, batch by batch, in one piece of the smallest type; what was mapped is let go."""
     narrow = code_of.astype(np.min_scalar_type(size - 1))  # the last entry is that of missing values, if there are any
@@ -293,49 +286,8 @@ def _mapped(code_of: Codes, size: int, parts: list[Codes]) -> Codes:
     return every
 
 
-def _binned(
-    policy: Policy, values: tuple[str | None, ...], codes: Any, counts: Counts | None
-) -> tuple[tuple[str | None, ...], Any]:
-    """The labels of a target: its values, or where these are many numbers, a few ranges."""
-    many = len(values) > MOST_LABELS
-    records = np.bincount(codes, counts, len(values)).astype(np.int64) if many else None
-    bins = () if records is None else bins_of(values, records, comma=policy.types.get(str(policy.target)) == "comma")
-    if not bins:
-        return values, codes
-    labels = (*bins, *[None] * (None in values))
-    return labels, places_in(values, labels)[codes]
-
-
-def _counted_as(
-    policy: Policy, name: str, values: tuple[str | None, ...], codes: Any
-) -> tuple[tuple[str | None, ...], Any]:
-    """The values of a protected column as they count: in groups or bins, where the policy has some."""
-    counted = [policy.counted_as(name, value) for value in values]
-    if counted == list(values):
-        return values, codes
-    kept = sorted({value for value in counted if value is not None})
-    number = {value: i for i, value in enumerate([*kept, None])}
-    has_missing = None in counted
-    return (*kept, *[None] * has_missing), np.array([number[value] for value in counted])[codes]
-
-
-def _values(column: ValueNumbers, numbers: Codes | None = None) -> tuple[tuple[str | None, ...], Any]:
+def _values(column: ValueNumbers, numbers: Codes | None = None) -> tuple[Values, Any]:
     """The values of a column in order, as text, missing ones last, and the place of each number among them."""
     present, has_missing, number_of = column.used(numbers)
     texts, ranks = np.unique(np.array(text_of(present).to_pylist(), object), return_inverse=True)
     return (*texts.tolist(), *[None] * has_missing), np.append(ranks, len(texts))[number_of]
-
-
-def _encode(
-    policy: Policy, name: str, values: pa.Array, has_missing: bool, number_of: Any, *, commas: bool
-) -> tuple[Attribute, Any]:
-    attribute, codes = encode(
-        name,
-        values,
-        has_missing=has_missing,
-        taxonomy=policy.taxonomies.get(name),
-        declared=policy.types.get(name),
-        domain=policy.ranges.get(name),
-        commas=commas,
-    )
-    return attribute, codes[number_of]

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from incrowd.engines.arrow.compress import compress, missing_values
-from incrowd.engines.arrow.count import label_counts
-from incrowd.engines.arrow.preview import preview
-from incrowd.engines.arrow.recode import recoded, released
+from incrowd.engines.arrow.compress import compress
+from incrowd.engines.arrow.recode import label_counts, preview, recode, recoded
 from incrowd.engines.arrow.write import output, write
 from incrowd.engines.engine import Settings
 
@@ -20,8 +18,7 @@ class ArrowEngine:
     name: str = "arrow"
 
     compress = staticmethod(compress)
-    missing_values = staticmethod(missing_values)
-    recode = staticmethod(released)
+    recode = staticmethod(recode)
     recoded = staticmethod(recoded)
     preview = staticmethod(preview)
     label_counts = staticmethod(label_counts)

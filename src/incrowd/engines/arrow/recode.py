@@ -8,12 +8,14 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
+import pyarrow.compute as pc
 
-from incrowd.engines.allocation import Dealing, Hashes, RowHash
-from incrowd.engines.arrow import row_cache as row_cache
+from incrowd.engines.allocation import Allocation, Hashes, RowHash
+from incrowd.engines.arrow import row_cache
 from incrowd.engines.arrow.shuffle import shuffled
-from incrowd.engines.engine import See
+from incrowd.engines.engine import AS_RELEASED, Observer
 from incrowd.engines.kept_types import KeptTypes
+from incrowd.engines.plan import ReleasePlan
 from incrowd.engines.row_order import Places, order_of, row_hashes
 from incrowd.errors import DataError, many
 from incrowd.formats.containers import bare, without_unused
@@ -25,31 +27,30 @@ from incrowd.formats.usual_types import as_stored, stored_schema
 from incrowd.recodings.recoding import Recoding
 from incrowd.run import Run
 from incrowd.table.arrays import filled, text_array, to_arrow, to_numpy
+from incrowd.table.grouping import Counts
 from incrowd.table.missing import encoded, encoded_in_any_order, listed, looked_up, places_of, same_values
+from incrowd.table.scales import text_of
+from incrowd.table.target_bins import lower_bounds, places_in
+from incrowd.table.value_numbers import ValueNumbers
 
 Batches = Callable[[], Iterable[pa.RecordBatch]]
 Mask = npt.NDArray[np.bool_]
 
 
-def released(
-    source: Source, recoding: Recoding, run: Run, *, seen: bool = False, witnessed: Sequence[str] = ()
-) -> Iterator[pa.RecordBatch]:
-    """The rows of a table, recoded batch by batch; see `Engine.recode`."""
+def recode(source: Source, recoding: Recoding, run: Run, plan: ReleasePlan = AS_RELEASED) -> Iterator[pa.RecordBatch]:
     kept = KeptTypes.of(recoding, source.schema)
-    for batch in labelled(source, recoding, run, seen=seen, witnessed=witnessed):
-        yield kept.batch(batch)
+    return map(kept.batch, labelled(source, recoding, run, plan))
 
 
-def labelled(
-    source: Source, recoding: Recoding, run: Run, *, seen: bool = False, witnessed: Sequence[str] = ()
-) -> Iterator[pa.RecordBatch]:
-    """The same with labels in all recoded columns, also in those that keep their type."""
-    unread = set((*recoding.dropped, *recoding.constant) if seen else ()).difference(witnessed)
+def labelled(source: Source, recoding: Recoding, run: Run, plan: ReleasePlan = AS_RELEASED) -> Iterator[pa.RecordBatch]:
+    """The recoded rows with labels in all recoded columns, also in those that keep their type."""
+    unread = {*recoding.dropped, *recoding.constant} if plan.is_training_data else set[str]()
+    unread = unread.difference(plan.hidden_columns)
     columns = [name for name in source.columns if name not in unread] or list(source.columns)
     recoder = Recoder(recoding, lambda: source.batches(columns, encoded=recoding.names))
     by_value = row_cache.batches(source, columns, recoding.names)
     for batch in ahead(by_value if recoding.by_row else source.batches(columns, encoded=recoding.names)):
-        yield recoder.batch(batch, source.schema, witnessed)
+        yield recoder.batch(batch, source.schema, plan.hidden_columns)
         run.rows(len(batch))
     source.check_unchanged()
 
@@ -58,23 +59,20 @@ def recoded(
     source: Source,
     recoding: Recoding,
     run: Run,
-    *,
-    see: See | None = None,
-    sees: Sequence[str] | None = None,
-    witnessed: Sequence[str] = (),
-    keep_order: bool = False,
+    plan: ReleasePlan = AS_RELEASED,
+    observer: Observer | None = None,
 ) -> Any:
-    """All rows of a table, recoded: the same kind of frame, or an Arrow table for a file; see `Engine.recoded`."""
+    hidden = plan.hidden_columns
     if isinstance(source, FrameSource):
-        rows, places, replaced = _frame(source, recoding, run, keep_order=keep_order)
-        if see is not None:
-            meant, beside = _meant(source, recoding, replaced, places, witnessed)
-            handed_out(meant, rows, beside, see)
+        rows, places, replaced = _frame(source, recoding, run, keep_order=plan.keep_order)
+        if observer is not None:
+            meant, beside = _meant(source, recoding, replaced, places, hidden)
+            handed_out(meant, rows, beside, observer)
         return rows
-    batches, kept = labelled(source, recoding, run, witnessed=witnessed), KeptTypes.of(recoding, source.schema)
-    ordered = batches if keep_order else shuffled(batches, witnessed, fixed=recoding.names)
+    batches, kept = labelled(source, recoding, run, plan), KeptTypes.of(recoding, source.schema)
+    ordered = batches if plan.keep_order else shuffled(batches, hidden, fixed=recoding.names)
     table = pa.Table.from_batches([kept.batch(batch) for batch in ordered])
-    released = table.select(table.column_names[: table.num_columns - len(witnessed)])
+    released = table.select(table.column_names[: table.num_columns - len(hidden)])
     columns = [
         column.cast(pa.string()) if name in recoding.names and name not in kept.values else without_unused(column)
         for name, column in zip(released.column_names, released.columns, strict=True)
@@ -82,9 +80,52 @@ def recoded(
     made = pa.table(columns, names=released.column_names)
     fields = stored_schema(made.schema, source)
     rows = pa.table([as_stored(column, field.type) for column, field in zip(made.columns, fields, strict=True)], fields)
-    if see is not None:
-        handed_out(released, rows, table.select(list(witnessed)), see)
+    if observer is not None:
+        handed_out(released, rows, table.select(list(hidden)), observer)
     return rows
+
+
+def preview(source: Source, recoding: Recoding, rows: int) -> tuple[pa.RecordBatch, pa.RecordBatch]:
+    recoder = Recoder(recoding, lambda: source.batches(None, encoded=recoding.names))
+    for batch in source.batches(None, encoded=recoding.names):
+        found, keep = recoder.recode(batch)
+        places = np.arange(len(batch)) if keep is None else np.flatnonzero(keep)
+        if not len(places):
+            continue
+        shown = pa.array(places[:rows])
+        kept = [name for name in batch.schema.names if name not in recoding.dropped]
+        columns = [found.get(name, batch.column(name)).take(shown) for name in kept]
+        return batch.take(shown), pa.RecordBatch.from_arrays(columns, names=kept)
+    nothing = pa.RecordBatch.from_pydict({name: pa.array([], pa.string()) for name in source.columns})
+    return nothing, nothing.select([name for name in source.columns if name not in recoding.dropped])
+
+
+def label_counts(
+    source: Source, recoding: Recoding, target: str, labels: tuple[str | None, ...], classes: int, run: Run
+) -> Counts:
+    columns = [name for name in source.columns if name not in recoding.dropped]
+    recoder = Recoder(recoding, lambda: source.batches(columns, encoded=recoding.names))
+    numbered, shape = ValueNumbers(target, ()), (classes, len(labels))
+    counts = np.zeros(shape, np.int64)
+    for batch in ahead(source.batches(columns, encoded=recoding.names)):
+        found, keep = recoder.classes(batch)
+        numbers = numbered.codes(batch.column(target))
+        ranked = np.append(ranks(text_of(numbered.values), labels), shape[1] - 1)[numbers]
+        stay = found < classes if keep is None else keep & (found < classes)  # others are left out
+        found, ranked = found[stay], ranked[stay]
+        if (np.minimum(found, ranked) < 0).any():
+            raise DataError(f"{source.name} changed while it was being measured; run the command again")
+        counts += np.bincount(found * shape[1] + ranked, minlength=counts.size).reshape(shape)
+        run.rows(len(batch))
+    source.check_unchanged()
+    return counts
+
+
+def ranks(values: pa.Array, labels: tuple[str | None, ...]) -> Counts:
+    """The place of each value among the labels, -1 for none."""
+    if len(lower_bounds(labels)):
+        return places_in(values.to_pylist(), labels)
+    return to_numpy(filled(pc.index_in(values, text_array(labels), skip_nulls=True), -1))
 
 
 def _meant(
@@ -92,7 +133,7 @@ def _meant(
     recoding: Recoding,
     replaced: Mapping[str, pa.ChunkedArray],
     places: Places,
-    witnessed: Sequence[str],
+    hidden: Sequence[str],
 ) -> tuple[pa.Table, pa.Table]:
     """The rows that a frame should hold, made without it, and the original values of columns that it does not have."""
     rows = pa.Table.from_batches(list(FrameSource(source.frame, lenient=True).batches()))
@@ -101,7 +142,7 @@ def _meant(
     these = to_arrow(places)
     columns = {name: as_array(rows.column(name)).take(these) for name in rows.column_names}
     released = {name: column for name, column in columns.items() if name not in recoding.dropped}
-    return pa.table(released), pa.table({name: columns[name] for name in witnessed})
+    return pa.table(released), pa.table({name: columns[name] for name in hidden})
 
 
 def _frame(
@@ -134,7 +175,7 @@ def _frame(
 
 
 class Recoder:
-    """Recodes the rows of one table; knows how many records of each dealt tuple went where.
+    """Recodes the rows of one table; knows how many records of each split tuple went where.
 
     Args:
         recoding: The recoding.
@@ -146,13 +187,13 @@ class Recoder:
         self._hash = RowHash(recoding.key, recoding.dropped)
         self._last: dict[str, tuple[pa.Array, Any]] = {}  # the dictionary of each column, and the numbers of its values
         first, sizes = recoding.part_sizes()
-        self._dealing: Dealing | None = None
+        self._allocation: Allocation | None = None
         if len(sizes) > len(first) - 1:
-            self._dealing = Dealing(first, sizes, self._dealt_rows(batches))
+            self._allocation = Allocation(first, sizes, self._rows_to_allocate(batches))
         self._labels = {name: _shown(recoding.all_labels(name)) for name in recoding.names}
 
-    def _dealt_rows(self, batches: Batches) -> Iterator[tuple[Any, Any]]:
-        """Tuple and hash of the rows of dealt tuples; rows that do not stay are in none."""
+    def _rows_to_allocate(self, batches: Batches) -> Iterator[tuple[Any, Any]]:
+        """Tuple and hash of the rows of split tuples; rows that do not stay are in none."""
         for batch in batches():
             cells, keep = self._cells(batch)
             tuples = self._split(cells, keep)
@@ -200,10 +241,10 @@ class Recoder:
         """The numbers of the values of the next batch, the part that each row is dealt to (or -1), and who stays."""
         cells, keep = self._cells(batch)
         parts = np.full(len(batch), -1)
-        if self._dealing is not None:
+        if self._allocation is not None:
             tuples = self._split(cells, keep)
             if (chosen := tuples >= 0).any():
-                parts[chosen] = self._dealing.parts(tuples[chosen], self._hash(batch.filter(to_arrow(chosen))))
+                parts[chosen] = self._allocation.parts(tuples[chosen], self._hash(batch.filter(to_arrow(chosen))))
         return cells, parts, keep
 
     def classes(self, batch: pa.RecordBatch) -> tuple[Any, Mask | None]:
@@ -226,24 +267,24 @@ class Recoder:
         return pa.DictionaryArray.from_arrays(to_arrow(places.astype(np.int32, copy=False), mask), shown)
 
     def batch(
-        self, batch: pa.RecordBatch, schema: pa.Schema | None = None, witnessed: Sequence[str] = ()
+        self, batch: pa.RecordBatch, schema: pa.Schema | None = None, hidden: Sequence[str] = ()
     ) -> pa.RecordBatch:
         """Recode the next batch: columns in place, dropped columns and rows left out, all else untouched.
 
         Args:
             batch: The rows; constant columns may be left out.
             schema: The columns of the table, in order; those of the batch if None.
-            witnessed: Dropped columns that come along with their original values, after all others.
+            hidden: Dropped columns that come along with their original values, after all others.
         """
         found, keep = self.recode(batch)
         zeros = np.zeros(len(batch), np.int32)
         constant = {name: self._column(name, zeros) for name in self.recoding.names if name not in found}
-        return _with_columns(batch, {**found, **constant}, keep, self.fields(schema or batch.schema, witnessed))
+        return _with_columns(batch, {**found, **constant}, keep, self.fields(schema or batch.schema, hidden))
 
-    def fields(self, schema: pa.Schema, witnessed: Sequence[str] = ()) -> list[pa.Field]:
-        """The columns that are released, and the witnessed ones."""
+    def fields(self, schema: pa.Schema, hidden: Sequence[str] = ()) -> list[pa.Field]:
+        """The columns that are released, and the hidden ones."""
         released = [field for field in schema if field.name not in self.recoding.dropped]
-        return released + [schema.field(name) for name in witnessed]
+        return released + [schema.field(name) for name in hidden]
 
 
 def _shown(labels: Sequence[str | None]) -> tuple[pa.Array, Mask | None]:

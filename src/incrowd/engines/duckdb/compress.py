@@ -9,17 +9,17 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from incrowd.engines.arrow.compress import Numbered, counted, counted_columns, with_everyone
-from incrowd.engines.duckdb.native import grouping
+from incrowd.engines.arrow.compress import Numbered, counted
 from incrowd.engines.duckdb.out_of_core import DuckDbTuples
-from incrowd.engines.duckdb.spill import interruptible, options_in, spill_folder, spilling
+from incrowd.engines.duckdb.session import interruptible, options_in, spill_folder, spilling
+from incrowd.engines.duckdb.source import grouping
 from incrowd.engines.engine import Settings
+from incrowd.engines.plan import ReadPlan
 from incrowd.errors import DataError
 from incrowd.formats.databases import as_read
 from incrowd.formats.duckdb_files import connected, query_errors
 from incrowd.formats.prefetch import ahead
 from incrowd.formats.sources import BATCH_ROWS, Source
-from incrowd.policy.policy import Policy
 from incrowd.run import Run
 from incrowd.table.compressed import CompressedTable
 from incrowd.table.grouping import Counts
@@ -27,19 +27,12 @@ from incrowd.table.grouping import Counts
 _VIEW = "incrowd_rows"
 
 
-def compress(source: Source, policy: Policy, run: Run, settings: Settings) -> CompressedTable:
-    """Group the rows of a table; see `Engine.compress`."""
-
-    def again(source: Source, policy: Policy, run: Run) -> CompressedTable:
-        return compress(source, policy, run, settings)
-
-    wanted = counted_columns(policy)
+def compress(source: Source, plan: ReadPlan, run: Run, settings: Settings) -> CompressedTable:
     with spilling(settings) as options:
-        if (grouped := grouping(source, wanted, options, run)) is not None:
-            rows = ((_values(batch, source, wanted), _counts(batch)) for batch in grouped)
-            return counted(rows, source, policy, run, again)
-        table = _grouped(source, policy, run, options)
-    return with_everyone(table, policy, run, again)
+        if (grouped := grouping(source, plan.columns, options, run)) is not None:
+            rows = ((_values(batch, source, plan.columns), _counts(batch)) for batch in grouped)
+            return counted(rows, source, plan, run)
+        return _grouped(source, plan, run, options)
 
 
 def _values(batch: pa.RecordBatch, source: Source, wanted: Sequence[str]) -> pa.RecordBatch:
@@ -53,14 +46,13 @@ def _counts(batch: pa.RecordBatch) -> Counts:
 class _Numbers:
     """The rows of a source as numbers, for DuckDB to read: whatever type a value has, it sees only its number."""
 
-    def __init__(self, source: Source, policy: Policy, run: Run) -> None:
-        self.numbered = Numbered(source, policy)
+    def __init__(self, source: Source, plan: ReadPlan, run: Run) -> None:
+        self.numbered = Numbered(source, plan)
         self.names = [f"c{place}" for place in range(len(self.numbered.columns))]
-        self._source, self._wanted, self._run = source, counted_columns(policy), run
+        self._source, self._wanted, self._run = source, plan.columns, run
         self._failed: list[BaseException] = []  # DuckDB would only tell the text of an error
 
     def reader(self) -> pa.RecordBatchReader:
-        """All rows, to be read once."""
         return pa.RecordBatchReader.from_batches(pa.schema([(name, pa.int32()) for name in self.names]), self._rows())
 
     def _rows(self) -> Iterator[pa.RecordBatch]:
@@ -85,9 +77,8 @@ class _Numbers:
         self._source.check_unchanged()
 
 
-def _grouped(source: Source, policy: Policy, run: Run, options: dict[str, Any]) -> CompressedTable:
-    """Group rows of numbers, and take all tuples."""
-    numbers = _Numbers(source, policy, run)
+def _grouped(source: Source, plan: ReadPlan, run: Run, options: dict[str, Any]) -> CompressedTable:
+    numbers = _Numbers(source, plan, run)
     columns: list[list[Any]] = [[] for _ in numbers.names]
     counts: list[Counts] = []
     with connected(options) as connection, numbers.errors(), query_errors(source.name):
@@ -105,9 +96,8 @@ def _grouped(source: Source, policy: Policy, run: Run, options: dict[str, Any]) 
     return numbers.numbered.table(columns, np.concatenate(counts))
 
 
-def out_of_core(source: Source, policy: Policy, run: Run, settings: Settings) -> DuckDbTuples:
-    """Group the rows of a table, and leave the tuples in DuckDB; see `KeepsTuples.out_of_core`."""
-    numbers = _Numbers(source, policy, run)
+def out_of_core(source: Source, plan: ReadPlan, run: Run, settings: Settings) -> DuckDbTuples:
+    numbers = _Numbers(source, plan, run)
     folder = spill_folder(settings)
     tuples = DuckDbTuples(folder, options_in(folder, settings), source.name)
     try:

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
 
-from incrowd.engines.arrow.compress import counted, counted_columns
-from incrowd.engines.spark.session import spark_errors
-from incrowd.engines.spark.source import SparkSource, as_spark
-from incrowd.engines.spark.working import working
+from incrowd.engines.arrow.compress import counted
+from incrowd.engines.plan import ReadPlan
+from incrowd.engines.spark.session import spark_errors, working
+from incrowd.engines.spark.source import SparkSource
 from incrowd.errors import DataError
-from incrowd.formats.sources import BATCH_ROWS, Source
-from incrowd.policy.policy import Policy
+from incrowd.formats.sources import BATCH_ROWS
 from incrowd.run import Run
 from incrowd.table.compressed import CompressedTable
 from incrowd.table.missing import encoded
@@ -23,22 +21,21 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
 
-def compress(source: Source, policy: Policy, run: Run, *, master: str | None = None) -> CompressedTable:
-    """Read a table once and keep its distinct tuples; see `Engine.compress`."""
-    rows = as_spark(source, master)
-    names = counted_columns(policy)
+def compress(source: SparkSource, plan: ReadPlan, run: Run) -> CompressedTable:
+    names = plan.columns
     for name in names:
-        encoded(pa.nulls(0, rows.schema.field(name).type), name)  # refuses what holds no single values
-    table = grouped(rows, rows.rows(), [rows.place(name) for name in names], run).rename_columns([*names, "records"])
+        encoded(pa.nulls(0, source.schema.field(name).type), name)  # refuses what holds no single values
+    table = grouped(source, source.rows(), [source.place(name) for name in names], run)
+    table = table.rename_columns([*names, "records"])
     if not table.num_rows:
-        raise DataError(f"{rows.name} has no rows")
+        raise DataError(f"{source.name} has no rows")
     records = int(np.asarray(table.column("records")).sum())
-    rows.remember({name: table.column(name).unique() for name in policy.attributes}, records)
+    source.remember({name: table.column(name).unique() for name in plan.attributes}, records)
     batches = (
         (batch.select(names), np.asarray(batch.column("records"), np.int64))
         for batch in table.combine_chunks().to_batches(BATCH_ROWS)
     )
-    return counted(batches, rows, policy, run, partial(compress, master=master))
+    return counted(batches, source, plan, run)
 
 
 def grouped(source: SparkSource, rows: DataFrame, columns: list[str], run: Run) -> pa.Table:

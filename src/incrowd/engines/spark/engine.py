@@ -2,99 +2,75 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from incrowd.engines.arrow.compress import missing_values
-from incrowd.engines.engine import See, Settings
-from incrowd.engines.spark import compress, count, out_of_core, preview, release, write
-from incrowd.engines.spark.output import SparkOutput
+import pyarrow as pa
+
+from incrowd.engines.engine import AS_RELEASED, Observer, Settings
+from incrowd.engines.plan import ReadPlan, ReleasePlan
+from incrowd.engines.spark import compress, out_of_core, recode, write
+from incrowd.engines.spark.out_of_core import SparkTuples
+from incrowd.engines.spark.source import SparkSource, as_spark
 from incrowd.formats.outputs import Output
-
-if TYPE_CHECKING:
-    import pyarrow as pa
-
-    from incrowd.engines.spark.out_of_core import SparkTuples
-    from incrowd.formats.sources import Source
-    from incrowd.policy.policy import Policy
-    from incrowd.recodings.recoding import Recoding
-    from incrowd.run import Run
-    from incrowd.table.compressed import CompressedTable
-    from incrowd.table.grouping import Counts
+from incrowd.formats.sources import Source
+from incrowd.recodings.recoding import Recoding
+from incrowd.run import Run
+from incrowd.table.compressed import CompressedTable
+from incrowd.table.grouping import Counts
 
 
 @dataclass(frozen=True)
 class SparkEngine:
-    """Lets a cluster touch the rows.
-
-    Args:
-        settings: Says which cluster.
-    """
+    """Lets a cluster touch the rows."""
 
     settings: Settings = field(default_factory=Settings)
     name: str = "spark"
 
-    missing_values = staticmethod(missing_values)
+    def _spark(self, source: Source) -> SparkSource:
+        return as_spark(source, self.settings.master)
 
-    def compress(self, source: Source, policy: Policy, run: Run) -> CompressedTable:
-        """Read a table once and keep its distinct tuples; see `Engine.compress`."""
-        return compress.compress(source, policy, run, master=self.settings.master)
+    def compress(self, source: Source, plan: ReadPlan, run: Run) -> CompressedTable:
+        return compress.compress(self._spark(source), plan, run)
 
-    def out_of_core(self, source: Source, policy: Policy, run: Run) -> SparkTuples:
-        """Group the rows of a table, and leave the tuples on the cluster; see `KeepsTuples.out_of_core`."""
-        return out_of_core.out_of_core(source, policy, run, master=self.settings.master)
+    def out_of_core(self, source: Source, plan: ReadPlan, run: Run) -> SparkTuples:
+        return out_of_core.out_of_core(self._spark(source), plan, run)
 
     def recode(
-        self, source: Source, recoding: Recoding, run: Run, *, seen: bool = False, witnessed: Sequence[str] = ()
+        self, source: Source, recoding: Recoding, run: Run, plan: ReleasePlan = AS_RELEASED
     ) -> Iterator[pa.RecordBatch]:
-        """The rows, recoded, in their order; see `Engine.recode`."""
-        return release.recode(source, recoding, run, seen=seen, witnessed=witnessed, master=self.settings.master)
+        return recode.recode(self._spark(source), recoding, run, plan)
 
     def recoded(
         self,
         source: Source,
         recoding: Recoding,
         run: Run,
-        *,
-        see: See | None = None,
-        sees: Sequence[str] | None = None,
-        witnessed: Sequence[str] = (),
-        keep_order: bool = False,
+        plan: ReleasePlan = AS_RELEASED,
+        observer: Observer | None = None,
     ) -> Any:
-        """All rows, recoded; see `Engine.recoded`."""
-        words: dict[str, Any] = {"see": see, "sees": sees, "witnessed": witnessed, "keep_order": keep_order}
-        return release.recoded(source, recoding, run, **words, master=self.settings.master)
+        return recode.recoded(self._spark(source), recoding, run, plan, observer)
 
     def preview(self, source: Source, recoding: Recoding, rows: int) -> tuple[pa.RecordBatch, pa.RecordBatch]:
-        """The first few rows that are released; see `Engine.preview`."""
-        return preview.preview(source, recoding, rows, master=self.settings.master)
+        return recode.preview(self._spark(source), recoding, rows)
 
     def label_counts(
         self, source: Source, recoding: Recoding, target: str, labels: tuple[str | None, ...], classes: int, run: Run
     ) -> Counts:
-        """Records per released class and label; see `Engine.label_counts`."""
-        master = self.settings.master
-        return count.label_counts(source, recoding, target, labels, classes, run, master=master)
+        return recode.label_counts(self._spark(source), recoding, target, labels, classes, run)
 
     def output(self, address: str | Path, *, overwrite: bool) -> Output | None:
-        """A folder that the cluster writes to; see `Engine.output`."""
-        return SparkOutput(address, overwrite=overwrite)
+        return write.SparkOutput(address, overwrite=overwrite)
 
     def write(
         self,
         source: Source,
         recoding: Recoding,
         path: Path | Output,
-        see: See,
+        observer: Observer,
         run: Run,
-        *,
-        sees: Sequence[str] | None = None,
-        seen: bool = False,
-        witnessed: Sequence[str] = (),
-        keep_order: bool = False,
+        plan: ReleasePlan = AS_RELEASED,
     ) -> str:
-        """Write the recoded rows; see `Engine.write`."""
-        words: dict[str, Any] = {"sees": sees, "seen": seen, "witnessed": witnessed, "keep_order": keep_order}
-        return write.write(source, recoding, path, see, run, **words, master=self.settings.master)
+        return write.write(self._spark(source), recoding, path, observer, run, plan)

@@ -19,13 +19,7 @@ _BROADCAST = 2_000_000  # rows of a table that go to every machine; larger ones 
 
 
 def lookup_table(session: SparkSession, columns: Answers, kinds: Mapping[str, Any] | None = None) -> DataFrame:
-    """A table of the driver's, for a join.
-
-    Args:
-        session: Where it goes.
-        columns: Its columns by name.
-        kinds: What Spark calls the types of those that are no numbers, texts or truths.
-    """
+    """A table of the driver's, for a join; `kinds` has Spark's types of columns that are not numbers or texts."""
     from pyspark.sql import functions as F
     from pyspark.sql.types import StructField, StructType
 
@@ -35,7 +29,6 @@ def lookup_table(session: SparkSession, columns: Answers, kinds: Mapping[str, An
 
 
 def _kind(kind: pa.DataType) -> Any:
-    """What Spark calls the types of numbers, labels and answers."""
     from pyspark.sql import types
 
     known = {"int32": types.IntegerType, "int64": types.LongType, "bool": types.BooleanType, "string": types.StringType}
@@ -50,10 +43,8 @@ def found_by(column: Column, by: str) -> Column:
 
 
 def any_of(conditions: Sequence[Column]) -> Column:
-    """Whether one of some conditions holds."""
     return reduce(or_, conditions)
 
 
 def all_of(conditions: Sequence[Column]) -> Column:
-    """Whether all of some conditions hold."""
     return reduce(and_, conditions)

@@ -1,33 +1,166 @@
 """Rows recoded on a cluster: each distinct value is numbered by the driver, and rows find their number by a join.
 
 A recoding by value is then done. One that maps tuples, or leaves some out, is asked for every distinct tuple of
-numbers, and rows find the answer by another join; those of tuples that are dealt to several parts are ranked first
-(`_dealt`). A row that finds nothing was not there when rows were counted, and ends the work.
+numbers, and rows find the answer by another join; those of tuples that are split into several parts are ranked first
+(`_allocated`). A row that finds nothing was not there when rows were counted, and ends the work.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+import narwhals as nw
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from incrowd.engines.arrow.recode import ranks
+from incrowd.engines.engine import Observer
+from incrowd.engines.kept_types import KeptTypes
+from incrowd.engines.plan import ReleasePlan
 from incrowd.engines.spark import kernels
 from incrowd.engines.spark.compress import grouped
 from incrowd.engines.spark.lookups import Answers, all_of, any_of, found_by, lookup_table
-from incrowd.engines.spark.source import SparkSource
+from incrowd.engines.spark.session import ends_with_process, spark_errors, working
+from incrowd.engines.spark.shuffle import in_order, shuffled
+from incrowd.engines.spark.source import CopiedSource, SparkSource
 from incrowd.errors import DataError
+from incrowd.formats.sources import BATCH_ROWS
 from incrowd.recodings.recoding import Mask, Recoding
 from incrowd.run import Run
-from incrowd.table.grouping import Codes
+from incrowd.table.grouping import Codes, Counts
 from incrowd.table.missing import listed
+from incrowd.table.scales import text_of
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
 Answer = Callable[[Sequence[Codes], Codes], tuple[Answers, Mask | None]]
+
+
+def recode(source: SparkSource, recoding: Recoding, run: Run, plan: ReleasePlan) -> Iterator[pa.RecordBatch]:
+    with spark_errors(f"recode {source.name}"):
+        rows = released_rows(source, recoding, run, replace(plan, keep_order=True))
+        table = working(run, source.session, rows.toArrow)
+    names = [*released_names(source, recoding), *plan.hidden_columns]
+    for batch in table.replace_schema_metadata(None).combine_chunks().to_batches(BATCH_ROWS):
+        run.rows(len(batch))
+        yield batch.rename_columns(names)
+    source.check_unchanged()
+
+
+def recoded(source: SparkSource, recoding: Recoding, run: Run, plan: ReleasePlan, observer: Observer | None) -> Any:
+    """All rows, recoded: a Spark data frame for one, and for a path.
+
+    The rows are computed once and stay on the cluster, so that what was verified is what is used. If machines that hold
+    them are lost, whoever uses them gets an error, and never other rows.
+    """
+    with spark_errors(f"recode {source.name}"):
+        rows = released_rows(source, recoding, run, plan)
+        rows = working(run, source.session, rows.localCheckpoint)
+        ends_with_process(source.session)
+        names = released_names(source, recoding)
+        if observer is not None:
+            show(source, rows, [*names, *plan.hidden_columns], observer, plan.observed_columns, run)
+        source.check_unchanged()
+        given = rows.select(rows.columns[: len(names)]).toDF(*names)
+        return _as_original(source, given) if isinstance(source, CopiedSource) else given
+
+
+def released_names(source: SparkSource, recoding: Recoding) -> list[str]:
+    return [name for name in source.columns if name not in recoding.dropped]
+
+
+def released_rows(
+    source: SparkSource, recoding: Recoding, run: Run, plan: ReleasePlan, *, types: bool = True
+) -> DataFrame:
+    """The released rows in their order, and after them the hidden columns; columns are `r0`, `r1`, ...
+
+    Where `types`, columns that the recoding leaves as they are keep their type; else all recoded ones are text.
+    """
+    from pyspark.sql import functions as F
+
+    rows = Recoder(source, recoding, run, is_training_data=plan.is_training_data).rows(ordered=plan.keep_order)
+    names = released_names(source, recoding)
+    label_of = {name: label_column(place) for place, name in enumerate(recoding.names)}
+    taken = [label_of.get(name) or source.place(name) for name in names]
+    taken += [source.place(name) for name in plan.hidden_columns]
+    columns = [f"r{place}" for place in range(len(taken))]
+    places = [name for name in rows.columns if plan.keep_order and name.startswith("o")]
+    chosen = rows.select(*(F.col(old).alias(new) for old, new in zip(taken, columns, strict=True)), *places)
+    if plan.keep_order:
+        ordered = in_order(chosen).drop(*places)
+    else:
+        ordered = shuffled(chosen, columns[: len(names)], names, source.count())
+    kept = KeptTypes.of(recoding, source.schema).values if types else {}
+    typed = {f"r{names.index(name)}": F.col(f"r{names.index(name)}").try_cast(source.kind(name)) for name in kept}
+    return ordered.withColumns(typed) if typed else ordered
+
+
+def show(
+    source: SparkSource,
+    rows: DataFrame,
+    names: Sequence[str],
+    observer: Observer,
+    observed: Sequence[str] | None,
+    run: Run,
+) -> None:
+    """Show an observer the rows, or Spark's counts of the columns that it looks at."""
+    if observed is None:
+        table = working(run, source.session, rows.toArrow).replace_schema_metadata(None).rename_columns(names)
+        for batch in table.combine_chunks().to_batches(BATCH_ROWS):
+            observer(batch)
+        return
+    table = grouped(source, rows, [rows.columns[names.index(name)] for name in observed], run)
+    for batch in table.combine_chunks().to_batches(BATCH_ROWS):
+        counts = np.asarray(batch.column(batch.num_columns - 1), np.int64)
+        run.rows(int(counts.sum()))
+        observer(batch.select(range(len(observed))).rename_columns(list(observed)), counts)
+
+
+def _as_original(source: CopiedSource, rows: DataFrame) -> Any:
+    """The rows as the kind of frame that was given."""
+    table = rows.toArrow().replace_schema_metadata(None)
+    backend = source.backend
+    return table if backend is None else nw.from_arrow(table, backend=backend).to_native()
+
+
+def preview(source: SparkSource, recoding: Recoding, rows: int) -> tuple[pa.RecordBatch, pa.RecordBatch]:
+    with spark_errors(f"recode {source.name}"):
+        table = in_order(Recoder(source, recoding, Run()).rows(ordered=True)).limit(rows).toArrow()
+    (batch,) = table.replace_schema_metadata(None).combine_chunks().to_batches() or [_nothing(table.schema)]
+    before = batch.select([source.place(name) for name in source.columns]).rename_columns(list(source.columns))
+    label_of = {name: label_column(place) for place, name in enumerate(recoding.names)}
+    names = released_names(source, recoding)
+    after = batch.select([label_of.get(name) or source.place(name) for name in names]).rename_columns(names)
+    return before, after
+
+
+def _nothing(schema: pa.Schema) -> pa.RecordBatch:
+    return pa.RecordBatch.from_arrays([pa.array([], field.type) for field in schema], schema=schema)
+
+
+def label_counts(
+    source: SparkSource, recoding: Recoding, target: str, labels: tuple[str | None, ...], classes: int, run: Run
+) -> Counts:
+    def answer(cells: Sequence[Codes], parts: Codes) -> tuple[Answers, Mask | None]:
+        found = np.asarray(recoding.class_numbers(cells, parts), np.int64)
+        return {"k": pa.array(found)}, found < classes  # others are left out
+
+    with spark_errors(f"count the rows of {source.name}"):
+        rows = Recoder(source, recoding, run).classes(answer)
+        found = grouped(source, rows, ["k", source.place(target)], run)
+    known = ranks(text_of(found.column(1).combine_chunks()), labels)
+    missing = np.asarray(found.column(1).is_null(nan_is_null=True))
+    numbers, known = np.asarray(found.column(0)), np.where(missing, len(labels) - 1, known)
+    if (np.minimum(numbers, known) < 0).any():
+        raise DataError(f"{source.name} changed while it was being measured; run the command again")
+    counts = np.zeros((classes, len(labels)), np.int64)
+    np.add.at(counts, (numbers, known), np.asarray(found.column(2)))
+    run.rows(int(counts.sum()))
+    return counts
 
 
 def label_column(place: int) -> str:
@@ -36,20 +169,13 @@ def label_column(place: int) -> str:
 
 
 class Recoder:
-    """Recodes the rows of one table.
+    """Recodes the rows of one table."""
 
-    Args:
-        source: The rows.
-        recoding: The recoding.
-        run: Asked in between whether to go on.
-        seen: Whether the recoding was made from these very rows; then constant columns are not even read.
-    """
-
-    def __init__(self, source: SparkSource, recoding: Recoding, run: Run, *, seen: bool = False) -> None:
+    def __init__(self, source: SparkSource, recoding: Recoding, run: Run, *, is_training_data: bool = False) -> None:
         self.source = source
         self.recoding = recoding
         self._run = run
-        self._constant = recoding.constant if seen else ()
+        self._constant = recoding.constant if is_training_data else ()
         self._read = [place for place, name in enumerate(recoding.names) if name not in self._constant]
         nobody = [np.zeros(1, np.int64) for _ in recoding.names]
         self._by_value = recoding.by_row and recoding.release(nobody, np.full(1, -1))[1] is None
@@ -68,8 +194,8 @@ class Recoder:
         """All rows, with what else than labels a function says of tuples and parts."""
         return self._answered(self._numbered(self.source.rows()), answer)
 
-    def _labels(self, cells: Sequence[Codes], dealt: Codes) -> tuple[Answers, Mask | None]:
-        places, stay = self.recoding.release(cells, dealt)
+    def _labels(self, cells: Sequence[Codes], parts: Codes) -> tuple[Answers, Mask | None]:
+        places, stay = self.recoding.release(cells, parts)
         found = {
             label_column(place): pa.array(self.recoding.all_labels(name), pa.string()).take(pa.array(numbers))
             for place, (name, numbers) in enumerate(zip(self.recoding.names, places, strict=True))
@@ -152,10 +278,10 @@ class Recoder:
         chosen = split >= 0
         parts = self._parts([column[chosen] for column in cells], split[chosen], answer)
         whole = joined.where(F.col("t") < 0).drop("t")
-        return whole.unionByName(self._dealt(joined.where(F.col("t") >= 0).drop(*found), parts))
+        return whole.unionByName(self._allocated(joined.where(F.col("t") >= 0).drop(*found), parts))
 
     def _parts(self, cells: Sequence[Codes], tuples: Codes, answer: Answer) -> DataFrame:
-        """The parts of dealt tuples: which ranks they take, and the answer for each."""
+        """The parts of split tuples: which ranks they take, and the answer for each."""
         first, sizes = self.recoding.part_sizes()
         number = np.diff(first)[tuples]
         begins = np.repeat(first[tuples], number)
@@ -174,8 +300,8 @@ class Recoder:
         }
         return lookup_table(self.source.session, columns)
 
-    def _dealt(self, rows: DataFrame, parts: DataFrame) -> DataFrame:
-        """Rows of dealt tuples: ranked by the hash of `dealing`, the ranks of a part join it, any surplus the first."""
+    def _allocated(self, rows: DataFrame, parts: DataFrame) -> DataFrame:
+        """Rows of split tuples, ranked by the hash of `allocation`: a part takes its ranks, the first any surplus."""
         from pyspark.sql import Window
         from pyspark.sql import functions as F
 

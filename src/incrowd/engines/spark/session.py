@@ -16,16 +16,19 @@ import sys
 import tempfile
 import threading
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from incrowd.engines.registry import check_installed
-from incrowd.errors import DataError, IncrowdError, PolicyError
+from incrowd.errors import CancelledError, DataError, IncrowdError, PolicyError, TimeLimitError
+from incrowd.run import Run
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
+
+T = TypeVar("T")
 
 DEFAULT_MASTER = "local[*]"
 CHANGED = "incrowd: rows changed"  # what a row raises that was not there when the rows were counted
@@ -47,17 +50,7 @@ class EngineError(IncrowdError):
 
 
 def session_of(master: str | None) -> SparkSession:
-    """The session that is active, as it is; else one that is started.
-
-    Args:
-        master: The cluster to start it on, such as "local[2]", "spark://host:7077" or "yarn"; "sc://host" for Spark
-            Connect.
-
-    Raises:
-        EngineError: It cannot be reached or started.
-        MissingPackageError: Spark is not installed.
-        PolicyError: Another session is active, and a process has one only.
-    """
+    """The session that is active, as it is; else one that is started on the cluster `master`."""
     check_installed("spark")
     with quiet():
         from pyspark.sql import SparkSession
@@ -79,6 +72,17 @@ def session_of(master: str | None) -> SparkSession:
         return cast("SparkSession", made)
 
 
+def working(run: Run, session: SparkSession, work: Callable[[], T]) -> T:
+    """Let Spark do something, and stop it as well if the run has to end first."""
+    run.check()
+    try:
+        return run.in_thread(work)
+    except (CancelledError, TimeLimitError, KeyboardInterrupt):
+        with contextlib.suppress(Exception):  # it may be gone already
+            session.interruptAll()
+        raise
+
+
 def _launch(settings: dict[str, str]) -> None:
     """Start Java, unless it runs; what it says goes to a file, and not to the user's terminal."""
     from pyspark import SparkConf, SparkContext
@@ -91,7 +95,6 @@ def _launch(settings: dict[str, str]) -> None:
 
 
 def _settings(master: str) -> dict[str, str]:
-    """What a session of our own is started with; a cluster's own settings stay as they are."""
     found = {"spark.ui.showConsoleProgress": "false", "spark.sql.session.timeZone": "UTC"}
     if os.environ.get("SPARK_CONF_DIR") is None:
         found["spark.driver.extraJavaOptions"] = f"-Dlog4j2.configurationFile={_quiet_log()}"
@@ -160,11 +163,7 @@ def started(master: str) -> Iterator[None]:
 
 
 def java_home() -> Path:
-    """A folder with a Java in `bin`.
-
-    Raises:
-        EngineError: There is none.
-    """
+    """A folder with a Java in `bin`."""
     if home := os.environ.get("JAVA_HOME"):
         return Path(home)
     if java := shutil.which("java"):
@@ -190,7 +189,6 @@ def wheel_home() -> Path:
 
 
 def _quiet_log() -> Path:
-    """Settings that keep Spark's log out of the user's terminal."""
     path = _own_folder() / "log4j2.properties"
     path.write_text(_QUIET, encoding="utf-8")
     return path
@@ -237,11 +235,7 @@ def quiet() -> Iterator[None]:
 
 @contextlib.contextmanager
 def spark_errors(doing: str) -> Iterator[None]:
-    """Turn what Spark raises into one line that shows no value of a row.
-
-    Args:
-        doing: What was being done, such as "read people.parquet".
-    """
+    """Turn what Spark raises while it is `doing` something ("read people.parquet") into one line without any value."""
     try:
         with quiet():
             yield
@@ -250,17 +244,16 @@ def spark_errors(doing: str) -> Iterator[None]:
     except Exception as error:
         if not _from_spark(error):
             raise
-        raise _told(error, doing) from None
+        raise _in_one_line(error, doing) from None
 
 
 def _from_spark(error: Exception) -> bool:
-    """Whether an error comes from Spark, or from the loss of it."""
     homes = ("pyspark.", "py4j.", "grpc.")
     kinds = [f"{kind.__module__}." for kind in type(error).__mro__]
     return isinstance(error, ConnectionError | EOFError) or any(kind.startswith(homes) for kind in kinds)
 
 
-def _told(error: Exception, doing: str) -> IncrowdError:
+def _in_one_line(error: Exception, doing: str) -> IncrowdError:
     said = str(error)
     if CHANGED in said:
         return DataError(f"the rows changed while they were being released, so Spark could not {doing}; run again")

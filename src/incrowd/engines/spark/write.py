@@ -1,4 +1,4 @@
-"""Recoded rows into a folder of files, written beside the target by the cluster, counted there, then moved.
+"""Recoded rows into a folder of files, written by the cluster next to the target, counted there, then moved.
 
 Like all that Spark writes, a release is a folder of part files. It appears at once, when it was verified. On this
 machine that is done as for any other release; elsewhere by Hadoop's file systems, which Spark Connect does not show.
@@ -6,71 +6,76 @@ machine that is done as for any other release; elsewhere by Hadoop's file system
 
 from __future__ import annotations
 
+import contextlib
+import os
+import secrets
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import pyarrow as pa
 
-from incrowd.engines.engine import See
-from incrowd.engines.spark.output import SparkOutput
-from incrowd.engines.spark.release import released_names, released_rows, show
-from incrowd.engines.spark.session import spark_errors
-from incrowd.engines.spark.source import SparkSource, as_spark
-from incrowd.engines.spark.working import working
+from incrowd.engines.arrow.write import written_to
+from incrowd.engines.engine import Observer
+from incrowd.engines.plan import ReleasePlan
+from incrowd.engines.spark.recode import released_names, released_rows, show
+from incrowd.engines.spark.session import is_classic, spark_errors, working
+from incrowd.engines.spark.source import (
+    SUFFIXES,
+    SparkPath,
+    SparkSource,
+    charset,
+    file_digest,
+    folder_digest,
+    for_spark,
+    format_of,
+    local_path,
+    read_csv,
+)
 from incrowd.errors import DataError, OutputError
-from incrowd.formats.outputs import BatchWriter, Output
-from incrowd.formats.read_back import written as written_back
-from incrowd.formats.registry import has_types, open_writer
+from incrowd.formats.atomic_files import output_errors
+from incrowd.formats.csv_dialect import Dialect, output_dialect
+from incrowd.formats.outputs import Output, Proof
+from incrowd.formats.registry import has_types
 from incrowd.formats.sources import Source
+from incrowd.formats.staging import Folder, Move, exists_error, heal, sync_files
 from incrowd.recodings.recoding import Recoding
 from incrowd.run import Run
 
 if TYPE_CHECKING:
-    from pyspark.sql import Column, DataFrame
+    from pyspark.sql import Column, DataFrame, SparkSession
     from pyspark.sql.types import StructType
 
 
 def write(
-    source: Source,
-    recoding: Recoding,
-    path: Path | Output,
-    see: See,
-    run: Run,
-    *,
-    sees: Sequence[str] | None = None,
-    seen: bool = False,
-    witnessed: Sequence[str] = (),
-    keep_order: bool = False,
-    master: str | None = None,
+    source: SparkSource, recoding: Recoding, path: Path | Output, observer: Observer, run: Run, plan: ReleasePlan
 ) -> str:
-    """Write the recoded rows; see `Engine.write`. A single file is written by the driver, a folder by the cluster."""
+    """Write the recoded rows. A single file is written by the driver, a folder by the cluster."""
     from pyspark.sql import Observation
 
-    spark = as_spark(source, master)
-    names = released_names(spark, recoding)
-    with spark_errors(f"write the release of {spark.name}"):
+    names, hidden = released_names(source, recoding), plan.hidden_columns
+    with spark_errors(f"write the release of {source.name}"):
         types = path.kind not in ("csv", "json") if isinstance(path, SparkOutput) else has_types(path)
-        rows = released_rows(spark, recoding, run, seen=seen, witnessed=witnessed, keep_order=keep_order, types=types)
+        rows = released_rows(source, recoding, run, plan, types=types)
         if not isinstance(path, SparkOutput):
-            return _to_one_file(spark, rows, path, see, run, [*names, *witnessed], len(witnessed))
-        target = path.begin(spark)
+            return _to_one_file(source, rows, path, observer, run, [*names, *hidden], len(hidden))
+        target = path.begin(source)
         kept = rows.select(rows.columns[: len(names)]).toDF(*names)
         seen_rows = Observation()  # by Spark, on their way to whoever writes: that costs no second look at them
-        working(run, spark.session, lambda: target.save(kept.observe(seen_rows, *_digest(kept, kept.schema))))
-        meant = [working(run, spark.session, kept.count), seen_rows.get["total"]]  # not all may have been asked for
+        working(run, source.session, lambda: target.save(kept.observe(seen_rows, *_digest(kept, kept.schema))))
+        meant = [working(run, source.session, kept.count), seen_rows.get["total"]]  # not all may have been asked for
         written = target.read_back(names, kept.schema)
-        spark.check_unchanged()
-        if written.columns != names or _asked(spark, written, kept.schema, run) != meant:
+        source.check_unchanged()
+        if written.columns != names or _asked(source, written, kept.schema, run) != meant:
             raise OutputError(f"{path.name} does not hold what was to be written; nothing was written")
-        if not witnessed:
-            show(spark, written, names, see, sees, run)
+        if not hidden:
+            show(source, written, names, observer, plan.observed_columns, run)
         else:
             # Whose record each is stands in no file. These rows are counted instead, once it is shown that without
             # that column they are the very rows of the files, however often each occurs.
-            show(spark, rows, [*names, *witnessed], see, sees, run)
+            show(source, rows, [*names, *hidden], observer, plan.observed_columns, run)
             counted = rows.select(rows.columns[: len(names)]).toDF(*names)
-            if _asked(spark, counted, kept.schema, run) != meant:
+            if _asked(source, counted, kept.schema, run) != meant:
                 raise DataError(
                     f"{source.name} changed while it was being released; run again when nothing writes to it"
                 )
@@ -80,9 +85,7 @@ def write(
 def _digest(frame: DataFrame, schema: StructType) -> list[Column]:
     """The number of rows, and the sum of their hashes: the same for the same rows in any order.
 
-    Args:
-        frame: The rows.
-        schema: The types that they were meant to have: where all is text, values are made from it again.
+    The schema has the types that they were meant to have: where all is text, values are made from it again.
     """
     from pyspark.sql import functions as F
     from pyspark.sql.types import StringType
@@ -97,26 +100,209 @@ def _digest(frame: DataFrame, schema: StructType) -> list[Column]:
 
 
 def _asked(source: SparkSource, frame: DataFrame, schema: StructType, run: Run) -> list[Any]:
-    """What the cluster finds in a frame."""
     found = working(run, source.session, frame.agg(*_digest(frame, schema)).toArrow)
     return list(found.to_pylist()[0].values())
 
 
 def _to_one_file(
-    source: SparkSource, rows: DataFrame, path: Path | Output, see: See, run: Run, names: Sequence[str], extra: int
+    source: SparkSource,
+    rows: DataFrame,
+    path: Path | Output,
+    observer: Observer,
+    run: Run,
+    names: Sequence[str],
+    extra: int,
 ) -> str:
     """Bring all rows to the driver, and write them there."""
     table: pa.Table = working(run, source.session, rows.toArrow).replace_schema_metadata(None).rename_columns(names)
     source.check_unchanged()
     schema = table.select(list(names[: len(names) - extra])).schema
 
-    def opened(schema: pa.Schema) -> BatchWriter:
-        return open_writer(path, schema, source) if isinstance(path, Path) else path.writer(schema, source)
-
     def batches() -> Iterator[pa.RecordBatch]:
         for batch in table.combine_chunks().to_batches():
             run.rows(len(batch))
             yield batch
 
-    folder = path.parent if isinstance(path, Path) else path.beside.parent
-    return written_back(batches(), schema, opened, see, run.check, folder)
+    return written_to(path, batches(), schema, source, observer, run)
+
+
+class SparkOutput:
+    """A folder of part files that the cluster writes to, staged next to the target; see `formats.outputs.Output`."""
+
+    def __init__(self, address: str | Path, *, overwrite: bool) -> None:
+        self.address = str(address).rstrip("/")
+        self.name = self.address.rpartition("/")[2]
+        self._overwrite = overwrite
+        kind = format_of(self.address)
+        if kind is None:
+            raise OutputError(f"cannot tell the format of {self.name} from its suffix; Spark writes {SUFFIXES}")
+        self.kind = kind
+        self.path = local_path(self.address)
+        self.beside = self.path if self.path is not None else Path.cwd() / self.name
+        self._folder: Folder | None = None
+        self._staged = ""
+        self._session: SparkSession | None = None
+        self._dialect = Dialect()
+        if self.path is not None:
+            self._check(self.path)
+
+    def _check(self, path: Path) -> None:
+        parent = path.parent
+        if not parent.is_dir():
+            raise OutputError(f"no directory {parent} to write {path.name} to; create it first")
+        heal(parent)
+        if path.is_symlink() or path.is_file():
+            raise OutputError(f"{path} is a file, and Spark writes a folder; choose another name")
+        if path.exists():
+            if not _is_release(path):
+                raise OutputError(f"{path} is a folder with other files than those of a release; choose another name")
+            if not self._overwrite:
+                raise exists_error(path)
+        if not os.access(parent, os.W_OK | os.X_OK):
+            raise OutputError(f"cannot write to {parent}: permission denied")
+
+    def writer(self, schema: pa.Schema, source: Source) -> NoReturn:
+        raise OutputError(f"only the engine 'spark' writes to {self.name}")
+
+    def begin(self, source: SparkSource) -> SparkOutput:
+        self._session = source.session
+        given = getattr(source, "dialect", None)
+        self._dialect = output_dialect(given, Path(self.name.removesuffix(".gz")).suffix)
+        if self.path is not None:
+            if isinstance(source, SparkPath) and source.path is not None and _overlap(source.path, self.path):
+                raise OutputError(f"{self.path} is the input {source.path}; choose another name")
+            with output_errors(self.path.parent):
+                self._folder = Folder(self.path.parent)
+            self._staged = for_spark(self._folder.path / self.name, pattern=False)
+            return self
+        files = self._files()
+        if not self._overwrite and files.exists(self.address):
+            raise OutputError(
+                f"{self.address} already exists; choose another name, or use --overwrite (in Python overwrite=True)"
+            )
+        parent = self.address.rpartition("/")[0]
+        self._staged = f"{parent}/_incrowd-{secrets.token_hex(8)}/{self.name}"
+        return self
+
+    def save(self, rows: DataFrame) -> None:
+        options: dict[str, Any] = {}
+        if self.kind == "csv":
+            options = {
+                "sep": self._dialect.separator,
+                "quote": self._dialect.quote,
+                "escape": self._dialect.quote,
+                "header": self._dialect.header,
+                "encoding": charset(self._dialect),
+                "emptyValue": "",
+                "ignoreLeadingWhiteSpace": False,
+                "ignoreTrailingWhiteSpace": False,
+            }
+            if self.name.endswith(".gz"):
+                options["compression"] = "gzip"
+        rows.write.format(self.kind).options(**options).save(self._staged)
+
+    def read_back(self, names: list[str], schema: Any) -> DataFrame:
+        assert self._session is not None
+        where = self._staged if self._folder is None else for_spark(self._folder.path / self.name)
+        if self.kind == "csv":
+            return read_csv(self._session, where, self._dialect, names)
+        return self._session.read.schema(schema).format(self.kind).load(where)
+
+    def fingerprint(self) -> str:
+        assert self._session is not None
+        if self._folder is None:
+            return file_digest(self._session, self._staged)
+        return folder_digest(self._folder.path / self.name)
+
+    def prepare(self) -> None:
+        if self._folder is not None:
+            with output_errors(self._folder.path.parent):
+                sync_files(self._folder.path / self.name)
+
+    @property
+    def is_ready(self) -> bool:
+        return True
+
+    @property
+    def home(self) -> Path | None:
+        return None if self._folder is None else self._folder.path.parent
+
+    @property
+    def proof(self) -> Proof | None:
+        """None: on this machine the folder is moved with the other files, and elsewhere only Spark could look."""
+        return None
+
+    def commit(self) -> None:
+        if self._folder is None:
+            with spark_errors(f"move {self.name} into place"):
+                self._files().move(self._staged, self.address, overwrite=self._overwrite)
+
+    def moves(self) -> list[Move]:
+        if self._folder is None or self.path is None:
+            return []
+        if not self._overwrite and os.path.lexists(self.path):
+            raise exists_error(self.path)
+        return [Move(self._folder.path / self.name, self.path, self._overwrite)]
+
+    def is_committed(self) -> bool | None:
+        return None
+
+    def roll_back(self) -> None:
+        if self._folder is not None:
+            self._folder.remove()
+            self._folder = None
+        elif self._staged:
+            with contextlib.suppress(Exception):
+                self._files().remove(self._staged.rpartition("/")[0])
+        self._staged = ""
+
+    def _files(self) -> HadoopFiles:
+        if not is_classic(self._session):
+            raise OutputError(
+                f"through Spark Connect a release is written to folders that this machine sees, and {self.address} is "
+                "none; in Python, write release.data yourself"
+            )
+        return HadoopFiles(self._session)
+
+
+class HadoopFiles:
+    """Names on file systems that a session of Spark reaches."""
+
+    def __init__(self, session: Any) -> None:
+        self._jvm = session._jvm
+        self._settings = session._jsparkSession.sessionState().newHadoopConf()
+
+    def _found(self, address: str) -> tuple[Any, Any]:
+        path = self._jvm.org.apache.hadoop.fs.Path(address)
+        return path.getFileSystem(self._settings), path
+
+    def exists(self, address: str) -> bool:
+        files, path = self._found(address)
+        return bool(files.exists(path))
+
+    def move(self, old: str, new: str, *, overwrite: bool) -> None:
+        """Give a folder another name; what is there is removed if it may be."""
+        files, target = self._found(new)
+        if files.exists(target):
+            if not overwrite:
+                raise OutputError(f"{new} already exists; choose another name")
+            aside = self._found(f"{old}.old")[1]
+            if not files.rename(target, aside):
+                raise OutputError(f"cannot replace {new}; nothing was changed")
+        if not files.rename(self._found(old)[1], target):
+            raise OutputError(f"cannot move the release to {new}; nothing was written")
+
+    def remove(self, address: str) -> None:
+        files, path = self._found(address)
+        files.delete(path, True)
+
+
+def _is_release(path: Path) -> bool:
+    """Whether a folder holds what Spark writes and nothing else."""
+    return all(name.startswith(("part-", "_", ".")) for name in os.listdir(path))
+
+
+def _overlap(source: Path, target: Path) -> bool:
+    """Whether one of two paths is in the other."""
+    one, other = Path(os.path.realpath(source)), Path(os.path.realpath(target))
+    return one == other or one in other.parents or other in one.parents

@@ -30,7 +30,7 @@ def shuffled(rows: DataFrame, columns: Sequence[str], names: Sequence[str], reco
     Args:
         rows: The rows.
         columns: The released columns.
-        names: Their names in the release, which count.
+        names: Their names in the release, which count for the hash.
         records: How many rows there are at most.
     """
     from pyspark.sql import Window

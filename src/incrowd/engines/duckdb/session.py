@@ -30,7 +30,6 @@ def spill_folder(settings: Settings) -> Folder:
 
 
 def options_in(folder: Folder, settings: Settings) -> dict[str, Any]:
-    """The settings of a connection that may spill to a folder."""
     found: dict[str, Any] = {"temp_directory": str(folder.path)}
     if settings.memory_limit is not None:
         found["memory_limit"] = settings.memory_limit.replace(" ", "")
@@ -48,13 +47,7 @@ def spilling(settings: Settings) -> Iterator[dict[str, Any]]:
 
 
 def interruptible(connection: duckdb.DuckDBPyConnection | None, run: Run, work: Callable[[], T]) -> T:
-    """Do what may take DuckDB long, so that an interrupt or a time limit ends it.
-
-    Args:
-        connection: What to interrupt; None where it is not known.
-        run: Asked whether to go on.
-        work: The work.
-    """
+    """Do what may take DuckDB long, so that an interrupt or a time limit ends it; the connection is None if unknown."""
     try:
         return run.in_thread(work)
     except BaseException:

@@ -9,7 +9,7 @@ from typing import Any
 import duckdb
 import pyarrow as pa
 
-from incrowd.engines.duckdb.spill import interruptible
+from incrowd.engines.duckdb.session import interruptible
 from incrowd.formats.databases import DatabaseSource
 from incrowd.formats.duckdb_files import DuckDbDatabase, connected, query_errors
 from incrowd.formats.parquet_files import ParquetSource
@@ -24,14 +24,7 @@ _COUNT = "count(*)"
 def grouping(
     source: Source, wanted: Sequence[str], options: dict[str, Any], run: Run
 ) -> Iterator[pa.RecordBatch] | None:
-    """The distinct rows of some columns, and last how often each occurs; None if DuckDB cannot read the source.
-
-    Args:
-        source: The rows.
-        wanted: The columns.
-        options: The settings of a connection.
-        run: Asked whether to go on.
-    """
+    """The distinct rows of some columns, and last how often each occurs; None if DuckDB cannot read the source."""
     listed = ", ".join(map(quoted, wanted))
     if isinstance(source, RelationSource):
         relation = source.relation
