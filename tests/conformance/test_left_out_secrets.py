@@ -79,7 +79,7 @@ def test_without_more_that_is_left_out_it_would_tell(monkeypatch):
     release, found = told("census", "incognito", 0.2)
     assert found.people > 0
     assert any("so that being left out does not tell 'income'" in note for note in release.notes)
-    monkeypatch.setattr("incrowd.search.leaving_out._tells", lambda *words: False)
+    monkeypatch.setattr("incrowd.search.leaving_out._reveals", lambda *words: False)
     assert told("census", "incognito", 0.2)[1].excess > MOST
 
 

@@ -176,7 +176,7 @@ SEARCHES = (
     ),
     of(
         "search/top_down/deferred_checks.py",
-        "return bool(self._good(left, in_full.groups).all())",
+        "return bool(self._good(left, in_full).all())",
         "return False",
         "unit/search/top_down/test_deferred_checks.py",
     ),

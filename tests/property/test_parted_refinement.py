@@ -23,7 +23,7 @@ from incrowd.run import Run
 from incrowd.search.costs import cost_of
 from incrowd.search.leaving_out import budget_of
 from incrowd.search.top_down import records
-from incrowd.search.top_down.partial_refinement import SIBLINGS, can_be_parted
+from incrowd.search.top_down.partial_refinement import SIBLINGS, can_be_partial
 from incrowd.search.top_down.search import Task
 from incrowd.search.top_down.top_down import _searched, searches, top_down
 
@@ -34,14 +34,14 @@ modest = examples(150)
 def parted(problem, criterion, budget=0, table=None, requirements=None):
     """The search that shows children one by one, whether or not the release is better for it."""
     task = Task(table or problem.table(), requirements or problem.requirements, criterion, partial=True)
-    return _searched(task, Run(), budget, None, tell=False)
+    return _searched(task, Run(), budget, None, report=False)
 
 
 def reference(problem, criterion, budget, most=SIBLINGS, **words):
     """The slow search; a taxonomy of which no node has three children is refined as in the plain search."""
     qids = [(qid.attributes, qid.k) for qid in problem.quasi_identifiers]
     attributes = [
-        column.parted(most) if can_be_parted(column.encode()[0]) else column.attribute() for column in problem.columns
+        column.parted(most) if can_be_partial(column.encode()[0]) else column.attribute() for column in problem.columns
     ]
     return LeavingOut(attributes, problem.rows, problem.classes, qids, criterion, budget, **words)
 
@@ -136,7 +136,7 @@ def test_the_release_is_the_first_of_the_best_and_never_worse_than_the_plain_one
     plain = top_down(table, requirements, Run(), **words)
     assert cost_of(table, plain.recoding) == min(made[0] for made in costs)
     taken = top_down(table, requirements, seeded(3), **words, restarts=restarts, partial=True)
-    if any(map(can_be_parted, table.attributes)):
+    if any(map(can_be_partial, table.attributes)):
         assert all(len(made) == restarts + 2 for made in found)
         everything = list(chain(*costs))
         assert taken.recoding == list(chain(*found))[everything.index(min(everything))].recoding

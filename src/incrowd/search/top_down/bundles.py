@@ -22,24 +22,15 @@ _ROOM = 1 << 16  # packed codes of a bundle, where there are as many records: tw
 
 @dataclass(frozen=True)
 class Bundle:
-    """Some attributes of one quasi-identifier.
-
-    Args:
-        attributes: Their indices.
-        refiners: Their refiners.
-        codes: Their codes, packed; the first attribute is the most significant.
-        size: Number of packed codes.
-        promises: What says whether counting records is enough.
-    """
+    """Some attributes of one quasi-identifier."""
 
     attributes: tuple[int, ...]
     refiners: tuple[Refiner, ...]
-    codes: Codes
-    size: int
+    codes: Codes  # their codes, packed; the first attribute is the most significant
+    size: int  # number of packed codes
     promises: Promises
 
     def observe(self, requirement: int, changed: Groups) -> None:
-        """Lower the minima of all candidates by the new groups of one quasi-identifier."""
         live = [refiner for refiner in self.refiners if not refiner.idle()]
         if len(live) < 2 or self.size > len(changed.numbers) or not self.promises.sizes_do(requirement):
             self._one_by_one(live, requirement, changed)
@@ -78,20 +69,14 @@ def _packed(slot_of_code: Sequence[Codes], widths: Sequence[int]) -> Codes:
 
 
 class Watcher:
-    """A bundle that looks at the groups of its quasi-identifier when somebody needs to know, not whenever they change.
-
-    Args:
-        bundle: The bundle.
-        requirement: Which quasi-identifier it is.
-        grouping: Its groups.
-    """
+    """A bundle that looks at the groups of its quasi-identifier when asked, not whenever they change."""
 
     def __init__(self, bundle: Bundle, requirement: int, grouping: Grouping) -> None:
         self.bundle = bundle
         self._requirement, self._grouping = requirement, grouping
         self._unseen: list[Groups] = []  # what changed since it looked
 
-    def tell(self, changed: Groups) -> None:
+    def notify(self, changed: Groups) -> None:
         """Groups have changed; they are looked at later."""
         if changed.size:
             self._unseen.append(changed)

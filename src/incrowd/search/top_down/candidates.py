@@ -44,7 +44,7 @@ class Candidates:
         self._free: list[int] = []
 
     def add(self, attribute: int, order: int, gain: float, change: Change | None) -> int:
-        """Open a refinement; returns its place. Its refiner may tell later what it does."""
+        """Open a refinement; returns its place. Its refiner may know only later what it does."""
         place = self._free.pop() if self._free else self._new()
         self.attribute[place], self.order[place] = attribute, order
         self.gain[place], self.exact[place] = gain, -1
@@ -56,7 +56,6 @@ class Candidates:
         return place
 
     def remove(self, place: int) -> None:
-        """Close a refinement."""
         self.live[place] = False
         self._free.append(place)
 
@@ -72,30 +71,18 @@ class Candidates:
     def after(self, first: Codes, places: Codes, anonymity: Floats) -> Floats:
         """What each of some candidates would leave of the anonymity of each requirement: requirements x places.
 
-        A record that it would leave out counts as one step down.
-
-        Args:
-            first: The promise of each requirement that measures its anonymity.
-            places: The candidates.
-            anonymity: The anonymity of each requirement now.
+        A record that it would leave out counts as one step down. `first` is the promise that measures each anonymity.
         """
         entries = np.ix_(first, places)
         after: Floats = np.minimum(self.minimum[entries], anonymity[:, None])
         return after if self.bad is None else after - self.bad[entries]
 
     def lost(self, promises: Codes, places: Codes, anonymity: Floats) -> Floats:
-        """What candidates take from requirements, pair by pair: the anonymity now without what `after` has.
-
-        Args:
-            promises: The promise that measures the anonymity of the requirement of each pair.
-            places: The candidate of each pair.
-            anonymity: The anonymity of the requirement of each pair now.
-        """
+        """What candidates take from requirements, pair by pair: the anonymity now without what `after` has."""
         left: Floats = anonymity - np.minimum(self.minimum[promises, places], anonymity)
         return left if self.bad is None else left + self.bad[promises, places]
 
     def open(self) -> Codes:
-        """The places of all candidates."""
         return np.flatnonzero(self.live)
 
     def _new(self) -> int:

@@ -32,33 +32,16 @@ CRITERIA: dict[str, Callable[[Any], Any]] = {
 
 @dataclass(frozen=True)
 class Best:
-    """The refinement to perform, with exact figures.
+    """The refinement to perform, with exact figures."""
 
-    Args:
-        place: Where it is among the candidates.
-        gain: What it gains.
-        loss: Anonymity it loses, and records that it leaves in bad classes, averaged over the quasi-identifiers with
-            its attribute.
-        score: What was compared.
-    """
-
-    place: int
+    place: int  # where it is among the candidates
     gain: Fraction
-    loss: Fraction
-    score: Fraction
+    loss: Fraction  # of anonymity, and records left in bad classes, averaged over the quasi-identifiers it is part of
+    score: Fraction  # what was compared
 
 
 class Choice:
-    """Chooses among the candidates.
-
-    Args:
-        attributes: The attributes, whose names break ties.
-        members: The attributes of each quasi-identifier.
-        candidates: The candidates.
-        refiners: Who knows exact gains, one per attribute.
-        criterion: What the score is.
-        logarithms: Whether gains are information.
-    """
+    """Chooses among the candidates."""
 
     def __init__(
         self,
@@ -89,12 +72,8 @@ class Choice:
         """The best candidate, None if there is none.
 
         Minima that are behind are too high, if anything, and so are scores: as long as one of those that seem highest
-        is behind, it is looked at, and once none is, no other can be as high.
-
-        Args:
-            anonymity: The anonymity of each quasi-identifier now.
-            first: The promise that measures it.
-            look: Brings the minima of attributes up to date, and says whether any were behind.
+        is behind, it is looked at, and once none is, no other can be as high. `first` is the promise that measures each
+        anonymity; `look` brings the minima of attributes up to date, and says whether any were behind.
         """
         while True:
             places = self._candidates.open()
@@ -142,7 +121,6 @@ class Choice:
         return np.flatnonzero(np.isin(of, choose(scores, decimals=self._decimals)))
 
     def _exact(self, inputs: Floats, anonymity: Floats) -> tuple[Fraction, Fraction]:
-        """The gain and the loss of a contender."""
         gain, shared, *after = inputs.tolist()
         lost = sum(Fraction(a) - Fraction(b) for a, b in zip(anonymity.tolist(), after, strict=True) if a != b)
         return self._gains[int(gain)], Fraction(lost) / int(shared)

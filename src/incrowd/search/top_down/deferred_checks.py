@@ -12,18 +12,18 @@ in full.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 import numpy.typing as npt
 
 from incrowd.privacy.model import Requirement
 from incrowd.search.protected_columns import ProtectedColumn
-from incrowd.search.top_down.groups import Groups, numbered, take
+from incrowd.search.top_down.groups import Groups, take
 from incrowd.search.top_down.promises import Promises
 from incrowd.table.class_counts import ClassCounts
 from incrowd.table.compressed import CompressedTable
-from incrowd.table.grouping import Codes, count
+from incrowd.table.grouping import count
 
 Mask = npt.NDArray[np.bool_]
 
@@ -31,12 +31,7 @@ WORTHWHILE = 0.7  # share of tuples that need others above which all are counted
 
 
 class DeferredChecks:
-    """What is left to be looked at late.
-
-    Args:
-        table: The compressed table; its tuples are what groups consist of.
-        promises: All promises; those whose levels are known for all candidates are not looked at.
-    """
+    """What is left to be looked at late: the promises whose levels are not known for all candidates."""
 
     def __init__(self, table: CompressedTable, promises: Promises) -> None:
         self._table = table
@@ -46,24 +41,24 @@ class DeferredChecks:
         self.needed = any(left.models for left in self._left)
 
     def hold(self, requirement: int, groups: Groups) -> bool:
-        """Whether the late promises of a requirement hold for some groups, of which all tuples are given."""
+        """Whether the deferred promises of a requirement hold for some groups, of which all tuples are given."""
         left = self._left[requirement]
         if not left.models:
             return True
         needy = np.flatnonzero(take(self._needing(requirement), groups.rows))
         if len(needy) > WORTHWHILE * len(groups.numbers):
             return bool(self._good(left, groups).all())
-        alone = _some(groups, needy)
-        bad = alone.present[~self._good(left, alone.groups)]
+        alone, present = groups.some(needy).compact()
+        bad = present[~self._good(left, alone)]
         if not len(bad):
             return True
         failing = np.zeros(groups.size, bool)
         failing[bad] = True
-        in_full = _some(groups, np.flatnonzero(failing.take(groups.numbers)))
-        return bool(self._good(left, in_full.groups).all())
+        in_full, _ = groups.some(np.flatnonzero(failing.take(groups.numbers))).compact()
+        return bool(self._good(left, in_full).all())
 
     def _needing(self, requirement: int) -> Mask:
-        """The tuples that are no good class by themselves."""
+        """The tuples that are not a good class by themselves."""
         if requirement not in self._needy:
             alone = ClassCounts(self._table.counts, self._table.protected)
             self._needy[requirement] = ~self._left[requirement].good(alone)
@@ -74,19 +69,3 @@ class DeferredChecks:
         records = count(groups.numbers, groups.size, groups.weights)
         values = {name: self._columns[name].grouped(groups.rows, groups.numbers, groups.size) for name in left.columns}
         return left.good(ClassCounts(records, values))
-
-
-@dataclass(frozen=True)
-class _Some:
-    """Some tuples of groups: the groups that have them, numbered anew, and which those are."""
-
-    groups: Groups
-    present: Codes
-
-
-def _some(groups: Groups, places: Codes) -> _Some:
-    """Some tuples of groups, by position."""
-    numbers, present = numbered(groups.numbers.take(places), groups.size)
-    rows = places if isinstance(groups.rows, slice) else groups.rows.take(places)
-    weights = None if groups.weights is None else groups.weights.take(places)
-    return _Some(Groups(rows, numbers, len(present), weights), present)

@@ -25,19 +25,12 @@ WORTHWHILE = 0.7  # share of the records in changed groups above which it does n
 
 @dataclass(frozen=True)
 class Groups:
-    """Groups that a step made.
+    """Groups that a step made."""
 
-    Args:
-        rows: The records in them.
-        numbers: The group of each of these records, below `size`.
-        size: How many groups there are.
-        weights: The weight of each of these records, None if all are 1.
-    """
-
-    rows: Rows
-    numbers: Codes
-    size: int
-    weights: Weights
+    rows: Rows  # the records in them
+    numbers: Codes  # the group of each of these records, below `size`
+    size: int  # how many groups there are
+    weights: Weights  # the weight of each of these records, None if all are 1
 
     def some(self, chosen: Codes) -> Groups:
         """Some of the records, by position, in groups that may be empty then."""
@@ -45,36 +38,28 @@ class Groups:
         weights = None if self.weights is None else self.weights.take(chosen)
         return Groups(rows, self.numbers.take(chosen), self.size, weights)
 
+    def compact(self) -> tuple[Groups, Codes]:
+        """The same without empty groups, numbered anew, and which groups are left."""
+        numbers, present = numbered(self.numbers, self.size)
+        return Groups(self.rows, numbers, len(present), self.weights), present
+
     def part(self, part: slice) -> Groups:
-        """Those of a slice."""
         rows = part if isinstance(self.rows, slice) else self.rows[part]
         return Groups(rows, self.numbers[part], self.size, None if self.weights is None else self.weights[part])
 
 
 @dataclass(frozen=True)
 class Split:
-    """What comes of groups when some records are told apart.
+    """What comes of groups when some records are separated."""
 
-    Args:
-        touched: The groups that the records are in then.
-        changed: Those of them that are really split off: the other attributes have seen the rest before.
-        renamed: The number of each touched group among all groups.
-        size: How many groups there are then.
-    """
-
-    touched: Groups
-    changed: Groups
-    renamed: Codes
-    size: int
+    touched: Groups  # the groups that the records are in then
+    changed: Groups  # those of them that are really split off: the other attributes have seen the rest before
+    renamed: Codes  # the number of each touched group among all groups
+    size: int  # how many groups there are then
 
 
 class Grouping:
-    """The group of each record, and how groups are split.
-
-    Args:
-        records: How many records there are; at first they are all in one group.
-        weights: The weight of each, None if all are 1.
-    """
+    """The group of each record, and how groups are split; at first all records are in one group."""
 
     def __init__(self, records: int, weights: Weights) -> None:
         self._groups = np.zeros(records, np.int32)
@@ -87,22 +72,12 @@ class Grouping:
         return Groups(slice(None), self._groups, self._size, self._weights)
 
     def among(self, rows: Rows, width: int = 1) -> Groups:
-        """The groups, as they are now, of some records.
-
-        Args:
-            rows: The records; there may be others in their groups.
-            width: Cells per group that will be counted, about.
-        """
+        """The current groups of some records, which may have others, too; `width` cells per group will be counted."""
         _, numbers, size = self._present(take(self._groups, rows), width)
         return Groups(rows, numbers, size, None if self._weights is None else take(self._weights, rows))
 
     def keep(self, groups: Codes, weights: Weights) -> None:
-        """Go on with fewer records, at least one of every group, each of which stands for others of its group too.
-
-        Args:
-            groups: The group of each of them.
-            weights: What each of them weighs with those that it stands for.
-        """
+        """Go on with fewer records, at least one of every group, each of which represents others of its group too."""
         self._groups, self._weights = groups, weights
 
     def of(self, parts: Sequence[Rows]) -> Groups:
@@ -118,10 +93,7 @@ class Grouping:
     def tried(self, rows: Rows, children: Codes, width: int) -> Split:
         """What would come of the groups of some records, which must be all records of these groups.
 
-        Args:
-            rows: The records.
-            children: The child, below `width`, that each of them would belong to.
-            width: Number of children.
+        `children` says which child, below `width`, each of them would belong to.
         """
         old, local, number = self._present(take(self._groups, rows), width)
         numbers, keys = numbered(paired(local, width, children), number * width)
@@ -151,7 +123,7 @@ class Grouping:
             return np.arange(self._size), groups, self._size
         groups = groups.astype(np.intp)  # what numpy wants places to be; it would make them so again and again
         records = np.arange(len(groups), dtype=np.int32)
-        self._scratch[groups] = records  # the last record of a group stands for it
+        self._scratch[groups] = records  # the last record of a group represents it
         old = groups[self._scratch.take(groups) == records]
         self._scratch[old] = np.arange(len(old), dtype=np.int32)
         return old, self._scratch.take(groups), len(old)
@@ -162,14 +134,7 @@ def _without(groups: Groups, left_out: npt.NDArray[np.bool_]) -> Groups:
     inside = ~left_out.take(groups.numbers)
     if np.count_nonzero(inside) > WORTHWHILE * len(inside):
         return groups
-    rows = np.flatnonzero(inside)
-    renumbered = np.cumsum(~left_out) - 1
-    return Groups(
-        rows if isinstance(groups.rows, slice) else groups.rows.take(rows),
-        renumbered.take(groups.numbers.take(rows)),
-        int(renumbered[-1]) + 1,
-        None if groups.weights is None else groups.weights.take(rows),
-    )
+    return groups.some(np.flatnonzero(inside)).compact()[0]
 
 
 def take(values: npt.NDArray[Any], rows: Rows) -> npt.NDArray[Any]:
@@ -178,17 +143,12 @@ def take(values: npt.NDArray[Any], rows: Rows) -> npt.NDArray[Any]:
 
 
 def is_small(cells: int, records: int) -> bool:
-    """Whether a table of so many cells is worth filling for so many records; sorting them is the other way."""
+    """Whether a table of this many cells is worth filling for this many records; sorting them is the other way."""
     return cells <= 4 * records + SPARE
 
 
 def numbered(keys: Codes, room: int) -> tuple[Codes, Codes]:
-    """The place of each key among the distinct ones, and those, ascending.
-
-    Args:
-        keys: Whole numbers.
-        room: All keys are below it.
-    """
+    """The place of each key, all of which are below `room`, among the distinct ones, and those, ascending."""
     if not is_small(room, len(keys)):
         distinct, places = np.unique(keys, return_inverse=True)
         return places, distinct

@@ -25,7 +25,6 @@ from incrowd.search.top_down.choice import Best
 from incrowd.search.top_down.groups import Groups, numbered
 from incrowd.search.top_down.refiners import Refiner
 from incrowd.search.top_down.search import Search, Task
-from incrowd.table.class_counts import ClassCounts
 from incrowd.table.grouping import Codes, Counts, Floats
 
 Mask = npt.NDArray[np.bool_]
@@ -54,12 +53,7 @@ class _Tally:
 
 
 class LeavingOut(Search):
-    """The state of such a search.
-
-    Args:
-        task: What to search.
-        budget: How many records may be left out.
-    """
+    """The state of such a search; `budget` is how many records may be left out."""
 
     def __init__(self, task: Task, budget: int) -> None:
         super().__init__(task, [dict(enumerate(task.table.codes))] * len(task.requirements), leave_out=True)
@@ -78,7 +72,6 @@ class LeavingOut(Search):
         self._close_hopeless()
 
     def best(self) -> Best | None:
-        """The best candidate that leaves out no more than it may."""
         while (best := super().best()) is not None:
             tried = self._try(best.place)
             if int(self.table.counts[tried.out].sum()) <= self._budget:
@@ -101,7 +94,6 @@ class LeavingOut(Search):
         return _Tried(place, touched, groups, suppressed(groups, self._requirements, self.table, self.out))
 
     def perform(self, best: Best, number: int) -> Step:
-        """Perform the refinement that `best` found, and bring every candidate up to date."""
         tried = self._tried
         assert tried is not None
         index, change = self.candidate(best.place)
@@ -128,7 +120,6 @@ class LeavingOut(Search):
         return np.flatnonzero(flags[groups] & ~self.out)
 
     def _worst(self, requirement: int) -> float:
-        """The worst class that is released."""
         groups = self._groups[requirement]
         classes = self.table.class_counts(groups, int(groups.max()) + 1, ~self.out)
         model = self._requirements[requirement].models[0]
@@ -152,18 +143,15 @@ class LeavingOut(Search):
     def _tally(self, requirement: int, refiner: Refiner, groups: Groups) -> _Tally:
         places = len(self.candidates.live)
         bad, lowest = np.zeros(places, np.int64), np.full(places, np.inf)
-        model = self._requirements[requirement].models[0]
+        asked = self._requirements[requirement]
         for owners, classes in refiner.made(requirement, groups):
-            good = self._good(requirement, classes)
+            good = asked.good(classes)
             np.add.at(bad, owners[~good], classes.records[~good])
-            levels = self._requirements[requirement].levels(model, classes)
+            levels = asked.levels(asked.models[0], classes)
             np.minimum.at(lowest, owners[good], levels[good].astype(np.float64))
         tally = _Tally(bad, lowest)
         tally.forget(NOBODY)
         return tally
-
-    def _good(self, requirement: int, classes: ClassCounts) -> Mask:
-        return self._requirements[requirement].good(classes)
 
     def _count(self, requirement: int, refiner: Refiner, rows: Codes) -> None:
         """Count what the candidates of an attribute would make, given all tuples that stay."""

@@ -17,26 +17,20 @@ from incrowd.table.grouping import Codes
 from incrowd.table.out_of_core import OutOfCoreTable
 
 
-class DistantSearch(Search):
-    """The search in which every record is released, and no tuple is seen.
-
-    Args:
-        task: What to search; its tuples stay in an engine.
-        table: The table.
-    """
+class OutOfCoreSearch(Search):
+    """The search in which every record is released, and no tuple is seen."""
 
     def __init__(self, task: Task, table: OutOfCoreTable) -> None:
         if any(requirement.columns for requirement in task.requirements):
             raise PolicyError("promises about sensitive columns need all tuples in memory; allow more of them there")
         every = [np.arange(attribute.size) for attribute in table.attributes]
         super().__init__(task, [dict(enumerate(every))] * len(task.requirements), leave_out=False)
-        self._distant = table
+        self._out_of_core = table
         self._cells: list[Codes] = [np.zeros(len(codes), np.int64) for codes in every]
         for requirement in range(len(task.requirements)):
             self._count(requirement, self.attributes[requirement][0], slice(None))
 
     def perform(self, best: Best, number: int) -> Step:
-        """Perform the refinement that `best` found, and bring every candidate up to date."""
         place = best.place
         index, change = self.candidate(place)
         self.anonymity = np.minimum(self.anonymity, self.candidates.minimum[self.promises.first, place])
@@ -59,7 +53,7 @@ class DistantSearch(Search):
         if not asked:
             return
         touched = np.arange(len(self._cells[index]))[codes]
-        counted = self._distant.values_in_classes(members, self._cells, index, touched, asked)
+        counted = self._out_of_core.values_in_classes(members, self._cells, index, touched, asked)
         for member, found in zip(asked, counted, strict=True):
             weights = found.counts.astype(np.float64)
             self.refiners[member].observe(requirement, Groups(found.codes, found.classes, found.size, weights))

@@ -1,12 +1,12 @@
-"""Refines values of a given taxonomy whose children need not be told apart all at once.
+"""Refines values of a given taxonomy whose children need not be separated all at once.
 
 A released value is a node, or what is left of one: several of its children, released as a set. Two things can be done
-with it: all its children are told apart, as in the papers, or one child is shown, and the others stay together. Below a
+with it: all its children are separated, as in the papers, or one child is shown, and the others stay together. Below a
 child that is shown the same begins again. Whatever is done, sets get smaller, and what is made is finer than it was: a
 refinement that was invalid once is invalid for good, as in every top-down search.
 
 Of two children neither can be shown alone. A node with one child is that child. A child that nobody has is never shown
-by itself, so a set does not tell which of its values occur. Of very many children only the most frequent ones can be.
+by itself, so a set does not show which of its values occur. Of very many children only the most frequent ones can be.
 """
 
 from __future__ import annotations
@@ -18,12 +18,11 @@ from typing import TypeGuard
 import numpy as np
 
 from incrowd.recodings.steps import Change, SplitSet
-from incrowd.search.top_down.candidates import NOBODY
+from incrowd.search.top_down.candidates import NOBODY, Candidates
 from incrowd.search.top_down.gains import Gain
 from incrowd.search.top_down.groups import Groups, Rows
-from incrowd.search.top_down.promises import rest
-from incrowd.search.top_down.records import Records, records_by
-from incrowd.search.top_down.refiners import Shared
+from incrowd.search.top_down.promises import Promises, rest
+from incrowd.search.top_down.refiners import Refiner
 from incrowd.table.attributes import Attribute, TaxonomyAttribute
 from incrowd.table.class_counts import ClassCounts
 from incrowd.table.grouping import Codes, Counts
@@ -32,15 +31,15 @@ SIBLINGS = 128  # children of a node that can be shown by themselves, the most f
 ALL = 0  # in place of a child: all of them; the root is nobody's child
 
 
-def can_be_parted(attribute: Attribute) -> TypeGuard[TaxonomyAttribute]:
+def can_be_partial(attribute: Attribute) -> TypeGuard[TaxonomyAttribute]:
     """Whether a taxonomy is given, and has a node of which a child could be shown while others stay."""
     if not isinstance(attribute, TaxonomyAttribute) or attribute.rule is not None:
         return False
     return any(len(children) > 2 for children in attribute.taxonomy.children)
 
 
-class PartingRefiner:
-    """Tells children of nodes apart, all or one at a time.
+class PartialRefiner(Refiner):
+    """Separates children of nodes, all or one at a time.
 
     A value is known by its node. Every child that it still holds counts its own records, for all values at once: what
     one child leaves is what they have together without it.
@@ -53,12 +52,11 @@ class PartingRefiner:
         codes: Mapping[int, Codes],
         counts: Counts,
         gain: Gain,
-        shared: Shared,
+        candidates: Candidates,
+        promises: Promises,
     ) -> None:
-        self._index, self._attribute, self._counts = index, attribute, counts
-        self._records = records_by(codes, attribute.size)
-        self._gain, self.error = gain, gain.error
-        self._shared, self._candidates, self._promises = shared, shared.candidates, shared.promises
+        super().__init__(index, attribute.size, codes, gain, candidates, promises)
+        self._attribute, self._counts = attribute, counts
         taxonomy, nodes = attribute.taxonomy, len(attribute.taxonomy.labels)
         self._start, self._stop = taxonomy.start.astype(np.int64), taxonomy.stop.astype(np.int64)
         self._held: dict[int, Codes] = {}  # the children that a value still holds, by node
@@ -69,11 +67,9 @@ class PartingRefiner:
         self._open(0)
 
     def idle(self) -> bool:
-        """Whether no candidate is left."""
         return not self._candidate
 
     def change(self, place: int) -> Change:
-        """The sets that a candidate makes."""
         node, child = self._candidate[place]
         held = self._held[node].tolist()
         if child == ALL:
@@ -81,16 +77,11 @@ class PartingRefiner:
         return SplitSet((self._codes([child]), self._codes([each for each in held if each != child])))
 
     def exact_gains(self, places: Codes) -> Iterator[tuple[Codes, Fraction]]:
-        """One by one."""
         for place in places.tolist():
             node, child = self._candidate[place]
             held = self._held[node]
             one = None if child == ALL else int(np.searchsorted(held, child))
             yield np.array([place]), self._gain.exact_apart(self._start[held], self._stop[held], one)
-
-    def read(self, requirement: int, codes: Codes) -> None:
-        """Read other records of one quasi-identifier from now on."""
-        self._records[requirement] = Records(codes, self._attribute.size)
 
     def parts(self, place: int, requirement: int) -> tuple[Rows, Codes, int]:
         """The records of the value; the child that is shown is child 0, the others child 1, or each is its own."""
@@ -135,13 +126,7 @@ class PartingRefiner:
             for each in self._held.pop(node).tolist():
                 self._child_of_code[self._start[each] : self._stop[each]] = 0
 
-    def observe(self, requirement: int, changed: Groups) -> None:
-        """A group falls apart into its children, or into one and the others."""
-        for place in self._shared.broken_by(requirement, self.made(requirement, changed)):
-            self.close(place)
-
     def made(self, requirement: int, groups: Groups) -> Iterator[tuple[Codes, ClassCounts]]:
-        """The children, of showing all and of showing one, then what is left beside one."""
         if self.idle():
             return
         children, inside = self._child_of_code.take(self._records[requirement].of(groups.rows)), groups
@@ -165,7 +150,6 @@ class PartingRefiner:
         yield alone[beside], others
 
     def _open(self, node: int) -> None:
-        """Open what can be done about a node."""
         node = self._end(node)
         held = np.array([self._end(child) for child in self._attribute.taxonomy.children[node]], np.int64)
         start, stop = self._start[held], self._stop[held]
@@ -200,7 +184,6 @@ class PartingRefiner:
         return [place for place in places if place != NOBODY]
 
     def _update_gains(self, node: int) -> None:
-        """What can be gained by what a value still holds."""
         held = self._held[node]
         start, stop = self._start[held], self._stop[held]
         whole, alone = int(self._place[0, node]), self._place[1].take(held)

@@ -31,17 +31,11 @@ Levels = npt.NDArray[Any]
 
 @dataclass(frozen=True)
 class Promises:
-    """All promises of a policy; promise p is one model of one requirement.
-
-    Args:
-        table: The table, for its protected columns.
-        requirements: The requirements.
-        late: Whether promises about protected columns are left to `deferred_checks`, where scores do not need them.
-    """
+    """All promises of a policy; promise p is one model of one requirement."""
 
     table: CompressedTable
     requirements: Requirements
-    late: bool
+    late: bool  # whether promises about protected columns are left to `deferred_checks`, where scores do not need them
     _columns: dict[str, ProtectedColumn] = field(default_factory=dict, init=False)
     _last: dict[str, tuple[Rows, Histogram]] = field(default_factory=dict, init=False)
 
@@ -102,15 +96,13 @@ class Promises:
             yield promise, self.requirements[requirement].levels(model, classes)
 
     def lowest(self, requirement: int, counts: Counts) -> Iterator[tuple[int, Codes, Levels]]:
-        """For each promise, the columns that have a class, and the lowest level of each; counts: groups x columns.
+        """For each promise, the columns that have a class, and the lowest level of each.
 
-        Args:
-            requirement: One whose models need only sizes.
-            counts: Records of each class; 0 where there is none.
+        `counts` are the records of each class, 0 where there is none: groups x columns.
         """
         absent = counts == 0
         for promise, levels in self.levels(requirement, ClassCounts(counts.ravel())):
-            # A maximum of the type of the levels stands for classes that do not exist.
+            # A maximum of the type of the levels represents classes that do not exist.
             far = np.iinfo(levels.dtype).max if levels.dtype.kind in "iu" else np.inf
             lowest = np.where(absent, far, levels.reshape(counts.shape)).min(axis=0)
             columns = np.flatnonzero(lowest < far)
@@ -121,17 +113,7 @@ class Promises:
         return not self.columns[requirement]
 
     def classes(self, requirement: int, keys: Codes, room: int, records: Groups) -> tuple[Codes, ClassCounts]:
-        """Count classes of some records.
-
-        Args:
-            requirement: Whose models will be asked.
-            keys: The class of each record.
-            room: All keys are below it.
-            records: The records.
-
-        Returns:
-            The keys that occur, ascending, and what is known of their classes.
-        """
+        """The classes of some records, given by keys below `room`: the keys that occur, ascending, and their counts."""
         columns = self.columns[requirement]
         if not columns:
             distinct, sizes = present_counts(keys, room, records.weights)
@@ -149,15 +131,9 @@ class Promises:
 
 
 def rest(whole: ClassCounts, part: ClassCounts, of: Codes) -> tuple[Codes, ClassCounts]:
-    """What is left of classes without parts of them.
+    """What is left of classes without parts of them: the parts next to which something is left, and what that is.
 
-    Args:
-        whole: The classes.
-        part: The parts.
-        of: The class that each part belongs to.
-
-    Returns:
-        The parts beside which something is left, and what that is.
+    `of` is the class that each part belongs to.
     """
     records = whole.records[of] - part.records
     beside = np.flatnonzero(records)

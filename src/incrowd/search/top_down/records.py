@@ -1,4 +1,4 @@
-"""The records that a top-down search reads: those of a quasi-identifier that it need not tell apart are one.
+"""The records that a top-down search reads: those of a quasi-identifier that it need not distinguish are one.
 
 A quasi-identifier has few of the attributes, and in the course of a search some of these have nothing left to refine.
 Records that are in one class and equal in all attributes that have something left stay together to the end, so they may
@@ -31,7 +31,6 @@ class Records:
     _starts: Codes | None = field(default=None, init=False)
 
     def of(self, rows: Rows) -> Codes:
-        """The codes of some records."""
         return take(self.codes, rows)
 
     def under(self, start: int, stop: int) -> Rows:
@@ -72,13 +71,7 @@ def records_of(table: CompressedTable, *, counted: bool) -> tuple[Sequence[Codes
 
 
 def merged(columns: Sequence[Codes], widths: Sequence[int], weights: Weights) -> tuple[list[Codes], Weights] | None:
-    """The distinct records, column by column, and their weights; None where it would not pay.
-
-    Args:
-        columns: What tells records apart.
-        widths: All codes of a column are below its width.
-        weights: The weight of each record, None if all are 1.
-    """
+    """The distinct records, column by column, and their weights; None where it would not pay."""
     if len(columns[0]) < _MANY:
         return None
     some = [column[::_SAMPLED] for column in columns]

@@ -7,11 +7,11 @@ every change through `observe`, with the records of the changed groups only.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import pairwise
-from typing import Protocol
 
 import numpy as np
 
@@ -21,88 +21,81 @@ from incrowd.search.top_down.gains import Gain
 from incrowd.search.top_down.groups import Groups, Rows, Weights, is_small, paired
 from incrowd.search.top_down.promises import Levels, Promises, rest
 from incrowd.search.top_down.records import Records, records_by
-from incrowd.table.attributes import FlatAttribute, NumberAttribute, TaxonomyAttribute
+from incrowd.table.attributes import NumberAttribute, TaxonomyAttribute
 from incrowd.table.class_counts import ClassCounts
 from incrowd.table.grouping import Codes, Counts, tallied
 
-MORE_ROOM = 16  # a cut that is tried elsewhere leaves at least so large a part more on its smaller side
+MORE_ROOM = 16  # a cut that is tried elsewhere leaves at least a 16th more on its smaller side
 
 
-class Refiner(Protocol):
-    """What the search asks of an attribute."""
+class Refiner(ABC):
+    """What the search asks of an attribute; `codes` are those of its records, by quasi-identifier."""
 
-    error: float  # of the gains in floats
+    def __init__(
+        self, index: int, size: int, codes: Mapping[int, Codes], gain: Gain, candidates: Candidates, promises: Promises
+    ) -> None:
+        self._index, self._size = index, size
+        self._records = records_by(codes, size)
+        self._gain, self.error = gain, gain.error
+        self._candidates, self._promises = candidates, promises
+
+    @abstractmethod
+    def idle(self) -> bool:
+        """Whether no candidate is left."""
 
     def change(self, place: int) -> Change:
         """What a candidate does."""
+        change = self._candidates.changes[place]
+        assert change is not None
+        return change
 
+    @abstractmethod
     def exact_gains(self, places: Codes) -> Iterator[tuple[Codes, Fraction]]:
         """Exact gains of some candidates: places that gain the same, and what they gain."""
 
     def read(self, requirement: int, codes: Codes) -> None:
         """Read other records of one quasi-identifier from now on."""
+        self._records[requirement] = Records(codes, self._size)
 
+    @abstractmethod
     def parts(self, place: int, requirement: int) -> tuple[Rows, Codes, int]:
-        """The records of one quasi-identifier that a candidate touches, the child of each, and the number of children.
+        """The records of a quasi-identifier that a candidate touches, the child of each, and the number of children."""
 
-        Args:
-            place: The candidate.
-            requirement: The quasi-identifier.
-        """
-
+    @abstractmethod
     def refine(self, place: int) -> None:
         """Perform a candidate."""
 
+    @abstractmethod
     def close(self, place: int) -> None:
         """Forget a candidate."""
 
+    @abstractmethod
     def made(self, requirement: int, groups: Groups) -> Iterator[tuple[Codes, ClassCounts]]:
         """The classes that candidates would make of some groups: whose they are, and what is known of them."""
 
     def observe(self, requirement: int, changed: Groups) -> None:
         """Lower the minima by the new groups of one quasi-identifier, and close candidates that break a promise."""
-
-    def idle(self) -> bool:
-        """Whether no candidate is left."""
-
-
-@dataclass
-class Shared:
-    """What all refiners of a search share.
-
-    Args:
-        candidates: The open refinements.
-        promises: What must hold.
-        again: Whether a cut that broke a promise may be tried elsewhere.
-    """
-
-    candidates: Candidates
-    promises: Promises
-    again: bool = False
-
-    def broken_by(self, requirement: int, made: Iterable[tuple[Codes, ClassCounts]]) -> list[int]:
-        """Lower minima by classes that candidates would make of one quasi-identifier; whose would break a promise."""
         seen = np.zeros(0, np.int64)
-        for places, classes in made:
-            for promise, levels in self.promises.levels(requirement, classes):
-                self.candidates.lower(promise, places, levels)
+        for places, classes in self.made(requirement, changed):
+            for promise, levels in self._promises.levels(requirement, classes):
+                self._candidates.lower(promise, places, levels)
             seen = np.union1d(seen, places)
-        return self.candidates.broken(seen, self.promises.thresholds)
+        for place in self._candidates.broken(seen, self._promises.thresholds):
+            self.close(place)
 
 
 @dataclass(frozen=True)
 class _Range:
-    """A candidate of a range: where its children begin and last where they end, and the slot of each child."""
-
-    edges: Codes
-    slots: list[int]
+    edges: Codes  # where its children begin, and last where they end
+    slots: list[int]  # of its children
 
 
-class RangeRefiner:
+class RangeRefiner(Refiner):
     """Refines ranges of codes: nodes of a taxonomy into their children, intervals into two.
 
     Every child of every candidate has a slot, so that records are counted for all candidates at once: a code lies under
-    at most one of them. Opening and closing a candidate rewrites the slots of its own codes only.
+    at most one of them. Opening and closing a candidate rewrites the slots of its own codes only. With `again`, a
+    number whose best cut broke a promise may be cut elsewhere.
     """
 
     def __init__(
@@ -111,15 +104,14 @@ class RangeRefiner:
         attribute: TaxonomyAttribute | NumberAttribute,
         codes: Mapping[int, Codes],
         gain: Gain,
-        shared: Shared,
+        candidates: Candidates,
+        promises: Promises,
+        *,
+        again: bool,
     ) -> None:
-        self._index = index
+        super().__init__(index, attribute.size, codes, gain, candidates, promises)
         self._attribute = attribute
-        self._records = records_by(codes, attribute.size)
-        self._gain = gain
-        self.error = gain.error
-        self._candidates, self._promises = shared.candidates, shared.promises
-        self._again, self._broken = shared.again, list[SplitInterval]()
+        self._again, self._broken = again, list[SplitInterval]()
         self._ranges: dict[int, _Range] = {}  # by place
         self._slot_of_code = np.zeros(attribute.size, np.int64)  # slot 0 is that of codes under no candidate
         self._owner = np.full(1, NOBODY)  # the place of the candidate of each slot
@@ -135,31 +127,18 @@ class RangeRefiner:
             self._open_interval(0, attribute.size)
 
     def idle(self) -> bool:
-        """Whether no candidate is left."""
         return not self._ranges
 
-    def change(self, place: int) -> Change:
-        """What a candidate does."""
-        change = self._candidates.changes[place]
-        assert change is not None
-        return change
-
     def exact_gains(self, places: Codes) -> Iterator[tuple[Codes, Fraction]]:
-        """One by one; each is asked for once."""
         for place in places.tolist():
-            yield np.array([place]), self._gain.exact_split(self._ranges[place].edges)
-
-    def read(self, requirement: int, codes: Codes) -> None:
-        """Read other records of one quasi-identifier from now on."""
-        self._records[requirement] = Records(codes, self._attribute.size)
+            edges = self._ranges[place].edges
+            yield np.array([place]), self._gain.exact_apart(edges[:-1], edges[1:])
 
     def parts(self, place: int, requirement: int) -> tuple[Rows, Codes, int]:
-        """The records in the range, and the child that each lies under."""
         edges = self._ranges[place].edges
         return *self._records[requirement].parts(edges), len(edges) - 1
 
     def refine(self, place: int) -> None:
-        """Replace a candidate by its children."""
         change, edges = self._candidates.changes[place], self._ranges[place].edges
         self.close(place)
         if isinstance(change, RefineNode):
@@ -185,7 +164,6 @@ class RangeRefiner:
         self._lower((promise, slots, levels) for promise, levels in self._promises.levels(requirement, classes))
 
     def made(self, requirement: int, groups: Groups) -> Iterator[tuple[Codes, ClassCounts]]:
-        """The children of all candidates at once."""
         if not self.idle():
             keys, _ = self._keys_of(requirement, groups)
             distinct, classes = self._promises.classes(requirement, keys, groups.size * self._used, groups)
@@ -258,14 +236,13 @@ class RangeRefiner:
         if not self._gain.beneficial(start, stop):
             return
         order = change.node if isinstance(change, RefineNode) else start
-        place = self._candidates.add(self._index, order, self._gain.split(edges), change)
+        place = self._candidates.add(self._index, order, self._gain.apart(edges[:-1], edges[1:]), change)
         slots = self._take_slots(len(edges) - 1)
         self._ranges[place] = _Range(edges, slots)
         self._owner[slots] = place
         self._slot_of_code[start:stop] = np.repeat(slots, np.diff(edges))
 
     def close(self, place: int) -> None:
-        """Forget a candidate; its codes are under none."""
         closed = self._ranges.pop(place)
         self._candidates.remove(place)
         self._slot_of_code[closed.edges[0] : closed.edges[-1]] = 0
@@ -284,42 +261,30 @@ class RangeRefiner:
         return slots
 
 
-class DisclosureRefiner:
+class DisclosureRefiner(Refiner):
     """Shows values one by one out of a suppressed set."""
 
     def __init__(
-        self, index: int, attribute: FlatAttribute, codes: Mapping[int, Codes], gain: Gain, shared: Shared
+        self, index: int, size: int, codes: Mapping[int, Codes], gain: Gain, candidates: Candidates, promises: Promises
     ) -> None:
-        self._records = records_by(codes, attribute.size)
-        self._gain = gain
-        self.error = gain.error
-        self._shared, self._candidates, self._promises = shared, shared.candidates, shared.promises
-        self._suppressed = np.ones(attribute.size, bool)
+        super().__init__(index, size, codes, gain, candidates, promises)
+        self._suppressed = np.ones(size, bool)
         self._rows: dict[int, Rows] = dict.fromkeys(codes, slice(None))  # suppressed records, by quasi-identifier
         # The candidate of each code; a place that was given back is nobody's.
-        self._place = np.array([self._candidates.add(index, c, 0.0, Disclose(c)) for c in range(attribute.size)], int)
-        self._left = attribute.size
+        self._place = np.array([candidates.add(index, code, 0.0, Disclose(code)) for code in range(size)], int)
+        self._left = size
         self._update_gains()
 
     def idle(self) -> bool:
-        """Whether no candidate is left."""
         return not self._left
 
-    def change(self, place: int) -> Change:
-        """What a candidate does."""
-        change = self._candidates.changes[place]
-        assert change is not None
-        return change
-
     def exact_gains(self, places: Codes) -> Iterator[tuple[Codes, Fraction]]:
-        """Values with equal counts at once."""
         codes = self._candidates.order[places]
         for same, gain in self._gain.exact_disclosures(self._suppressed, codes):
             yield places[same], gain
 
     def read(self, requirement: int, codes: Codes) -> None:
-        """Read other records of one quasi-identifier from now on."""
-        self._records[requirement] = Records(codes, len(self._suppressed))
+        super().read(requirement, codes)
         self._rows[requirement] = np.flatnonzero(self._suppressed.take(codes))
 
     def parts(self, place: int, requirement: int) -> tuple[Rows, Codes, int]:
@@ -329,7 +294,6 @@ class DisclosureRefiner:
         return rows, stays.astype(np.int64), 2
 
     def refine(self, place: int) -> None:
-        """Show one value."""
         for requirement in self._rows:
             rows, stays, _ = self.parts(place, requirement)
             self._rows[requirement] = np.flatnonzero(stays) if isinstance(rows, slice) else rows[stays > 0]
@@ -339,13 +303,7 @@ class DisclosureRefiner:
         self._update_gains()
 
     def close(self, place: int) -> None:
-        """Forget that a value could be shown."""
         self._close([int(self._candidates.order[place])])
-
-    def observe(self, requirement: int, changed: Groups) -> None:
-        """A group falls apart into the records with the value and the other suppressed ones."""
-        broken = self._shared.broken_by(requirement, self.made(requirement, changed))
-        self._close(self._candidates.order[broken].tolist())
 
     def made(self, requirement: int, groups: Groups) -> Iterator[tuple[Codes, ClassCounts]]:
         """For every value in a group those who have it, then the other suppressed ones beside them."""
@@ -356,10 +314,9 @@ class DisclosureRefiner:
         if not suppressed.all():
             chosen = np.flatnonzero(suppressed)
             codes, inside = codes[chosen], groups.some(chosen)
-        width = len(self._suppressed)
-        keys, shown = self._promises.classes(
-            requirement, inside.numbers * np.int64(width) + codes, groups.size * width, inside
-        )
+        width = self._size
+        keys = inside.numbers * np.int64(width) + codes
+        keys, shown = self._promises.classes(requirement, keys, groups.size * width, inside)
         of, together = self._promises.classes(requirement, inside.numbers, groups.size, inside)
         beside, others = rest(together, shown, np.searchsorted(of, keys // width))
         places = self._place[keys % width]

@@ -2,7 +2,7 @@
 
 A restart multiplies the gains of every attribute by a random factor, the same during the whole search; a third of the
 attributes are held back, and refined after the others. Half of the numbers are cut where enough records stay on both
-sides, too: the cut with the highest gain often sets apart a few records that nothing else can be told of afterwards.
+sides, too: the cut with the highest gain often sets apart a few records that cannot be refined further afterwards.
 And a number whose best cut would break a promise is not given up, as it is in the plain search: the next best cut with
 more room is tried, until one holds or there is no more room. Of all releases the one is taken that loses least of what
 the search is for: with a target the information about it, without one the loss (NCP). The plain search is one of them,
@@ -28,17 +28,7 @@ _LEAST, _DECIMALS = 0.001, 3
 def drawn(
     table: CompressedTable, priorities: Mapping[str, float] | None, key: Key, restart: int
 ) -> tuple[dict[str, float], dict[str, int]]:
-    """What a restart searches with, whatever the order of columns.
-
-    Args:
-        table: The table.
-        priorities: The weights that were asked for.
-        key: Of the run.
-        restart: Its number.
-
-    Returns:
-        The weights that were asked for, times random factors, and the room that some attributes get.
-    """
+    """The weights and rooms that a restart searches with, whatever the order of columns."""
     random = np.random.default_rng(key.number("restarts", restart))
     names = sorted(attribute.name for attribute in table.attributes)
     factors = np.exp(random.normal(0, SPREAD, len(names)))

@@ -12,9 +12,9 @@ from incrowd.search.priorities import weights_by_name
 from incrowd.search.top_down.candidates import Candidates
 from incrowd.search.top_down.choice import Best, Choice, Criterion
 from incrowd.search.top_down.gains import gain_of
-from incrowd.search.top_down.partial_refinement import PartingRefiner, can_be_parted
+from incrowd.search.top_down.partial_refinement import PartialRefiner, can_be_partial
 from incrowd.search.top_down.promises import Promises
-from incrowd.search.top_down.refiners import DisclosureRefiner, RangeRefiner, Refiner, Shared
+from incrowd.search.top_down.refiners import DisclosureRefiner, RangeRefiner, Refiner
 from incrowd.table.attributes import FlatAttribute
 from incrowd.table.compressed import CompressedTable
 from incrowd.table.grouping import Codes
@@ -22,34 +22,22 @@ from incrowd.table.grouping import Codes
 
 @dataclass(frozen=True)
 class Task:
-    """What to search.
-
-    Args:
-        table: The compressed table.
-        requirements: What must hold.
-        criterion: How the next refinement is chosen.
-        priorities: Weights of attributes by name, which gains are multiplied by.
-        rooms: Records that cuts of a number leave on both sides, where they can, by name.
-        again: Whether a number whose best cut breaks a promise is cut elsewhere, with more room.
-        partial: Whether children of a node of a given taxonomy need not be told apart all at once.
-    """
+    """What to search."""
 
     table: CompressedTable
     requirements: Requirements
     criterion: Criterion
-    priorities: Mapping[str, float] | None = None
+    priorities: Mapping[str, float] | None = None  # weights of attributes by name, which gains are multiplied by
+    # records that cuts of a number leave on both sides, where they can, by name
     rooms: Mapping[str, int] = field(default_factory=dict)
-    again: bool = False
-    partial: bool = False
+    again: bool = False  # whether a number whose best cut breaks a promise is cut elsewhere, with more room
+    partial: bool = False  # whether children of a node of a given taxonomy need not be separated all at once
 
 
 class Search:
     """The state of a search: open candidates, and the anonymity so far.
 
-    Args:
-        task: What to search.
-        codes: The codes of the records that it reads, by quasi-identifier and attribute.
-        leave_out: Whether records may be left out.
+    `codes` are those of the records that it reads, by quasi-identifier and attribute.
     """
 
     def __init__(self, task: Task, codes: Sequence[Mapping[int, Codes]], *, leave_out: bool) -> None:
@@ -80,15 +68,14 @@ class Search:
     def _refiner(self, index: int, codes: Mapping[int, Codes]) -> Refiner:
         attribute = self.table.attributes[index]
         gain = gain_of(self.table, index, self._weights[index], self._rooms[index])
-        shared = Shared(self.candidates, self.promises, self._again)
-        if self._partial and can_be_parted(attribute):
-            return PartingRefiner(index, attribute, codes, self.table.value_counts(index), gain, shared)
+        state = self.candidates, self.promises
+        if self._partial and can_be_partial(attribute):
+            return PartialRefiner(index, attribute, codes, self.table.value_counts(index), gain, *state)
         if isinstance(attribute, FlatAttribute):
-            return DisclosureRefiner(index, attribute, codes, gain, shared)
-        return RangeRefiner(index, attribute, codes, gain, shared)
+            return DisclosureRefiner(index, attribute.size, codes, gain, *state)
+        return RangeRefiner(index, attribute, codes, gain, *state, again=self._again)
 
     def best(self) -> Best | None:
-        """The best candidate."""
         return self._choice.best(self.anonymity, self.promises.first, self.look)
 
     def look(self, attributes: set[int]) -> bool:

@@ -12,20 +12,16 @@ What makes it fast: gains depend on the histogram of one attribute only; the ano
 of the anonymity now and the smallest class that x would make, and that class only ever shrinks, so it is enough to look
 at the groups that a step changed. A step reads the records under the refined value, nothing else. (What holds for sizes
 holds for any privacy model: a class is never less protected than its less protected part.) That is also why leaf
-partitions without a candidate need not be discarded, as TDS proposes (section 5.5): a step never reads them, since no
-value of theirs is refined any more, and all that is kept of a record is the number of its class. For the same reason an
-attribute need not look at every step: what it found before bounds the scores of its candidates from above, so only
-those that seem best have to be up to date. Promises that no score needs, such as those about sensitive columns beside
-k, are looked at for the best candidate only (see `deferred_checks`).
+partitions without a candidate need not be discarded, as TDS proposes (section 5.5). For the same reason an attribute
+need not look at every step: what it found before bounds the scores of its candidates from above, so only those that
+seem best have to be up to date. Promises that no score needs, such as those about sensitive columns in addition to k,
+are checked for the best candidate only (see `deferred_checks`).
 
 With a budget (`suppress`) a refinement is valid if leaving out the records of bad classes stays within it (see
 `leaving_out`). Its loss counts the anonymity of the classes that stay, and every record that it puts into a bad class
-as one more; gains count all records of the table. What it releases can lose more than the plain search, so that is made
-as well, and the release that loses less of what the search is for is taken (see `restarts`).
-
-With `partial`, children of a node of a given taxonomy need not be told apart all at once: one is shown, and the others
-stay together as a set `{a, b}` (see `parting`). A greedy search can be led astray by that, so what it finds is taken
-only where it loses less than the plain search (see `restarts`).
+as one more; gains count all records of the table. With `partial`, one child of a node of a given taxonomy can be shown
+while the others stay together as a set `{a, b}` (see `partial_refinement`). Either can lose more than the plain search,
+so that is made as well, and the release that loses least of what the search is for is taken (see `restarts`).
 
 Scores are compared exactly. Ties are broken by the name of the attribute, then by the order of its values.
 """
@@ -50,8 +46,8 @@ from incrowd.search.top_down.choice import Best, Criterion
 from incrowd.search.top_down.deferred_checks import DeferredChecks
 from incrowd.search.top_down.groups import Grouping, Split
 from incrowd.search.top_down.leaving_out import LeavingOut
-from incrowd.search.top_down.out_of_core import DistantSearch
-from incrowd.search.top_down.partial_refinement import can_be_parted
+from incrowd.search.top_down.out_of_core import OutOfCoreSearch
+from incrowd.search.top_down.partial_refinement import can_be_partial
 from incrowd.search.top_down.records import merged, records_of
 from incrowd.search.top_down.refiners import RangeRefiner
 from incrowd.search.top_down.restarts import drawn
@@ -72,34 +68,17 @@ def top_down(
     restarts: int = 0,
     partial: bool = False,
 ) -> SearchResult:
-    """Search from the top.
+    """Search from the top; without a target the gain is the loss (NCP) that a refinement removes.
 
-    Args:
-        table: The compressed table; without a target the gain is the loss (NCP) that a refinement removes.
-        requirements: What must hold; every attribute of the table belongs to at least one.
-        run: Gets every step; when it is over, the steps so far are a release.
-        criterion: "tds" for gain per anonymity lost, "tdr" for that with 1 added to the loss, "gain" for gain alone.
-        max_steps: Stop after that many steps.
-        suppress: Share of the records that may be left out.
-        priorities: Weight of each attribute by name, 1 for those that are not named: gains are multiplied by it.
-        restarts: How many more searches to make with random weights and cuts; the best release is taken (see
-            `restarts`). Steps are told when it is known, with gains as they were weighted.
-        partial: Whether one child of a node of a given taxonomy may be shown while the others stay together (see
-            `parting`). That is one more search, and restarts are made in its way; the best release is taken.
-
-    Returns:
-        The maximal recoding, and the steps that led there.
-
-    Raises:
-        PolicyError: Records may be left out, and a model is not exact then.
+    Where several searches are made, their steps are reported once the best is known, with gains as they were weighted.
     """
     budget = budget_of(table, suppress)
     for requirement in requirements if budget else ():
         with_suppression(requirement.models)
-    partial = partial and any(map(can_be_parted, table.attributes))
+    partial = partial and any(map(can_be_partial, table.attributes))
     task = Task(table, requirements, criterion, priorities, partial=partial)
     if not restarts and not partial and not budget:
-        return _searched(task, run, budget, max_steps, tell=True)
+        return _searched(task, run, budget, max_steps, report=True)
     found = min(
         chain.from_iterable(searches(task, run, restarts, most, max_steps) for most in dict.fromkeys((0, budget))),
         key=lambda each: cost_of(table, each.recoding, priorities),
@@ -116,31 +95,23 @@ def searches(
     """The plain search, the one that shows children one by one if that is asked for, then every restart.
 
     There are no more of them than the run has time for.
-
-    Args:
-        task: What to search.
-        run: Told of restarts, not of steps; its key gives what they search with.
-        restarts: How many there are.
-        budget: How many records may be left out.
-        max_steps: Stop each search after that many steps.
     """
-    yield _searched(replace(task, partial=False), run, budget, max_steps, tell=False)
+    yield _searched(replace(task, partial=False), run, budget, max_steps, report=False)
     if task.partial and run.should_continue():
-        yield _searched(task, run, budget, max_steps, tell=False)
+        yield _searched(task, run, budget, max_steps, report=False)
     for restart in range(1, restarts + 1):
         if not run.should_continue():
             break
         run.amount(restart, restarts, "restarts")
         weights, rooms = drawn(task.table, task.priorities, run.key, restart)
         another = replace(task, priorities=weights, rooms=rooms, again=True)
-        yield _searched(another, run, budget, max_steps, tell=False)
+        yield _searched(another, run, budget, max_steps, report=False)
 
 
-def _searched(task: Task, run: Run, budget: int, max_steps: int | None, *, tell: bool) -> SearchResult:
-    """One search."""
-    search: LeavingOut | DistantSearch | _Search
+def _searched(task: Task, run: Run, budget: int, max_steps: int | None, *, report: bool) -> SearchResult:
+    search: LeavingOut | OutOfCoreSearch | _Search
     if isinstance(task.table, OutOfCoreTable):
-        search = DistantSearch(task, task.table)
+        search = OutOfCoreSearch(task, task.table)
     else:
         search = LeavingOut(task, budget) if budget else _Search(task)
     steps: list[Step] = []
@@ -148,7 +119,7 @@ def _searched(task: Task, run: Run, budget: int, max_steps: int | None, *, tell:
         if (best := search.best()) is None:
             break
         steps.append(search.perform(best, len(steps) + 1))
-        if tell:
+        if report:
             run.step(steps[-1])
     recoding = replayed(task.table.attributes, steps, "general")
     if isinstance(search, LeavingOut):
@@ -165,11 +136,11 @@ class _Search(Search):
         codes, weights = records_of(table, counted=any(requirement.columns for requirement in task.requirements))
         self._codes = [dict(enumerate(codes)) for _ in task.requirements]  # of the records of each quasi-identifier
         super().__init__(task, self._codes, leave_out=False)
-        self._late = DeferredChecks(table, self.promises)
+        self._deferred = DeferredChecks(table, self.promises)
         self._tried: dict[int, Split] = {}
         self._groupings = [Grouping(len(codes[0]), weights) for _ in task.requirements]
         self._watchers: list[dict[int, Watcher]] = [{} for _ in task.requirements]  # then by attribute
-        self._live = [len(table.attributes)] * len(task.requirements)  # attributes that tell records apart
+        self._live = [len(table.attributes)] * len(task.requirements)  # attributes that distinguish records
         for requirement in range(len(task.requirements)):
             self._merge(requirement)
             self._watch(requirement)
@@ -182,20 +153,20 @@ class _Search(Search):
         bundled = bundles(((i, self.refiners[i], codes[i], sizes[i]) for i in live), self.promises)
         watchers = [Watcher(bundle, requirement, grouping) for bundle in bundled]
         for watcher in watchers:
-            watcher.tell(grouping.everyone())
+            watcher.notify(grouping.everyone())
         self._watchers[requirement] = {i: watcher for watcher in watchers for i in watcher.bundle.attributes}
 
     def best(self) -> Best | None:
-        """The best candidate that keeps the late promises too; those that do not are forgotten."""
+        """The best candidate that keeps the deferred promises too; those that do not are forgotten."""
         for requirement in range(len(self._groupings)):
             if self._merge(requirement):
                 self._watch(requirement)
         while (best := super().best()) is not None:
             index, _ = self.candidate(best.place)
-            if not self._late.needed:
+            if not self._deferred.needed:
                 return best
             self._tried = self._splits(index, best.place)
-            if all(self._late.hold(requirement, split.changed) for requirement, split in self._tried.items()):
+            if all(self._deferred.hold(requirement, split.changed) for requirement, split in self._tried.items()):
                 return best
             self.refiners[index].close(best.place)
         return None
@@ -209,26 +180,25 @@ class _Search(Search):
         }
 
     def perform(self, best: Best, number: int) -> Step:
-        """Perform the refinement that `best` found, and tell whoever watches the groups that it changes."""
         place = best.place
         index, change = self.candidate(place)
         self.anonymity = np.minimum(self.anonymity, self.candidates.minimum[self.promises.first, place])
-        splits = self._tried if self._late.needed else self._splits(index, place)
+        splits = self._tried if self._deferred.needed else self._splits(index, place)
         self.refiners[index].refine(place)
         for requirement, split in splits.items():
             self._groupings[requirement].perform(split)
             for watcher in dict.fromkeys(self._watchers[requirement].values()):
                 mine = index in watcher.bundle.attributes  # new candidates have seen none of what they touch
-                watcher.tell(split.touched if mine else split.changed)
+                watcher.notify(split.touched if mine else split.changed)
         return self.step(number, index, change, best)
 
     def _merge(self, requirement: int) -> bool:
-        """Count records of a quasi-identifier as one that nothing will tell apart any more; whether there are any.
+        """Count records of a quasi-identifier as one that nothing will distinguish any more; whether there are any.
 
         Whether it pays is looked at whenever fewer attributes have something left to refine than before.
         """
         live = [index for index in self.attributes[requirement] if not self.refiners[index].idle()]
-        if len(live) == self._live[requirement] or not live or self.promises.need_values or self._late.needed:
+        if len(live) == self._live[requirement] or not live or self.promises.need_values or self._deferred.needed:
             return False
         self._live[requirement] = len(live)
         codes, groups = self._codes[requirement], self._groupings[requirement].everyone()

@@ -2,11 +2,11 @@
 
 import pyarrow as pa
 import pytest
-from incrowd.search.baselines import lattice
 
 import incrowd
 from incrowd import datasets
 from incrowd.errors import PolicyError
+from incrowd.search.baselines import lattice
 
 GERMAN = ["age", "job", "housing", "personal-status-sex"]
 

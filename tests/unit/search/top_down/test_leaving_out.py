@@ -39,7 +39,7 @@ def reference(problem, criterion, budget, weights=None):
 def within(table, requirements, criterion, share, weights=None):
     """The search within the budget alone, which `top_down` compares with the one that leaves out nobody."""
     task = Task(table, requirements, criterion, weights)
-    return _searched(task, Run(), budget_of(table, share), None, tell=False)
+    return _searched(task, Run(), budget_of(table, share), None, report=False)
 
 
 def check(found, table, slow):

@@ -61,12 +61,12 @@ class TestWatcher:
     def split(self, grouping, watcher, rows, children):
         split = grouping.tried(np.array(rows), np.array(children), 2)
         grouping.perform(split)
-        watcher.tell(split.changed)
+        watcher.notify(split.changed)
 
     def test_it_looks_when_asked_and_only_if_something_changed(self, grouping):
         watcher = Watcher(bundle := Looking(), 0, grouping)
         assert not watcher.look()
-        watcher.tell(grouping.everyone())
+        watcher.notify(grouping.everyone())
         assert bundle.seen == []
         assert watcher.look()
         assert not watcher.look()
@@ -89,7 +89,7 @@ class TestWatcher:
     def test_what_waits_does_not_grow_beyond_the_records(self, grouping):
         watcher = Watcher(Looking(), 0, grouping)
         for _ in range(100):
-            watcher.tell(grouping.everyone())
+            watcher.notify(grouping.everyone())
         assert len(watcher._unseen) == 1
 
 

@@ -13,7 +13,7 @@ from incrowd.key import Key
 from incrowd.policy.policy import QuasiIdentifier
 from incrowd.run import Run, StepTaken
 from incrowd.search.costs import cost_of
-from incrowd.search.top_down.gains import InformationGain, with_room
+from incrowd.search.top_down.gains import InformationGain
 from incrowd.search.top_down.restarts import drawn
 from incrowd.search.top_down.search import Task
 from incrowd.search.top_down.top_down import _searched, searches, top_down
@@ -66,7 +66,8 @@ def test_the_order_of_rows_and_columns_changes_nothing(problem, criterion, data)
 @given(st.lists(st.integers(0, 9), min_size=2, max_size=12), st.integers(0, 30))
 def test_cuts_leave_room_where_they_can(counts, room):
     below = np.cumsum(counts)[:-1]
-    found = with_room(below, sum(counts), room).tolist()
+    gain = InformationGain(np.array(counts)[:, None])
+    found = gain._with_room(0, len(counts), room).tolist()
     roomy = [cut for cut, left in enumerate(below.tolist()) if left >= room and sum(counts) - left >= room]
     assert found == (roomy or list(range(len(below))))
 
@@ -92,7 +93,7 @@ def test_a_number_whose_best_cut_breaks_k_is_cut_elsewhere_by_restarts(monkeypat
 def test_cuts_that_are_made_elsewhere_keep_every_promise(problem, criterion):
     table = problem.table()
     task = Task(table, problem.requirements, criterion, again=True)
-    found = _searched(task, Run(), 0, None, tell=False)
+    found = _searched(task, Run(), 0, None, report=False)
     assert problem.holds(problem.anonymity(problem.release(found.recoding)))
     for step in found.steps:
         assert all(level >= qid.k for level, qid in zip(step.anonymity, problem.quasi_identifiers, strict=True))
