@@ -31,7 +31,7 @@ LATER = (  # what is imported when it is first needed
     "formats.csv_writer",
     "formats.databases",
     "formats.parquet_files",
-    "formats.parquet_sets",
+    "formats.parquet_files",
     "formats.writers",
     "pipeline",
     "privacy.units",

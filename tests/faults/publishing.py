@@ -9,6 +9,7 @@ then, after the next command, and left over.
 
 import json
 import os
+import re
 import shutil
 import signal
 import sys
@@ -80,7 +81,7 @@ def counting(at, number):
         setattr(os, name, counted(getattr(os, name)))
     for kind in ("incrowd.formats.duckdb_files", "incrowd.formats.sqlite_files", "incrowd.formats.postgres"):
         if (module := sys.modules.get(kind)) is not None:
-            session = next(each for name, each in vars(module).items() if name.endswith("Session"))
+            session = next(each for name, each in vars(module).items() if re.fullmatch(r"\w+Transaction", name))
             commit = counted(session.commit)
             session.commit = lambda self, commit=commit: (commit(self), counted(lambda: None)())
 
@@ -125,7 +126,7 @@ def next_command(address):
         os.utime(left, (0, 0))
     TableOutput(Address.of(address), overwrite=True)
     later = found(address)
-    staging.heal(folder)
+    staging.recover_commits(folder)
     return between, later, [path.name for path in folder.glob(".incrowd-*")]
 
 

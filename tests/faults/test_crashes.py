@@ -22,7 +22,7 @@ from tests.faults.processes import (
     wait_for_writing,
 )
 
-from incrowd.formats.staging import heal
+from incrowd.formats.staging import recover_commits
 
 WRITE = """
 import os, signal, sys
@@ -75,7 +75,7 @@ def test_a_kill_at_any_call_leaves_all_files_old_or_all_new(tmp_path, overwrite,
         for left in folder.glob(".incrowd-*"):
             assert left.stat().st_mode & 0o777 == 0o700
             os.utime(left, (0, 0))  # some time later
-        heal(folder)
+        recover_commits(folder)
         assert contents(folder) in (old, new), point
         seen.add(contents(folder) == new)
         if done.returncode == 0:
@@ -153,7 +153,7 @@ def test_kills_at_random_moments(tmp_path):
         process.wait()
         for left in folder.glob(".incrowd-*"):
             os.utime(left, (0, 0))
-        heal(folder)
+        recover_commits(folder)
         assert is_complete(folder)
         assert names(folder) == first
 

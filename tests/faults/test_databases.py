@@ -57,7 +57,7 @@ def test_a_duckdb_file_that_another_program_holds(tmp_path):
     with held(tmp_path / "a.duckdb"):
         one_line(run("anonymize", address, "-o", tmp_path / "r.csv", *OPTIONS), 1, "is in use by another program")
         table = ("anonymize", tmp_path / "people.csv", "--qi", "age", "--k", "2")
-        hurry = "import incrowd.formats.duckdb_files as files; files._PATIENCE = 0.1\n"
+        hurry = "import incrowd.formats.databases as files; files.PATIENCE = 0.1\n"
         one_line(run(*table, "-o", f"{tmp_path}/a.duckdb#out", before=hurry), 1, "in use by another program")
     assert [name for name in names(tmp_path) if name.startswith((".", "r"))] == []
 
@@ -137,7 +137,7 @@ def test_a_kill_while_a_table_is_written_leaves_the_database_as_it_was(tmp_path,
     path = tmp_path / f"a.{suffix}"
     before = {"duckdb": duckdb_file, "sqlite": sqlite_file}[suffix](path)
     words = ("anonymize", tmp_path / "people.csv", "-o", before.replace("#people", "#out"), *WITH_TEXT)
-    session = {"duckdb": "DuckDbSession", "sqlite": "SqliteSession"}[suffix]
+    session = {"duckdb": "DuckDbTransaction", "sqlite": "SqliteTransaction"}[suffix]
     die = DIE.format(module=f"{suffix}_files", session=session, moment=moment)
     assert run(*words, "--method", "tdr", before=die).returncode == -signal.SIGKILL
     assert pa.Table.from_batches(list(open_source(before).batches())).to_pydict() == PEOPLE.to_pydict()

@@ -22,7 +22,8 @@ from incrowd.errors import OutputError
 from incrowd.formats import atomic_files, staging
 from incrowd.formats.databases import Address, TableOutput
 from incrowd.formats.registry import open_source
-from incrowd.formats.sqlite_files import SqliteSession
+from incrowd.formats.sqlite_files import SqliteDatabase, SqliteTransaction
+from incrowd.formats.writers import Apart
 
 SCRIPT = Path(__file__).with_name("publishing.py")
 STRIDE = 5 if MORE == 1 else 1  # every fifth call, where there is no time for all
@@ -117,14 +118,14 @@ def test_files_that_cannot_follow_their_rows_are_told_and_completed_by_the_next_
 def test_an_error_at_the_very_commit_is_looked_into(tmp_path, monkeypatch, committed, seen, left, said):
     monkeypatch.chdir(tmp_path)
     publishing.publish("a.sqlite#rows", "old")
-    commit = SqliteSession.commit
+    commit = SqliteTransaction.commit
 
     def lost(self):
         if committed:
             commit(self)
         raise OutputError("lost; nothing was written")
 
-    monkeypatch.setattr(SqliteSession, "commit", lost)
+    monkeypatch.setattr(SqliteTransaction, "commit", lost)
     if seen is None:
         monkeypatch.setattr(TableOutput, "is_committed", lambda self: None)
     with pytest.raises(OutputError, match=said) if said else contextlib.nullcontext():
@@ -180,9 +181,11 @@ def test_what_sqlite_cannot_bring_back_is_told(tmp_path, monkeypatch):
     monkeypatch.setattr("incrowd.formats.sqlite_files._undo_what_was_cut_off", lambda path: False)
     monkeypatch.chdir(tmp_path)
     publishing.publish("a.sqlite#rows", "old")
-    session = SqliteSession(tmp_path / "a.sqlite", "rows", pa.schema([("a", pa.string())]), overwrite=True)
+    rows = pa.record_batch({"a": ["x"]})
+    session = SqliteTransaction(SqliteDatabase("a.sqlite"), "rows", rows.schema, Apart(), overwrite=True)
+    session.execute("DROP TABLE rows")
     with pytest.raises(OutputError, match=r"keep a\.sqlite-journal beside it") as told:
-        session.insert(pa.record_batch({"a": ["x"], "b": ["y"]}))
+        session.write(rows)
     assert "nothing was written" not in str(told.value)
 
 

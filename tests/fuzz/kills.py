@@ -25,7 +25,7 @@ from tests.faults.processes import names, people, started
 from incrowd.errors import IncrowdError
 from incrowd.formats.databases import Address, TableOutput
 from incrowd.formats.registry import open_source
-from incrowd.formats.staging import heal
+from incrowd.formats.staging import recover_commits
 from incrowd.release.files import ReleaseFiles
 from incrowd.studio.jobs import DONE, Jobs
 from incrowd.studio.project import Project
@@ -193,7 +193,7 @@ def checked(folder, address, before, code, said):
         os.utime(left, (0, 0))  # some time later
     files = files_of(address)  # as the next command that writes there
     found = state(address, files)
-    heal(folder)
+    recover_commits(folder)
     if "Traceback" in said:
         problems.append(f"traceback: {said[-300:]}")
     if found is None:

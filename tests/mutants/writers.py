@@ -56,14 +56,14 @@ WRITERS = (
         *RIGHT,
     ),
     of(
-        "formats/excel_writer.py",
+        "formats/excel_files.py",
         "for row, cells in enumerate(zip(*columns, strict=True), first):",
         "for row, cells in enumerate(list(zip(*columns, strict=True))[1:], first):",
         *RIGHT,
     ),
-    of("formats/excel_writer.py", "_Digits(value))", "_Digits(value + 1))", *RIGHT),
+    of("formats/excel_files.py", "_Digits(value))", "_Digits(value + 1))", *RIGHT),
     of(
-        "formats/statistics_writer.py",
+        "formats/statistics_files.py",
         "table = pa.Table.from_batches(self._held, self._schema)",
         "table = pa.Table.from_batches(self._held, self._schema).slice(1)",
         *RIGHT,

@@ -15,8 +15,8 @@ from incrowd.engines.plan import ReadPlan, ReleasePlan
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from incrowd.formats.outputs import Output
     from incrowd.formats.sources import Source
+    from incrowd.formats.writers import Output
     from incrowd.recodings.recoding import Recoding
     from incrowd.run import Run
     from incrowd.table.compressed import CompressedTable

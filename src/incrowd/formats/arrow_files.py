@@ -15,7 +15,6 @@ import pyarrow as pa
 from incrowd.errors import DataError
 from incrowd.formats.containers import bare, pandas_notes, without_unused
 from incrowd.formats.parquet_files import conform
-from incrowd.formats.reader_options import ReaderOptions, refuse_options
 from incrowd.formats.sources import (
     BATCH_ROWS,
     Source,
@@ -29,19 +28,14 @@ from incrowd.formats.usual_types import stored_schema, usual_batch, usual_schema
 
 
 class ArrowSource(WatchedFile):
-    """An Arrow file in the format for files or for streams; Feather is the former.
+    """An Arrow file in the format for files, which is that of Feather, or for streams.
 
-    Args:
-        path: The file.
-
-    Attributes:
-        stored: The types that the file has, where they are not those of `schema`.
+    `stored` are the types that it has, where they are not those of `schema`.
     """
 
     missing_values: tuple[str, ...] = ()
 
-    def __init__(self, path: Path, options: ReaderOptions | None = None) -> None:
-        refuse_options(options, path.name)
+    def __init__(self, path: Path) -> None:
         super().__init__(path)
         first = next((batch for batch in self._read(None) if batch.num_rows), None)
         if first is None:
@@ -66,10 +60,10 @@ class ArrowSource(WatchedFile):
         try:
             with pa.OSFile(str(self.path), "rb") as file:
                 for batch in _batches(file, columns):
-                    batch.validate(full=True)  # a damaged file can hold text that is none
+                    batch.validate(full=True)  # a damaged file can hold text that is not UTF-8
                     list(batch.schema.names)  # they are decoded here
                     yield batch
-        except (pa.ArrowException, OSError, EOFError, UnicodeDecodeError):  # the names of columns may be no text
+        except (pa.ArrowException, OSError, EOFError, UnicodeDecodeError):  # the names of columns may not be text
             raise DataError(f"{self.name} is not an Arrow or Feather file, or it is damaged") from None
 
 
@@ -88,14 +82,7 @@ def _batches(file: pa.NativeFile, columns: Sequence[str] | None) -> Iterator[pa.
 
 
 class ArrowRows:
-    """Writes record batches as an Arrow file, without metadata.
-
-    Args:
-        file: An open binary file.
-        path: Where it is.
-        schema: The columns to write. Recoded columns become plain text; categories stay what they are.
-        source: Where the rows came from.
-    """
+    """Writes record batches as an Arrow file without metadata, see `writers.RowWriter`; recoded columns become text."""
 
     def __init__(self, file: Any, path: Path, schema: pa.Schema, source: Source) -> None:
         fields = [pa.field(field.name, _written(field, source.schema), field.nullable) for field in schema]
@@ -110,7 +97,6 @@ class ArrowRows:
         self._writer = pa.ipc.new_file(pa.PythonFile(file, mode="w"), self._schema, options=options)
 
     def write(self, batch: pa.RecordBatch) -> None:
-        """Write the rows of a batch that has the columns of the schema, in any order."""
         batch = conform(batch, self._schema)
         if self._held is not None:
             self._held.append(batch)
@@ -118,7 +104,6 @@ class ArrowRows:
             self._writer.write_batch(batch)
 
     def close(self) -> None:
-        """Write what is left and the footer."""
         if self._held and not self._file.abandoned:
             table = pa.Table.from_batches(self._held, self._schema)
             columns = [without_unused(column) for column in table.columns]

@@ -10,13 +10,24 @@ import threading
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from types import TracebackType
-from typing import Self
+from typing import TYPE_CHECKING, Self
 
 from incrowd.errors import OutputError, shown
-from incrowd.formats.outputs import Output
 from incrowd.formats.registry import check_written
-from incrowd.formats.staging import Folder, Staged, exists_error, heal, locked, publish, sync_folder, unnamed
+from incrowd.formats.staging import (
+    Folder,
+    Staged,
+    exists_error,
+    locked,
+    publish,
+    recover_commits,
+    sync,
+    sync_folder,
+    unnamed,
+)
+
+if TYPE_CHECKING:
+    from incrowd.formats.writers import Output
 
 _ENDING = [getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)]
 _DISK_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
@@ -39,11 +50,8 @@ def check_output(
         suffixes: What its name may end in; those of tables if None.
         links: Whether it may be a link, through which another file is written.
 
-    Returns:
-        The path.
-
     Raises:
-        OutputError: If something is in the way.
+        OutputError: Something is in the way.
     """
     target = Path(path)
     try:
@@ -61,7 +69,7 @@ def check_output(
         raise OutputError(f"no directory {target.parent} to write {target.name} to; create it first")
     if not links and target.is_symlink():
         raise OutputError(f"{target} is a link; remove it, or choose another name")
-    heal(parent)
+    recover_commits(parent)
     if target.exists():
         for source in inputs:
             if source.exists() and target.samefile(source):
@@ -79,7 +87,7 @@ class AtomicFiles:
     """Files that are written where nobody sees them, and appear together when all are complete.
 
     On any exception, a keyboard interrupt too, nothing is left of them and what was there before stays. A process that
-    is killed leaves nothing either, or what the next command completes (see `staging`).
+    is killed leaves nothing either, or files that the next command completes (see `staging`).
 
         with AtomicFiles() as files:
             with open_writer(files.open("release.csv"), schema, source) as writer: ...
@@ -122,7 +130,7 @@ class AtomicFiles:
         return self._staged[target].path
 
     def join(self, output: Output) -> Output:
-        """Let an output that is no file appear with the files, or not at all."""
+        """Let an output that is not a file appear with the files, or not at all."""
         assert self._output is None, "rows have one place"
         self._output = output
         return output
@@ -132,11 +140,10 @@ class AtomicFiles:
         self._checks.append(last)
 
     def remove(self, path: Path) -> None:
-        """Remove a file of before when these appear; only where they may replace others."""
+        """Remove an earlier file when these appear; only if they may replace others."""
         self._removed.append(path.absolute())
 
     def _hidden(self, target: Path, mode: int, home: Path, folder: int | None) -> Staged:
-        """A file in a folder of this process."""
         hidden = self._folder(home).path / f"new-{len(self._staged)}{''.join(target.suffixes[-2:])}"
         os.close(os.open(hidden, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
         return Staged(target, hidden, None, mode, home, folder)
@@ -146,9 +153,7 @@ class AtomicFiles:
             self._folders[parent] = Folder(parent)
         return self._folders[parent]
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: object) -> None:
         try:
             if kind is None and (self._staged or self._output):
                 self._commit()
@@ -183,9 +188,9 @@ class AtomicFiles:
                         sync_folder(parent)
 
     def _appear(self, staged: list[Staged], parents: list[Path]) -> None:
-        """Let everything appear, and remember what there is, which messages tell."""
+        """Let everything appear, and remember its names for messages."""
         for parent in parents:
-            heal(parent)
+            recover_commits(parent)
             self._folder(parent)
         for check in self._checks:
             check()
@@ -206,7 +211,7 @@ def written() -> tuple[str, ...]:
 
 @contextlib.contextmanager
 def uninterrupted() -> Iterator[None]:
-    """Answer signals that would end the process only after what is inside; it must be short."""
+    """Delay signals that would end the process until after what is inside, which must be short."""
     if threading.current_thread() is not threading.main_thread():
         yield  # signals are answered elsewhere
         return
@@ -230,6 +235,38 @@ def _sync(file: Staged) -> None:
         file.sync()
 
 
+class NewFile:
+    """A file that is not there yet and that a library writes by itself, such as a database; hidden until complete."""
+
+    def __init__(self, target: Path) -> None:
+        self.target = Path(os.path.realpath(target))
+        self._folder: Folder | None = Folder(self.target.parent)
+        self.path = self._folder.path / f"new{target.suffix}"
+
+    @staticmethod
+    def check(target: Path) -> None:
+        """Raise OutputError unless a file can be made there, or one that is there can be written."""
+        parent = Path(os.path.realpath(target)).parent
+        if target.is_dir():
+            raise OutputError(f"{target} is a directory; give a file name")
+        if not parent.is_dir():
+            raise OutputError(f"no directory {target.parent} to write {target.name} to; create it first")
+        recover_commits(parent)
+        if not os.access(parent, os.W_OK | os.X_OK) or (target.exists() and not os.access(target, os.W_OK)):
+            raise OutputError(f"cannot write to {target}: permission denied")
+
+    def complete(self) -> None:
+        """Bring the file, which is closed, to the disk, with the permissions of a new file."""
+        with output_errors(self.target.parent):
+            sync(self.path)
+            os.chmod(self.path, 0o666 & ~_umask())
+
+    def vanish(self) -> None:
+        if self._folder is not None:
+            self._folder.remove()
+            self._folder = None
+
+
 def _umask() -> int:
     """The permissions that new files do not get; the system tells it only by changing it."""
     mask = os.umask(0o077)
@@ -239,7 +276,6 @@ def _umask() -> int:
 
 @contextlib.contextmanager
 def output_errors(parent: Path, left: str = "nothing was written") -> Iterator[None]:
-    """Turn what the system says into an OutputError of one line."""
     try:
         yield
     except OSError as error:

@@ -23,7 +23,7 @@ import pyarrow.csv
 from incrowd.errors import DataError, many
 from incrowd.formats.compression import UNREADABLE, open_bytes, uncompressed, unreadable
 from incrowd.formats.csv_dialect import SAMPLE_BYTES, Dialect, detect, undecodable
-from incrowd.formats.reader_options import CSV_OPTIONS, ReaderOptions, check_options, refuse_options
+from incrowd.formats.reader_options import ReaderOptions
 from incrowd.formats.sources import WatchedFile, check_names, check_room, choose_columns, with_dictionaries
 
 # Measured on 112 MB and 900 MB: blocks of 1 to 16 MB read equally fast, and a pass takes 60 MB with 1, 220 MB with 4.
@@ -45,8 +45,6 @@ class CsvSource(WatchedFile):
 
     def __init__(self, path: Path, options: ReaderOptions | None = None) -> None:
         options = options or {}
-        check_options(options)
-        refuse_options(options, path.name, *CSV_OPTIONS)
         super().__init__(path)
         try:
             with open_bytes(path) as file:

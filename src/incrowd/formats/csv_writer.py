@@ -19,6 +19,7 @@ from incrowd.errors import OutputError, shown_type
 from incrowd.formats.compression import compressing, uncompressed
 from incrowd.formats.csv_dialect import Dialect, output_dialect
 from incrowd.formats.csv_reader import CsvSource
+from incrowd.formats.reader_options import ReaderOptions
 from incrowd.formats.sources import Source
 from incrowd.table.arrays import filled, text_array, to_arrow, to_numpy
 
@@ -90,7 +91,13 @@ class CsvRows:
         dialect = source.dialect if isinstance(source, CsvSource) else None
         self._schema = schema
         self._lines = CsvWriter(output_dialect(dialect, Path(uncompressed(path.name)).suffix), schema.names)
-        self.words = {word: getattr(self._lines.dialect, word) for word in ("separator", "quote", "encoding", "header")}
+        dialect = self._lines.dialect
+        self.reader_options: ReaderOptions = {
+            "separator": dialect.separator,
+            "quote": dialect.quote,
+            "encoding": dialect.encoding,
+            "header": dialect.header,
+        }
         self._compressed = compressing(file, path.name)
         self._sink: Any = file if self._compressed is None else self._compressed
         self._sink.write(self._lines.begin())

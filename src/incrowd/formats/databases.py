@@ -1,22 +1,24 @@
 """Tables of databases: what addresses mean, reading a table or a query as a source, writing a table as an output.
 
 An address is a file or a URL, and after "#" a table: `hospital.duckdb#patients`, `postgresql://host/hospital#patients`.
-What is particular to a database is in its driver (`duckdb_files`, `sqlite_files`, `postgres`); a driver is one entry in
-`DRIVERS`. Reading never changes a database. Writing happens in one transaction, which ends when the rows are verified.
+A kind of database is one entry in `DRIVERS` and a module (`duckdb_files`, `sqlite_files`, `postgres`) with what it does
+differently: a `Database` that reads and a `Transaction` that writes. Reading never changes a database. Writing happens
+in one transaction, which ends when the rows are verified.
 """
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import os
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+import time
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
-from types import TracebackType
-from typing import Any, Protocol, Self
+from typing import Any, Self, TypeVar
 
 import pyarrow as pa
 
@@ -29,19 +31,31 @@ from incrowd.errors import (
     UnknownNameError,
     shown,
 )
+from incrowd.formats.atomic_files import NewFile
 from incrowd.formats.containers import bare
 from incrowd.formats.frames import VIEWS
-from incrowd.formats.new_files import NewFile
-from incrowd.formats.outputs import Apart, Proof
-from incrowd.formats.sources import BATCH_ROWS, Check, Source, as_array, as_dictionary, check_names, choose_columns
-from incrowd.formats.staging import Move, heal
+from incrowd.formats.sources import (
+    BATCH_ROWS,
+    Check,
+    Source,
+    WatchedFile,
+    as_array,
+    as_dictionary,
+    check_names,
+    choose_columns,
+)
+from incrowd.formats.staging import Move, recover_commits
+from incrowd.formats.writers import Apart, Proof
 
 DEFAULT_TABLE = "release"
 MEMORY = ":memory:"
-LONGEST_NAME = 100  # bytes of a table's name, which is a part of the names of files
-_UNUSABLE = re.compile(r"[/\\\x00-\x1f\x7f]|\.$|^\.|\.\.")  # what no name of a file should have, or no schema
+LONGEST_NAME = 100  # bytes of a table's name, which is part of the names of files
+PATIENCE = 5.0  # seconds to wait for another process that has a file open
+_UNUSABLE = re.compile(r"[/\\\x00-\x1f\x7f]|\.$|^\.|\.\.")  # what the name of a file or a schema should not contain
 _URL = re.compile(r"(?:postgres|postgresql):(/+)(.*)", re.DOTALL)
-_MAGIC = {"sqlite": (0, b"SQLite format 3\0"), "duckdb": (8, b"DUCK")}  # where a file says what it is
+_MAGIC = {"sqlite": (0, b"SQLite format 3\0"), "duckdb": (8, b"DUCK")}  # the bytes that say what a file is
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -50,11 +64,11 @@ class Driver:
 
     Args:
         about: What people call it.
-        home: The class that knows it, as "module:class"; made from a location.
+        home: The `Database`, as "module:class"; made from a location.
         suffixes: What names of its files end in.
-        extra: The extra of the package that brings what it needs; empty if it needs nothing more.
-        library: The module that must be there.
-        nans: Whether its tables tell a missing value from not-a-number.
+        extra: The extra of the package that installs what it needs; empty if it needs nothing more.
+        library: The module that must be installed.
+        nans: Whether its tables distinguish a missing value from not-a-number.
     """
 
     about: str
@@ -74,83 +88,6 @@ DRIVERS: Mapping[str, Driver] = {
 }
 
 
-class Session(Protocol):
-    """A transaction that has made a new table; nobody else sees the table before it is committed.
-
-    Attributes:
-        new: The database itself, if it is a file that was not there; hidden until it is moved into place.
-    """
-
-    new: NewFile | None
-
-    def insert(self, batch: pa.RecordBatch) -> None:
-        """Add rows, after those that are there."""
-
-    def read(self) -> Iterator[pa.RecordBatch]:
-        """The rows as anyone will read them."""
-
-    def commit(self) -> None:
-        """Make the table visible."""
-
-    def roll_back(self) -> None:
-        """Leave nothing behind. It must not raise."""
-
-
-class Database(Protocol):
-    """What a driver can do. Errors are DataError for reading and OutputError for writing, of one line.
-
-    Attributes:
-        name: What messages call it, without anything secret.
-        engine: The engine that suits its tables.
-    """
-
-    name: str
-    engine: str
-
-    @property
-    def is_new(self) -> bool:
-        """Whether nothing is there yet."""
-
-    def tables(self) -> tuple[str, ...]:
-        """The tables and views that there are."""
-
-    def quoted(self, name: str) -> str:
-        """The name of a table or a column in SQL."""
-
-    def check_query(self, query: str) -> None:
-        """Raise PolicyError unless it is a single query that only reads."""
-
-    def schema(self, query: str) -> pa.Schema:
-        """The columns of a query."""
-
-    def stream(self, query: str, columns: Sequence[str], schema: pa.Schema) -> Iterator[pa.RecordBatch]:
-        """The rows of a query in order, of some columns, with the types of its schema."""
-
-    def check_unchanged(self) -> None:
-        """Raise DataError if the data is not what it was."""
-
-    def check_writable(self, source: Source | None = None) -> None:
-        """Raise OutputError unless a table can be written, and no source is read from the same file."""
-
-    def known_as(self, table: str) -> str:
-        """The one name of a table that may be named in several ways."""
-
-    def place(self, table: str) -> str:
-        """Which table it is: equal for the same one, and for no other of any database."""
-
-    def beside(self, table: str) -> Path:
-        """A path whose neighbours are the other files of a release; that of no other table, nor of a file."""
-
-    def location(self) -> str:
-        """How `Address` finds the database again, without anything secret."""
-
-    def settle(self, table: str) -> None:
-        """Wait until it is decided what a process that has ended wrote to a table."""
-
-    def begin(self, table: str, schema: pa.Schema, *, overwrite: bool) -> Session:
-        """Begin a transaction with an empty table of plain types."""
-
-
 @dataclass(frozen=True)
 class Address:
     """Where a table is.
@@ -167,7 +104,7 @@ class Address:
 
     @classmethod
     def of(cls, text: str | Path) -> Address | None:
-        """The address that a text is; None if it is none, but perhaps a file."""
+        """The address that a text is, None if it is not the address of a database."""
         location, _, table = str(text).partition("#")
         if (url := _URL.fullmatch(location)) is not None:
             return cls("postgresql", _url(*url.groups()), table or None)
@@ -195,14 +132,13 @@ class Address:
 
 
 def _url(slashes: str, rest: str) -> str:
-    """A URL as it was typed, also if it went through a path, which has lost slashes: then the host is what is left."""
+    """A URL as it was typed, also if it was turned into a path, which drops slashes."""
     if slashes == "/":
         slashes = "//" if "/" in rest.partition("?")[0] else "///"
     return f"postgresql:{slashes}{rest}"
 
 
 def _kind_of(path: Path) -> str | None:
-    """What a file with a name that does not tell says that it is."""
     try:
         with path.open("rb") as file:
             begin = file.read(32)
@@ -211,7 +147,254 @@ def _kind_of(path: Path) -> str | None:
     return next((kind for kind, (place, magic) in _MAGIC.items() if begin[place:].startswith(magic)), None)
 
 
-class DatabaseSource:
+class Database:
+    """What a driver can do; as it stands here, for databases that are files.
+
+    Errors are DataError for reading and OutputError for writing, of one line. `name` is what messages call it, without
+    anything secret; `engine` is the engine that suits its tables.
+    """
+
+    engine = "arrow"
+    transaction: type[Transaction]
+    logs: tuple[str, ...] = ()  # what follows the name of the file in those of its logs, where changes go first
+    first_words: tuple[str, ...] = ("SELECT", "WITH", "VALUES")  # of queries
+
+    def __init__(self, location: str) -> None:
+        self.path = None if location == MEMORY else Path(location)
+        self.name = Path(location).name
+        self._watched: WatchedFile | None = None
+        self._log_states: list[tuple[int, int]] = []
+
+    @property
+    def file(self) -> Path:
+        """The file of a database that is one."""
+        assert self.path is not None
+        return self.path
+
+    @property
+    def is_new(self) -> bool:
+        """Whether the file is not there yet."""
+        return self.path is not None and not self.path.exists()
+
+    def tables(self) -> tuple[str, ...]:
+        """The names of all tables and views."""
+        raise NotImplementedError
+
+    def schema(self, query: str) -> pa.Schema:
+        """The columns of a query."""
+        raise NotImplementedError
+
+    def stream(self, query: str, columns: Sequence[str], schema: pa.Schema) -> Iterator[pa.RecordBatch]:
+        """The rows of a query in order, of some columns, with the types of its schema."""
+        raise NotImplementedError
+
+    def quoted(self, name: str) -> str:
+        """The name of a table in SQL; a dot separates it from its schema."""
+        return ".".join(map(quoted, name.split(".")))
+
+    def check_query(self, query: str) -> None:
+        """Raise PolicyError unless it may be a single query; the connection makes sure that it only reads."""
+        words = query.split(None, 1)
+        if not words or words[0].upper() not in self.first_words:
+            raise PolicyError("The 'query' parameter must be a single SELECT, which reads and does not write.")
+
+    def settle(self, table: str) -> None:
+        """Wait until it is decided what a process that has ended wrote to a table."""
+
+    def watch(self) -> None:
+        """Remember the state of the file when it is first read."""
+        if self._watched is None:
+            self._watched, self._log_states = WatchedFile(self.file), self._logs()
+
+    def _logs(self) -> list[tuple[int, int]]:
+        found = []
+        for ending in self.logs:
+            with contextlib.suppress(OSError):
+                state = Path(f"{self.path}{ending}").stat()
+                found.append((state.st_size, state.st_mtime_ns))
+        return found
+
+    def check_unchanged(self) -> None:
+        """Raise DataError if the file or its logs changed since they were first read."""
+        if self._watched is not None:
+            self._watched.check_unchanged()
+            if self._logs() != self._log_states:
+                raise DataError(f"{self.name} changed while it was being read; run again when nothing writes to it")
+
+    def check_writable(self, source: Source | None = None) -> None:
+        """Raise OutputError unless a table can be written, and no source is read from the same file."""
+        NewFile.check(self.file)
+        own = getattr(getattr(source, "database", None), "path", None)
+        if own is not None and own.exists() and self.file.exists() and own.samefile(self.file):
+            raise OutputError(f"{self.name} is being read; write the release to another file")
+
+    def known_as(self, table: str) -> str:
+        """The one name of a table, which may be written in several ways: letters of files may be large or small."""
+        there = () if self.is_new else patiently(self.tables, DataError, "in use by another program")
+        return next((name for name in there if name.lower() == table.lower()), table)
+
+    def location(self) -> str:
+        """How `Address` finds the database again, without anything secret."""
+        return MEMORY if self.path is None else os.path.realpath(self.path)
+
+    def place(self, table: str) -> str:
+        """Which table it is: equal only for the same table of the same database."""
+        return f"{self.location()}#{table}"
+
+    def beside(self, table: str) -> Path:
+        """The path next to which the other files of a release are; no other table or file has the same."""
+        return self.file.with_name(f"{self.name}#{table}.table")
+
+
+class Transaction:
+    """Rows on their way into a new table that nobody else sees before `commit`; see `writers.BatchWriter`.
+
+    A file that was not there is hidden until it is moved into place (`new`).
+    """
+
+    errors: tuple[type[Exception], ...] = ()  # those of the library
+
+    def __init__(self, database: Database, table: str, schema: pa.Schema, apart: Apart, *, overwrite: bool) -> None:
+        self.name = f"{database.name}#{table}"
+        self.schema, self.apart = schema, apart
+        self.database, self.table, self.quoted = database, table, database.quoted(table)
+        self.new = NewFile(database.file) if database.is_new else None
+        self.connection: Any = None
+        self._digest = ""
+        try:
+            with self._guarded():
+                self.begin(database.path if self.new is None else self.new.path)
+                if overwrite:
+                    self.execute(f"DROP TABLE IF EXISTS {self.quoted}")
+                self.create()
+        except BaseException:
+            self.roll_back()
+            raise
+
+    @contextlib.contextmanager
+    def _guarded(self) -> Iterator[None]:
+        try:
+            yield
+        except self.errors as error:
+            reason = self.reason(error)
+            raise OutputError(f"cannot write to {self.database.name}: {reason}; {self.left()}") from None
+
+    def begin(self, path: Path | None) -> None:
+        """Connect, and begin a transaction."""
+        raise NotImplementedError
+
+    def execute(self, statement: str) -> None:
+        """Run a statement that returns nothing."""
+        self.connection.execute(statement)
+
+    def create(self) -> None:
+        """Create the empty table."""
+        raise NotImplementedError
+
+    def insert(self, batch: pa.RecordBatch) -> None:
+        """Add rows, after those that are there."""
+        raise NotImplementedError
+
+    def rows(self) -> Iterator[pa.RecordBatch]:
+        """The rows of the table as anyone will read them."""
+        raise NotImplementedError
+
+    def reason(self, error: Exception) -> str:
+        """What went wrong, in a few words."""
+        return one_line(error)
+
+    def left(self) -> str:
+        """What an error leaves behind."""
+        return "nothing was written"
+
+    def write(self, batch: pa.RecordBatch) -> None:
+        """Write the rows of a batch that has the columns of the schema, in any order."""
+        columns = [_cast(batch.column(field.name), field.type) for field in self.schema]
+        with self._guarded():
+            self.insert(pa.RecordBatch.from_arrays(columns, schema=self.schema))
+
+    def finish(self) -> None:
+        """Nothing is left: rows are in the table at once."""
+
+    def read_back(self, encoded: Sequence[str]) -> Iterator[pa.RecordBatch]:
+        """The rows of the table, in the transaction that has made it; see `BatchWriter.read_back`."""
+        digest: _TableDigest | None = None
+        with self._guarded():
+            for batch in self.rows():
+                digest = digest or _TableDigest(batch.schema)
+                digest.add(batch)
+                yield batch
+        self._digest = (digest or _TableDigest(self.schema)).end()
+
+    @property
+    def fingerprint(self) -> str:
+        """The digest of the rows as they are read back, after "sha256:"."""
+        if not self._digest:
+            for _ in self.read_back(()):
+                pass
+        return self._digest
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        """Nothing to close: the output commits, or rolls back."""
+
+    def commit(self) -> None:
+        """Make the table visible; a new file is complete then, and waits to be moved into place."""
+        with self._guarded():
+            self.connection.commit()
+            self.connection.close()
+        if self.new is not None:
+            self.new.complete()
+
+    def roll_back(self) -> None:
+        """Leave nothing behind of what was not committed and moved. It does not raise."""
+        if self.connection is not None:
+            for end in (self.connection.rollback, self.connection.close):
+                with contextlib.suppress(*self.errors):
+                    end()
+        if self.new is not None:
+            self.new.vanish()
+
+
+class QuerySource:
+    """Rows that a query gives, with text in Arrow's usual layout.
+
+    Args:
+        name: What messages call it.
+        schema: The columns as the database has them.
+    """
+
+    missing_values: tuple[str, ...] = ()
+
+    def __init__(self, name: str, schema: pa.Schema) -> None:
+        self.name = name
+        self.schema = read_schema(schema)
+        self.columns = tuple(self.schema.names)
+        if not self.columns:
+            raise DataError(f"{name} has no columns")
+        check_names(self.columns, name)
+
+    def stream(self, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
+        """The rows of some columns, at least one."""
+        raise NotImplementedError
+
+    def batches(self, columns: Sequence[str] | None = None, encoded: Collection[str] = ()) -> Iterator[pa.RecordBatch]:
+        """Stream the rows in order; see `Source.batches`."""
+        chosen = choose_columns(self, columns)
+        for batch in self.stream(chosen or self.columns[:1]):
+            yield as_read(batch, self.schema, chosen, encoded)
+
+    def fingerprint(self, check: Check | None = None) -> str:
+        """The SHA-256 of the rows, as a stream of Arrow batches of one size."""
+        return digest_of(self.schema, self.batches(), check)
+
+    def check_unchanged(self) -> None:
+        """Raise DataError if the data is not what it was when the source was opened."""
+
+
+class DatabaseSource(QuerySource):
     """A table of a database, or a query.
 
     Args:
@@ -219,49 +402,34 @@ class DatabaseSource:
         query: What to read instead of a table.
     """
 
-    missing_values: tuple[str, ...] = ()
-
     def __init__(self, address: Address, query: str | None = None) -> None:
         self.database = address.database()
         self.engine = self.database.engine
         if query is None:
             table = _only_table(address.table, self.database)
             _complete(address, self.database, table)
-            self.name, self.query = f"{self.database.name}#{table}", f"SELECT * FROM {self.database.quoted(table)}"
+            name, self.query = f"{self.database.name}#{table}", f"SELECT * FROM {self.database.quoted(table)}"
+            first = f"{self.query}\nLIMIT 1"
         else:
             if address.table is not None:
                 raise PolicyError(f"a table ({shown(address.table)}) and a query were given; leave one out")
             self.database.check_query(query)
-            self.name, self.query = f"the query of {self.database.name}", query
-        self._schema = bare(self.database.schema(self.query))
-        self.schema = _as_read(self._schema)
-        self.columns = tuple(self.schema.names)
-        if not self.columns:
-            raise DataError(f"{self.name} has no columns")
-        check_names(self.columns, self.name)
+            name, self.query, first = f"the query of {self.database.name}", query, query
+        self._stored = bare(self.database.schema(self.query))
         self._digest: str | None = None
-        if (
-            next(
-                self.database.stream(
-                    f"{self.query}\nLIMIT 1" if query is None else query, self.columns[:1], self._schema
-                ),
-                None,
-            )
-            is None
-        ):
-            raise DataError(f"{self.name} has no rows")
+        super().__init__(name, self._stored)
+        if next(self.database.stream(first, self.columns[:1], self._stored), None) is None:
+            raise DataError(f"{name} has no rows")
 
-    def batches(self, columns: Sequence[str] | None = None, encoded: Collection[str] = ()) -> Iterator[pa.RecordBatch]:
-        """Stream the rows in order; see `Source.batches`."""
-        chosen = choose_columns(self, columns)
-        self.database.check_unchanged()
-        for batch in self.database.stream(self.query, chosen or self.columns[:1], self._schema):
-            yield as_read(batch, self.schema, chosen, encoded)
+    def stream(self, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
+        """The rows of some columns, at least one."""
+        self.check_unchanged()
+        return self.database.stream(self.query, columns, self._stored)
 
     def fingerprint(self, check: Check | None = None) -> str:
-        """The SHA-256 of the rows, as a stream of Arrow batches of one size."""
+        """The SHA-256 of the rows, which is computed once."""
         if self._digest is None:
-            self._digest = digest_of(self.schema, self.batches(), check)
+            self._digest = super().fingerprint(check)
         return self._digest
 
     def check_unchanged(self) -> None:
@@ -269,8 +437,16 @@ class DatabaseSource:
         self.database.check_unchanged()
 
 
-def _as_read(schema: pa.Schema) -> pa.Schema:
-    return pa.schema([field.with_type(plain_text(field.type)) for field in schema])
+def read_schema(schema: pa.Schema) -> pa.Schema:
+    """The columns of a database as sources give them, without metadata."""
+    return pa.schema([field.with_type(_plain_text(field.type)) for field in bare(schema)])
+
+
+def _plain_text(kind: pa.DataType) -> pa.DataType:
+    """Text in Arrow's usual layout, dictionaries with int32 indices, other types as they are."""
+    if pa.types.is_dictionary(kind):
+        return pa.dictionary(pa.int32(), _plain_text(kind.value_type), kind.ordered)
+    return pa.string() if pa.types.is_large_string(kind) or str(kind) == "string_view" else kind
 
 
 def as_read(
@@ -284,15 +460,12 @@ def as_read(
         column, kind = batch.column(name), schema.field(name).type
         if name in encoded or pa.types.is_dictionary(column.type):
             column = as_dictionary(column)
-        arrays.append(column if column.type == kind or name in encoded else column.cast(kind))
+        arrays.append(column if name in encoded else _cast(column, kind))
     return pa.RecordBatch.from_arrays(arrays, names=list(chosen))
 
 
-def plain_text(kind: pa.DataType) -> pa.DataType:
-    """A type as `batches` gives it: text in Arrow's usual layout, dictionaries with int32 indices."""
-    if pa.types.is_dictionary(kind):
-        return pa.dictionary(pa.int32(), plain_text(kind.value_type), kind.ordered)
-    return pa.string() if pa.types.is_large_string(kind) or str(kind) == "string_view" else kind
+def _cast(column: pa.Array, kind: pa.DataType) -> pa.Array:
+    return column if column.type == kind else column.cast(kind)
 
 
 def _only_table(table: str | None, database: Database) -> str:
@@ -307,7 +480,7 @@ def _only_table(table: str | None, database: Database) -> str:
     return table
 
 
-def plain(schema: pa.Schema) -> pa.Schema:
+def _written_schema(schema: pa.Schema) -> pa.Schema:
     """The columns of a table to write: no dictionaries, no views, no metadata."""
     fields = []
     for field in bare(schema):
@@ -330,7 +503,7 @@ class _TableDigest:
     """The SHA-256 of rows that come one batch after the other."""
 
     def __init__(self, schema: pa.Schema) -> None:
-        self._digest, self._schema = hashlib.sha256(), plain(schema)
+        self._digest, self._schema = hashlib.sha256(), _written_schema(schema)
         self._digest.update(self._schema.serialize())
         self._waiting: list[pa.RecordBatch] = []
         self._rows = 0
@@ -341,23 +514,22 @@ class _TableDigest:
         self._rows += len(batch)
         while self._rows >= BATCH_ROWS:
             table = pa.Table.from_batches(self._waiting, self._schema)
-            self._digest.update(_whole(table.slice(0, BATCH_ROWS)).serialize())
+            self._update(table.slice(0, BATCH_ROWS))
             self._waiting, self._rows = table.slice(BATCH_ROWS).to_batches(), self._rows - BATCH_ROWS
+
+    def _update(self, table: pa.Table) -> None:
+        rows = pa.array(range(len(table)), pa.int64())  # a copy: a slice would be written with what is around it
+        columns = [as_array(column).take(rows) for column in table.columns]
+        self._digest.update(pa.RecordBatch.from_arrays(columns, schema=table.schema).serialize())
 
     def end(self) -> str:
         if self._rows:
-            self._digest.update(_whole(pa.Table.from_batches(self._waiting, self._schema)).serialize())
+            self._update(pa.Table.from_batches(self._waiting, self._schema))
         return "sha256:" + self._digest.hexdigest()
 
 
-def _whole(table: pa.Table) -> pa.RecordBatch:
-    """A table as one batch of its own: a slice would be written with what is around it."""
-    rows = pa.array(range(len(table)), pa.int64())
-    return pa.RecordBatch.from_arrays([as_array(column).take(rows) for column in table.columns], schema=table.schema)
-
-
 class TableOutput:
-    """A table of a database that a release is written to; see `outputs.Output`.
+    """A table of a database that a release is written to; see `writers.Output`.
 
     Args:
         address: Where it goes.
@@ -370,13 +542,11 @@ class TableOutput:
             raise OutputError(f"{shown(table)} cannot be the name of a table; choose another name")
         self._address, self._overwrite = address, overwrite
         self._database = address.database()
-        self._apart = Apart(nans=DRIVERS[address.kind].nans)
         self._database.check_writable()
         self._table = self._database.known_as(table)
         self.name = f"{self._database.name}#{self._table}"
         self.beside = self._database.beside(self._table)
-        self._session: Session | None = None
-        self._rows: TableRows | None = None
+        self._rows: Transaction | None = None
         _complete(address, self._database, self._table)
         if not overwrite:
             self._check_free()
@@ -387,15 +557,19 @@ class TableOutput:
                 f"{self.name} already exists; choose another table, or use --overwrite (in Python overwrite=True)"
             )
 
-    def writer(self, schema: pa.Schema, source: Source) -> TableRows:
+    def writer(self, schema: pa.Schema, source: Source) -> Transaction:
         """Begin to write; see `Output.writer`."""
         self._database.check_writable(source)
-        self._session, self._rows = self._begin(plain(schema))
+        self._rows = self._begin(_written_schema(schema))
         return self._rows
 
-    def _begin(self, kinds: pa.Schema) -> tuple[Session, TableRows]:
-        session = self._database.begin(self._table, kinds, overwrite=self._overwrite)
-        return session, TableRows(session, kinds, self.name, self._apart)
+    def _begin(self, schema: pa.Schema) -> Transaction:
+        apart = Apart(nans=DRIVERS[self._address.kind].nans)
+        return self._database.transaction(self._database, self._table, schema, apart, overwrite=self._overwrite)
+
+    @property
+    def _new(self) -> NewFile | None:
+        return None if self._rows is None else self._rows.new
 
     def prepare(self) -> None:
         """Put the rows into the database that another run has made meanwhile, if there is one by now."""
@@ -403,55 +577,45 @@ class TableOutput:
             return
         if not self._overwrite:
             self._check_free()
-        assert self._session is not None
         assert self._rows is not None
-        session, rows = self._begin(self._rows.schema)
+        verified, rows = self._rows.fingerprint, self._begin(self._rows.schema)
         try:
-            with rows:
-                for batch in self._session.read():
-                    rows.write(batch)
-                rows.finish()
-                for _ in rows.read_back(()):
-                    pass
-            if rows.fingerprint != self._rows.fingerprint:
+            for batch in self._rows.read_back(()):
+                rows.write(batch)
+            if rows.fingerprint != verified:
                 raise OutputError(f"cannot write to {self.name}: its rows came back changed; nothing was written")
         except BaseException:
-            session.roll_back()
+            rows.roll_back()
             raise
-        self._session.roll_back()
-        self._session, self._rows = session, rows
+        self._rows.roll_back()
+        self._rows = rows
 
     @property
     def is_ready(self) -> bool:
         """Whether a file that is to be new still is."""
-        new = None if self._session is None else self._session.new
-        return new is None or not os.path.lexists(new.target)
+        return self._new is None or not os.path.lexists(self._new.target)
 
     @property
     def home(self) -> Path | None:
         """The folder of a new file."""
-        new = None if self._session is None else self._session.new
-        return None if new is None else new.target.parent
+        return None if self._new is None else self._new.target.parent
 
     @property
     def proof(self) -> Proof | None:
         """Where the rows are, and their digest; None for a new file, which is moved into place."""
-        if self._rows is None or (self._session is not None and self._session.new is not None):
+        if self._rows is None or self._new is not None:
             return None
         known = {"kind": self._address.kind, "location": self._database.location(), "table": self._table}
         return {**known, "place": self._database.place(self._table), "digest": self._rows.fingerprint}
 
     def commit(self) -> None:
         """Make the table visible, or complete the new file that it is in."""
-        assert self._session is not None
-        self._session.commit()
-        if self._session.new is None:
-            self._session = None
+        assert self._rows is not None
+        self._rows.commit()
 
     def moves(self) -> list[Move]:
-        """What brings a new file to its place."""
-        new = None if self._session is None else self._session.new
-        return [] if new is None else [new.move()]
+        """What brings a new file to its place; another that is there by now stays: it may have other tables."""
+        return [] if self._new is None else [Move(self._new.path, self._new.target, replace=False)]
 
     def is_committed(self) -> bool | None:
         """Whether the rows are there; see `Output.is_committed`."""
@@ -459,15 +623,14 @@ class TableOutput:
 
     def roll_back(self) -> None:
         """Leave nothing behind."""
-        if self._session is not None:
-            self._session.roll_back()
-            self._session = None
+        if self._rows is not None:
+            self._rows.roll_back()
 
 
 def _complete(address: Address, database: Database, table: str) -> None:
     """Complete the files of a release that belong to a table, if the run that wrote it was cut off."""
-    beside = database.beside(table)
-    heal(beside.parent, only=database.place(table), asked=lambda proof: is_committed(proof, address))
+    folder = database.beside(table).parent
+    recover_commits(folder, only=database.place(table), asked=lambda proof: is_committed(proof, address))
 
 
 def is_committed(proof: Proof, known: Address | None = None) -> bool | None:
@@ -488,62 +651,31 @@ def is_committed(proof: Proof, known: Address | None = None) -> bool | None:
             return False
         query = f"SELECT * FROM {database.quoted(proof['table'])}"
         found = bare(database.schema(query))
-        schema, names = _as_read(found), found.names
+        schema, names = read_schema(found), found.names
         rows = (as_read(batch, schema, names, ()) for batch in database.stream(query, names, found))
         return digest_of(schema, rows) == proof["digest"]
     except (IncrowdError, KeyError, OSError, pa.ArrowException):
         return None
 
 
-class TableRows:
-    """Rows on their way into a table; see `outputs.BatchWriter`."""
-
-    def __init__(self, session: Session, schema: pa.Schema, name: str, apart: Apart) -> None:
-        self.name = name
-        self.apart = apart
-        self._session = session
-        self.schema = schema
-        self._digest = ""
-
-    def write(self, batch: pa.RecordBatch) -> None:
-        """Write the rows of a batch that has the columns of the schema, in any order."""
-        columns = [_decoded(batch.column(field.name), field.type) for field in self.schema]
-        self._session.insert(pa.RecordBatch.from_arrays(columns, schema=self.schema))
-
-    def finish(self) -> None:
-        """Nothing is left: rows are in the table at once."""
-
-    def read_back(self, encoded: Sequence[str]) -> Iterator[pa.RecordBatch]:
-        """The rows of the table, in the transaction that has made it; see `BatchWriter.read_back`."""
-        digest: _TableDigest | None = None
-        for batch in self._session.read():
-            digest = digest or _TableDigest(batch.schema)
-            digest.add(batch)
-            yield batch
-        self._digest = (digest or _TableDigest(self.schema)).end()
-
-    @property
-    def fingerprint(self) -> str:
-        """The digest of the rows as they are read back, after "sha256:"."""
-        if not self._digest:
-            for _ in self.read_back(()):
-                pass
-        return self._digest
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        """Nothing to close: the output commits, or rolls back."""
+def quoted(name: str) -> str:
+    """A name in SQL."""
+    return '"' + name.replace('"', '""') + '"'
 
 
-def _decoded(column: pa.Array, kind: pa.DataType) -> pa.Array:
-    return column if column.type == kind else column.cast(kind)
-
-
-def one_line(error: Any) -> str:
+def one_line(error: object) -> str:
     """The first line of what a database says, short enough to show."""
     text = str(error).strip().partition("\n")[0]
     return text if len(text) <= 160 else f"{text[:160]}..."
+
+
+def patiently(work: Callable[[], T], kind: type[Exception], words: str) -> T:
+    """Do what fails while another process has a file open, which it may be about to close."""
+    until = time.monotonic() + PATIENCE
+    while True:
+        try:
+            return work()
+        except kind as error:
+            if words not in str(error).lower() or time.monotonic() > until:
+                raise
+            time.sleep(0.02)

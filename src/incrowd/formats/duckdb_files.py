@@ -1,8 +1,7 @@
-"""DuckDB: reading tables and queries of its files, and writing tables into them.
+"""DuckDB: tables and queries of its files, and relations of a connection that is the user's own.
 
 A file is attached read-only to a database in memory for every read, so that nothing is held in between, a source can be
-pickled, and an engine can bring a memory limit of its own. Extensions are never downloaded. A new file is written in a
-hidden folder beside its place; a table in a file that is there in one transaction.
+pickled, and an engine can bring a memory limit of its own. Extensions are never downloaded.
 """
 
 from __future__ import annotations
@@ -10,18 +9,17 @@ from __future__ import annotations
 import contextlib
 import os
 import re
-import time
+import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 import duckdb
 import pyarrow as pa
 
 from incrowd.errors import DataError, OutputError, PolicyError
-from incrowd.formats.databases import MEMORY, one_line
-from incrowd.formats.new_files import NewFile
-from incrowd.formats.sources import BATCH_ROWS, Source, WatchedFile
+from incrowd.formats.databases import MEMORY, Database, QuerySource, Transaction, one_line, patiently, quoted
+from incrowd.formats.sources import BATCH_ROWS, Source
 
 _ALIAS = "source"  # what the file is called inside
 SETTINGS: dict[str, Any] = {
@@ -30,43 +28,66 @@ SETTINGS: dict[str, Any] = {
     "preserve_insertion_order": "true",
 }
 _SPILLED = re.compile(r"duckdb_temp_|could not write", re.IGNORECASE)
-_PATIENCE = 5.0  # seconds to wait for another process that has a file open
 _SYSTEM = ("information_schema", "pg_catalog")
 _INSERTED = 1 << 16  # rows at a time: of a whole row group at once, a transaction does not read its own rows back
 
-T = TypeVar("T")
 
-
-def connected(settings: Mapping[str, Any] | None = None) -> duckdb.DuckDBPyConnection:
-    """A database in memory, with times in UTC whatever the machine's are.
+def opened(location: str = MEMORY, settings: Mapping[str, Any] | None = None) -> duckdb.DuckDBPyConnection:
+    """A connection to a database, with times in UTC, and without a progress bar, which would go to stdout.
 
     Args:
+        location: The file, or memory.
         settings: More settings of DuckDB, such as a memory limit.
     """
-    return opened(MEMORY, settings)
-
-
-def opened(location: str, settings: Mapping[str, Any] | None = None) -> duckdb.DuckDBPyConnection:
-    """A connection to a database, with times in UTC, and without a progress bar, which would go to stdout."""
     connection = duckdb.connect(location, config={**SETTINGS, **(settings or {})})
     connection.execute("SET TimeZone = 'UTC'; SET enable_progress_bar = false")
     return connection
 
 
-class DuckDbDatabase:
-    """A file of DuckDB, or nothing but memory, for queries over other files.
+class DuckDbTransaction(Transaction):
+    """A table that is being written into a file of DuckDB."""
 
-    Args:
-        location: The file, or ":memory:".
-    """
+    errors = (duckdb.Error,)
 
+    def begin(self, path: Path | None) -> None:
+        """Connect, and begin a transaction."""
+        self.connection = patiently(lambda: opened(str(path)), duckdb.Error, "could not set lock")
+        self.execute("BEGIN")
+
+    def create(self) -> None:
+        """Create the empty table."""
+        self._run(f"CREATE TABLE {self.quoted} AS SELECT * FROM incrowd_batch", self.schema.empty_table())
+
+    def _run(self, statement: str, rows: pa.Table) -> None:
+        self.connection.register("incrowd_batch", rows)
+        self.execute(statement)
+        self.connection.unregister("incrowd_batch")
+
+    def insert(self, batch: pa.RecordBatch) -> None:
+        """Add rows, after those that are there."""
+        for start in range(0, len(batch), _INSERTED):
+            rows = pa.Table.from_batches([batch.slice(start, _INSERTED)])
+            self._run(f"INSERT INTO {self.quoted} SELECT * FROM incrowd_batch", rows)
+
+    def rows(self) -> Iterator[pa.RecordBatch]:
+        """The rows of the table as anyone will read them."""
+        yield from self.connection.sql(f"SELECT * FROM {self.quoted}").to_arrow_reader(BATCH_ROWS)
+
+    def reason(self, error: Exception) -> str:
+        """What went wrong, in a few words."""
+        return _reason(error)
+
+
+class DuckDbDatabase(Database):
+    """A file of DuckDB, or nothing but memory, for queries over other files."""
+
+    transaction = DuckDbTransaction
     engine = "duckdb"
+    logs = (".wal",)
 
     def __init__(self, location: str) -> None:
-        self._path = None if location == MEMORY else Path(location)
-        self.name = "DuckDB" if self._path is None else self._path.name
-        self._watched: WatchedFile | None = None
-        self._log: tuple[int, int] | None = None
+        super().__init__(location)
+        self.name = "DuckDB" if self.path is None else self.name
 
     def connect(self, settings: Mapping[str, Any] | None = None) -> duckdb.DuckDBPyConnection:
         """A connection that can read the file, and nothing else.
@@ -74,13 +95,13 @@ class DuckDbDatabase:
         Raises:
             DataError: There is no such file, or it cannot be read now.
         """
-        if self._path is None:
-            return connected(settings)
-        if self._watched is None:
-            self._watched, self._log = WatchedFile(self._path), self._log_state()
-        connection = connected(settings)
+        if self.path is not None:
+            self.watch()
+        connection = opened(settings=settings)
+        if self.path is None:
+            return connection
         try:
-            where = str(self._path.resolve()).replace("'", "''")
+            where = str(self.path.resolve()).replace("'", "''")
             connection.execute(f"ATTACH '{where}' AS {_ALIAS} (TYPE duckdb, READ_ONLY)")
             connection.execute(f"USE {_ALIAS}")
         except duckdb.Error as error:
@@ -88,22 +109,9 @@ class DuckDbDatabase:
             raise DataError(_unreadable(self.name, error)) from None
         return connection
 
-    def _log_state(self) -> tuple[int, int] | None:
-        """Size and last change of the file's log, where changes go first."""
-        assert self._path is not None
-        with contextlib.suppress(OSError):
-            found = self._path.with_name(self._path.name + ".wal").stat()
-            return found.st_size, found.st_mtime_ns
-        return None
-
-    @property
-    def is_new(self) -> bool:
-        """Whether nothing is there yet."""
-        return self._path is None or not self._path.exists()
-
     def tables(self) -> tuple[str, ...]:
-        """The tables and views of the file; those outside the main schema with their schema."""
-        if self._path is None:
+        """The names of all tables and views; those outside the main schema with their schema."""
+        if self.path is None:
             return ()
         with self.connect() as connection:
             rows = connection.execute(
@@ -111,10 +119,6 @@ class DuckDbDatabase:
                 " WHERE table_catalog = current_database() ORDER BY 1, 2"
             ).fetchall()
         return tuple(name if schema == "main" else f"{schema}.{name}" for schema, name in rows if schema not in _SYSTEM)
-
-    def quoted(self, name: str) -> str:
-        """A name in SQL; of a table in another schema, its parts."""
-        return ".".join('"' + part.replace('"', '""') + '"' for part in name.split("."))
 
     def check_query(self, query: str) -> None:
         """Raise PolicyError unless it is a single SELECT."""
@@ -133,128 +137,60 @@ class DuckDbDatabase:
 
     def stream(self, query: str, columns: Sequence[str], schema: pa.Schema) -> Iterator[pa.RecordBatch]:
         """The rows of a query in order."""
-        listed = ", ".join('"' + name.replace('"', '""') + '"' for name in columns)
+        listed = ", ".join(map(quoted, columns))
         with self.connect() as connection, query_errors(self.name):
             yield from connection.sql(f"SELECT {listed} FROM ({query}\n)").to_arrow_reader(BATCH_ROWS)
 
-    def check_unchanged(self) -> None:
-        """Raise DataError if the file or its log changed since they were first read."""
-        if self._watched is not None:
-            self._watched.check_unchanged()
-            if self._log != self._log_state():
-                raise DataError(f"{self.name} changed while it was being read; run again when nothing writes to it")
-
     def check_writable(self, source: Source | None = None) -> None:
         """Raise OutputError unless the file can be written, and is not the source."""
-        if self._path is None:
+        if self.path is None:
             raise OutputError("a database in memory keeps nothing; give a file such as release.duckdb")
-        NewFile.check(self._path)
-        own = getattr(getattr(source, "database", None), "_path", None)
-        if own is not None and own.exists() and self._path.exists() and own.samefile(self._path):
-            raise OutputError(f"{self.name} is being read; write the release to another file")
+        super().check_writable(source)
 
     def known_as(self, table: str) -> str:
-        """The name that a table has, whose letters may be large or small; that which it would get if there is none."""
-        table = table.removeprefix("main.")
-        there = () if self.is_new else _patiently(self.tables, DataError, "in use by another program")
-        return next((name for name in there if name.lower() == table.lower()), table)
-
-    def place(self, table: str) -> str:
-        """Which table it is, wherever it is named from."""
-        return f"{self.location()}#{table}"
-
-    def beside(self, table: str) -> Path:
-        """The neighbour of the other files of a release: no other file or table has one of that name."""
-        path = self._path or Path("memory")
-        return path.with_name(f"{path.name}#{table}.table")
-
-    def location(self) -> str:
-        """How to find it again."""
-        return MEMORY if self._path is None else os.path.realpath(self._path)
+        """The one name of a table, without the main schema."""
+        return super().known_as(table.removeprefix("main."))
 
     def settle(self, table: str) -> None:
         """Bring what a process that ended has committed from the log into the file, as the next writer does."""
-        if self._path is not None and self._log_state() is not None:
+        if self._logs():
             with query_errors(self.name):
-                opened(str(self._path)).close()
-
-    def begin(self, table: str, schema: pa.Schema, *, overwrite: bool) -> DuckDbSession:
-        """Begin a transaction with an empty table."""
-        assert self._path is not None
-        return DuckDbSession(self._path, self.quoted(table), schema, overwrite=overwrite)
+                opened(str(self.path)).close()
 
 
-class DuckDbSession:
-    """A table that is being written into a file of DuckDB; see `databases.Session`."""
+class RelationSource(QuerySource):
+    """A relation. It is run again for every read, so it must give the same rows every time.
 
-    def __init__(self, path: Path, table: str, schema: pa.Schema, *, overwrite: bool) -> None:
-        self._name, self._table = path.name, table
-        self.new = None if path.exists() else NewFile(path)
-        place = str(path if self.new is None else self.new.path)
-        try:
-            with self._errors():
-                self._connection = _patiently(lambda: opened(place), duckdb.Error, "could not set lock")
-                self._connection.execute("BEGIN")
-                if overwrite:
-                    self._connection.execute(f"DROP TABLE IF EXISTS {table}")
-                self._run(f"CREATE TABLE {table} AS SELECT * FROM incrowd_batch", schema.empty_table())
-        except BaseException:
-            self.roll_back()
-            raise
+    A connection does one thing at a time: whoever reads holds it until all rows are read.
+    """
 
-    def _run(self, statement: str, rows: pa.Table) -> None:
-        self._connection.register("incrowd_batch", rows)
-        self._connection.execute(statement)
-        self._connection.unregister("incrowd_batch")
+    engine = "duckdb"
 
-    @contextlib.contextmanager
-    def _errors(self) -> Iterator[None]:
-        try:
-            yield
-        except duckdb.Error as error:
-            raise OutputError(f"cannot write to {self._name}: {_reason(error)}; nothing was written") from None
+    def __init__(self, relation: Any) -> None:
+        if not hasattr(relation, "aggregate"):
+            raise PolicyError("a table of DuckDB must be a relation, such as connection.table('people')")
+        self.relation = relation
+        self._lock = threading.Lock()
+        with query_errors("the relation"):
+            schema = relation.limit(0).to_arrow_table().schema
+            self._rows: int = relation.count("*").fetchall()[0][0]
+        super().__init__("the relation", schema)
+        if not self._rows:
+            raise DataError(f"{self.name} has no rows")
 
-    def insert(self, batch: pa.RecordBatch) -> None:
-        """Add rows, after those that are there."""
-        with self._errors():
-            for start in range(0, len(batch), _INSERTED):
-                rows = pa.Table.from_batches([batch.slice(start, _INSERTED)])
-                self._run(f"INSERT INTO {self._table} SELECT * FROM incrowd_batch", rows)
+    def stream(self, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
+        """The rows of some columns, at least one; raises DataError if they are not as many as before."""
+        rows = 0
+        for batch in self.reading(lambda: self.relation.project(", ".join(map(quoted, columns)))):
+            rows += len(batch)
+            yield batch
+        if rows != self._rows:
+            raise DataError(f"{self.name} changed while it was being read; keep its rows in a table first")
 
-    def read(self) -> Iterator[pa.RecordBatch]:
-        """The rows as anyone will read them."""
-        with self._errors():
-            found = self._connection.sql(f"SELECT * FROM {self._table}")
-            yield from found.to_arrow_reader(BATCH_ROWS)
-
-    def commit(self) -> None:
-        """Make the table visible; a new file is complete then, and waits to be moved into place."""
-        with self._errors():
-            self._connection.execute("COMMIT")
-            self._connection.close()
-        if self.new is not None:
-            self.new.complete()
-
-    def roll_back(self) -> None:
-        """Leave nothing behind."""
-        with contextlib.suppress(duckdb.Error, AttributeError):
-            self._connection.execute("ROLLBACK")
-        with contextlib.suppress(duckdb.Error, AttributeError):
-            self._connection.close()
-        if self.new is not None:
-            self.new.vanish()
-
-
-def _patiently(work: Callable[[], T], kind: type[Exception], words: str) -> T:
-    """Do what fails while another process has a file open, which it may be about to close."""
-    until = time.monotonic() + _PATIENCE
-    while True:
-        try:
-            return work()
-        except kind as error:
-            if words not in str(error).lower() or time.monotonic() > until:
-                raise
-            time.sleep(0.02)
+    def reading(self, made: Callable[[], Any]) -> Iterator[pa.RecordBatch]:
+        """The rows of something that is made from the relation."""
+        with self._lock, query_errors(self.name):
+            yield from made().to_arrow_reader(BATCH_ROWS)
 
 
 @contextlib.contextmanager
@@ -281,13 +217,8 @@ def _unreadable(name: str, error: duckdb.Error) -> str:
     return f"{name} is not a DuckDB database that this version can read: {_reason(error)}"
 
 
-def _reason(error: duckdb.Error, *others: int) -> str:
-    """What went wrong, in few words: the system's, if it was the system.
-
-    Args:
-        error: What DuckDB says.
-        others: More numbers of errors that need no more words than the system's.
-    """
+def _reason(error: Exception, *others: int) -> str:
+    """What went wrong, in the system's words if it was the system; of errors with more numbers if they are given."""
     text = str(error)
     for number in (28, 122, 27, 13, 30, *others):  # no space, quota, too large, permission, read-only
         if os.strerror(number).lower() in text.lower():

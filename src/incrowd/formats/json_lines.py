@@ -22,7 +22,6 @@ import pyarrow.json
 
 from incrowd.errors import DataError, OutputError, shown_type
 from incrowd.formats.compression import UNREADABLE, compressing, open_bytes, unreadable
-from incrowd.formats.reader_options import ReaderOptions, refuse_options
 from incrowd.formats.sources import (
     BATCH_ROWS,
     Source,
@@ -51,8 +50,7 @@ class JsonLinesSource(WatchedFile):
 
     missing_values: tuple[str, ...] = ()
 
-    def __init__(self, path: Path, options: ReaderOptions | None = None) -> None:
-        refuse_options(options, path.name)
+    def __init__(self, path: Path) -> None:
         super().__init__(path)
         self.schema = self._found_schema()
         self.columns = tuple(self.schema.names)

@@ -1,21 +1,30 @@
-"""Parquet files: reading them batch by batch, and writing batches with the types of their source."""
+"""Parquet files: reading them batch by batch, and writing batches with the types of their source.
+
+Several files are one table too: a folder, also with partitions such as year=2020/, or a pattern (*.parquet). They
+follow each other in the order of their names. The columns that partitions add are text, like those of a CSV file.
+"""
 
 from __future__ import annotations
 
+import glob
+import hashlib
+import os
 from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
 from typing import Any
+from urllib.parse import unquote
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
 from incrowd.errors import DataError, OutputError, shown_type
 from incrowd.formats.containers import bare, pandas_notes, without_unused
-from incrowd.formats.reader_options import ReaderOptions, refuse_options
 from incrowd.formats.sources import (
     BATCH_ROWS,
+    Check,
     Source,
     WatchedFile,
+    as_dictionary,
     check_names,
     choose_columns,
     is_text,
@@ -23,21 +32,16 @@ from incrowd.formats.sources import (
 )
 from incrowd.formats.usual_types import as_stored, stored_schema, usual, usual_batch, usual_schema
 
+_SUFFIXES = (".parquet", ".pq")
+_NOTHING = "__HIVE_DEFAULT_PARTITION__"  # what a partition without a value is called
+
 
 class ParquetSource(WatchedFile):
-    """A Parquet file.
-
-    Args:
-        path: The file.
-
-    Attributes:
-        stored: The types that the file has, where they are not those of `schema`.
-    """
+    """A Parquet file; `stored` are the types that it has, where they are not those of `schema`."""
 
     missing_values: tuple[str, ...] = ()
 
-    def __init__(self, path: Path, options: ReaderOptions | None = None) -> None:
-        refuse_options(options, path.name)
+    def __init__(self, path: Path) -> None:
         super().__init__(path)
         with self._open() as file:
             self.stored = file.schema_arrow
@@ -78,14 +82,96 @@ class ParquetSource(WatchedFile):
             raise DataError(f"{self.name} is damaged; its rows cannot be read") from None
 
 
-class ParquetRows:
-    """Writes record batches as Parquet, in row groups of at least `BATCH_ROWS` rows.
+def parquet_files(path: str | os.PathLike[str]) -> list[Path] | None:
+    """The Parquet files of a folder or of a pattern, in the order of their names; None if it is neither."""
+    text = os.fspath(path)
+    if os.path.isdir(text):
+        found = [Path(folder) / name for folder, _, names in os.walk(text) for name in names]
+        found = [file for file in found if not any(part[0] in "._" for part in file.relative_to(text).parts)]
+    elif glob.has_magic(text) and not os.path.exists(text) and text.lower().endswith(_SUFFIXES):
+        found = [Path(file) for file in glob.glob(text, recursive=True)]
+        if not found:
+            raise DataError(f"no file is called like {text}; check the pattern")
+    else:
+        return None
+    return sorted(file for file in found if file.name.lower().endswith(_SUFFIXES))
 
-    Args:
-        file: An open binary file.
-        path: Where it is.
-        schema: The columns to write; batches are cast to it.
-        source: Where the rows came from; of the metadata of its schema, only types as pandas notes them are kept.
+
+def pattern_home(pattern: str) -> Path:
+    """The folder that a pattern begins in, where nothing is left open yet."""
+    parts = Path(pattern).parts
+    fixed = next(place for place, part in enumerate(parts) if glob.has_magic(part))
+    return Path(*parts[:fixed])
+
+
+class ParquetSet:
+    """Parquet files with the same columns, in order; partitions are in the folder `home`, which gives the name."""
+
+    engine = "arrow"
+    missing_values: tuple[str, ...] = ()
+
+    def __init__(self, files: Sequence[Path], home: Path) -> None:
+        self.name = home.name or str(home.resolve().name)
+        self.parts = [ParquetSource(file) for file in files]
+        self._partitions = [_partitions(file, home) for file in files]
+        first, keys = self.parts[0].schema, tuple(self._partitions[0])
+        for part, found in zip(self.parts, self._partitions, strict=True):
+            if not bare(part.schema).equals(bare(first)) or tuple(found) != keys:
+                raise DataError(
+                    f"{part.name} of {self.name} has other columns or types than {self.parts[0].name}; make them alike"
+                )
+        self.keys = tuple(key for key in keys if key not in first.names)  # what a file says itself counts
+        self.schema = pa.schema([*bare(first), *((key, pa.string()) for key in self.keys)])
+        self.columns = tuple(self.schema.names)
+        check_names(self.columns, self.name)
+
+    def batches(self, columns: Sequence[str] | None = None, encoded: Collection[str] = ()) -> Iterator[pa.RecordBatch]:
+        """Stream the rows in order, file by file; see `Source.batches`."""
+        chosen = choose_columns(self, columns)
+        stored = [name for name in chosen if name not in self.keys]
+        for part, partitions in zip(self.parts, self._partitions, strict=True):
+            for batch in part.batches(stored, encoded):
+                arrays = [
+                    _repeated(partitions[name], len(batch), encode=name in encoded)
+                    if name in self.keys
+                    else batch.column(name)
+                    for name in chosen
+                ]
+                yield pa.RecordBatch.from_arrays(arrays, names=chosen) if arrays else batch
+
+    def fingerprint(self, check: Check | None = None) -> str:
+        """The SHA-256 of the fingerprints of all files, in order, with their partitions."""
+        digest = hashlib.sha256()
+        for part, partitions in zip(self.parts, self._partitions, strict=True):
+            digest.update(f"{part.fingerprint(check)} {sorted(partitions.items())}\n".encode())
+        return "sha256:" + digest.hexdigest()
+
+    def check_unchanged(self) -> None:
+        """Raise DataError if a file is not what it was when the source was opened."""
+        for part in self.parts:
+            part.check_unchanged()
+
+
+def _partitions(file: Path, home: Path) -> dict[str, str | None]:
+    """What the folders that a file is in say of its rows."""
+    found: dict[str, str | None] = {}
+    inside = file.relative_to(home).parts[:-1] if file.is_relative_to(home) else ()
+    for part in inside:
+        key, equals, value = part.partition("=")
+        if equals and key:
+            found[key] = None if value == _NOTHING else unquote(value)
+    return found
+
+
+def _repeated(value: str | None, rows: int, *, encode: bool) -> pa.Array:
+    column = pa.nulls(rows, pa.string()) if value is None else pa.repeat(pa.scalar(value), rows)
+    return as_dictionary(column) if encode else column
+
+
+class ParquetRows:
+    """Writes record batches as Parquet, in row groups of at least `BATCH_ROWS` rows; see `writers.RowWriter`.
+
+    Of the metadata of the source, only types as pandas notes them are kept.
     """
 
     def __init__(self, file: Any, path: Path, schema: pa.Schema, source: Source) -> None:
@@ -107,7 +193,6 @@ class ParquetRows:
         self._rows = 0
 
     def write(self, batch: pa.RecordBatch) -> None:
-        """Write the rows of a batch that has the columns of the schema, in any order."""
         self._waiting.append(conform(batch, self._schema))
         self._rows += batch.num_rows
         if self._rows >= BATCH_ROWS:
@@ -121,7 +206,6 @@ class ParquetRows:
         self._waiting, self._rows = [], 0
 
     def close(self) -> None:
-        """Write what is left and the footer."""
         if self._rows:
             self._flush()
         self._writer.close()

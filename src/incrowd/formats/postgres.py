@@ -21,39 +21,81 @@ import adbc_driver_postgresql.dbapi as adbc
 import pyarrow as pa
 
 from incrowd.errors import DataError, OutputError, PolicyError
-from incrowd.formats.databases import one_line
+from incrowd.formats.databases import Database, Transaction, one_line, quoted
 from incrowd.formats.sources import Source
 
 _TYPMOD = b"POSTGRESQL:typmod"
-_FIRST_WORDS = ("SELECT", "WITH", "VALUES", "TABLE")
 _IN_ORDER = ("SET synchronize_seqscans = off", "SET max_parallel_workers_per_gather = 0", "SET TimeZone = 'UTC'")
 _PATIENCE = 20  # seconds to wait for another program that uses a table
-_WHERE = ("host", "hostaddr", "port", "dbname", "service")  # words of a URL that say where a database is
+_WHERE = ("host", "hostaddr", "port", "dbname", "service")  # parts of a URL's query that say where a database is
 _USUAL = ("host", "hostaddr", "port", "database", "user", "service")  # what the environment may say instead
 _SECRET = ("password", "passfile", "sslpassword", "sslkey")
 _LOST = ("08", "57")  # kinds of errors: the connection, the operator
 
 
-class PostgresDatabase:
-    """A database of a PostgreSQL server.
+class PostgresTransaction(Transaction):
+    """A table that is being written to a PostgreSQL server."""
 
-    Args:
-        location: Its URL.
-    """
+    errors = (adbc_driver_manager.Error,)
 
-    engine = "arrow"
+    def begin(self, path: Path | None) -> None:
+        """Connect, and keep others from writing the table."""
+        assert isinstance(self.database, PostgresDatabase)
+        self.connection = self.database.connect()
+        with self.connection.cursor() as cursor:
+            for setting in _IN_ORDER:
+                cursor.execute(setting)
+            _hold(cursor, self.table)
+
+    def execute(self, statement: str) -> None:
+        """Run a statement that returns nothing."""
+        with self.connection.cursor() as cursor:
+            cursor.execute(statement)
+
+    def create(self) -> None:
+        """Create the empty table."""
+        self._ingest(self.schema.empty_table(), "create")
+
+    def insert(self, batch: pa.RecordBatch) -> None:
+        """Add rows, after those that are there."""
+        rows = pa.Table.from_batches([batch])
+        self._ingest(rows, "append")
+
+    def _ingest(self, rows: pa.Table, mode: str) -> None:
+        home, _, last = self.table.rpartition(".")
+        with self.connection.cursor() as cursor:
+            cursor.adbc_ingest(last, rows, mode=mode, db_schema_name=home or None)
+
+    def rows(self) -> Iterator[pa.RecordBatch]:
+        """The rows of the table as anyone will read them."""
+        query = f"SELECT * FROM {self.quoted}"
+        with self.connection.cursor() as cursor:
+            yield from _rows(cursor, query, _fields(cursor, query))
+
+    def reason(self, error: Exception) -> str:
+        """What the server says."""
+        return _said(error)
+
+
+class PostgresDatabase(Database):
+    """A database of a PostgreSQL server."""
+
+    transaction = PostgresTransaction
+    first_words = ("SELECT", "WITH", "VALUES", "TABLE")
 
     def __init__(self, location: str) -> None:
+        super().__init__(location)
+        self.path = None
         self._location = location
-        parts = urlsplit(location)
-        self.name = unquote(parts.path.strip("/")) or "PostgreSQL"
+        self.name = unquote(urlsplit(location).path.strip("/")) or "PostgreSQL"
         self._keeper: Any = None
         self._snapshot = ""
 
     def __getstate__(self) -> dict[str, Any]:
         return {**self.__dict__, "_keeper": None, "_snapshot": ""}
 
-    def _connect(self) -> Any:
+    def connect(self) -> Any:
+        """A connection to the server."""
         try:
             return adbc.connect(self._location)
         except adbc_driver_manager.Error as error:
@@ -64,13 +106,13 @@ class PostgresDatabase:
         """A cursor that can only read, and reads what was there when the source was opened."""
         with self._errors():
             if self._keeper is None:
-                self._keeper = self._connect()
+                self._keeper = self.connect()
                 weakref.finalize(self, _close, self._keeper)
                 with self._keeper.cursor() as cursor:
                     cursor.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")
                     cursor.execute("SELECT pg_export_snapshot()")
                     self._snapshot = cursor.fetchone()[0]
-            with self._connect() as connection, connection.cursor() as cursor:
+            with self.connect() as connection, connection.cursor() as cursor:
                 cursor.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")
                 cursor.execute(f"SET TRANSACTION SNAPSHOT '{self._snapshot}'")
                 for setting in _IN_ORDER:
@@ -86,13 +128,8 @@ class PostgresDatabase:
                 raise DataError(f"lost the connection to {self.name}: {_said(error)}") from None
             raise PolicyError(f"the query of {self.name} fails: {_said(error)}") from None
 
-    @property
-    def is_new(self) -> bool:
-        """Whether nothing is there yet."""
-        return False
-
     def tables(self) -> tuple[str, ...]:
-        """The tables and views; those outside the schema "public" with their schema."""
+        """The names of all tables and views; those outside the schema "public" with their schema."""
         with self._reading() as cursor:
             cursor.execute(
                 "SELECT table_schema::text, table_name::text FROM information_schema.tables WHERE table_schema NOT IN"
@@ -100,16 +137,6 @@ class PostgresDatabase:
             )
             rows = cursor.fetchall()
         return tuple(name if schema == "public" else f"{schema}.{name}" for schema, name in rows)
-
-    def quoted(self, name: str) -> str:
-        """A name in SQL; of a table in another schema, its parts."""
-        return ".".join(map(_quoted, name.split(".")))
-
-    def check_query(self, query: str) -> None:
-        """Raise PolicyError unless it may be a query; that it only reads is up to the transaction."""
-        words = query.split(None, 1)
-        if not words or words[0].upper() not in _FIRST_WORDS:
-            raise PolicyError("The 'query' parameter must be a single SELECT, which reads and does not write.")
 
     def schema(self, query: str) -> pa.Schema:
         """The columns of a query."""
@@ -122,13 +149,10 @@ class PostgresDatabase:
             fields = [field for field in _fields(cursor, query) if field.name in columns]
             yield from _rows(cursor, query, sorted(fields, key=lambda field: columns.index(field.name)))
 
-    def check_unchanged(self) -> None:
-        """Nothing to look at: all reads are of the same moment."""
-
     def check_writable(self, source: Source | None = None) -> None:
         """Raise OutputError if there is no such database."""
         try:
-            self._connect().close()
+            self.connect().close()
         except DataError as error:
             raise OutputError(str(error)) from None
 
@@ -158,7 +182,7 @@ class PostgresDatabase:
         return hashlib.sha256(repr((known, sorted(given.items()))).encode()).hexdigest()[:8]
 
     def beside(self, table: str) -> Path:
-        """The neighbour, in the current folder, of the other files of a release."""
+        """The path, in the current folder, next to which the other files of a release are."""
         return Path(f"{self.name.replace('/', '_')}-{self._mark()}.postgresql#{table}.table")
 
     def location(self) -> str:
@@ -170,66 +194,8 @@ class PostgresDatabase:
 
     def settle(self, table: str) -> None:
         """Wait until nobody is writing a table: the server may still be committing for a process that has ended."""
-        with self._errors(), self._connect() as connection, connection.cursor() as cursor:
+        with self._errors(), self.connect() as connection, connection.cursor() as cursor:
             _hold(cursor, table)
-
-    def begin(self, table: str, schema: pa.Schema, *, overwrite: bool) -> PostgresSession:
-        """Begin a transaction with an empty table."""
-        return PostgresSession(self._connect(), self.name, table, schema, overwrite=overwrite)
-
-
-class PostgresSession:
-    """A table that is being written; see `databases.Session`."""
-
-    def __init__(self, connection: Any, name: str, table: str, schema: pa.Schema, *, overwrite: bool) -> None:
-        self._connection, self._name = connection, name
-        home, dot, last = table.rpartition(".")
-        self._table, self._home = last, home if dot else None
-        self.new = None
-        self._full = ".".join(map(_quoted, table.split(".")))
-        try:
-            with self._errors(), connection.cursor() as cursor:
-                for setting in _IN_ORDER:
-                    cursor.execute(setting)
-                _hold(cursor, table)
-                if overwrite:
-                    cursor.execute(f"DROP TABLE IF EXISTS {self._full}")
-                cursor.adbc_ingest(self._table, schema.empty_table(), mode="create", db_schema_name=self._home)
-        except BaseException:
-            self.roll_back()
-            raise
-
-    @contextlib.contextmanager
-    def _errors(self) -> Iterator[None]:
-        try:
-            yield
-        except adbc_driver_manager.Error as error:
-            raise OutputError(f"cannot write to {self._name}: {_said(error)}; nothing was written") from None
-
-    def insert(self, batch: pa.RecordBatch) -> None:
-        """Add rows, after those that are there."""
-        rows = pa.Table.from_batches([batch])
-        with self._errors(), self._connection.cursor() as cursor:
-            cursor.adbc_ingest(self._table, rows, mode="append", db_schema_name=self._home)
-
-    def read(self) -> Iterator[pa.RecordBatch]:
-        """The rows as anyone will read them."""
-        query = f"SELECT * FROM {self._full}"
-        with self._errors(), self._connection.cursor() as cursor:
-            yield from _rows(cursor, query, _fields(cursor, query))
-
-    def commit(self) -> None:
-        """Make the table visible."""
-        with self._errors():
-            self._connection.commit()
-            self._connection.close()
-
-    def roll_back(self) -> None:
-        """Leave nothing behind."""
-        with contextlib.suppress(adbc_driver_manager.Error):
-            self._connection.rollback()
-        with contextlib.suppress(adbc_driver_manager.Error):
-            self._connection.close()
 
 
 def _hold(cursor: Any, table: str) -> None:
@@ -243,10 +209,6 @@ def _hold(cursor: Any, table: str) -> None:
 def _close(connection: Any) -> None:
     with contextlib.suppress(adbc_driver_manager.Error):
         connection.close()
-
-
-def _quoted(name: str) -> str:
-    return '"' + name.replace('"', '""') + '"'
 
 
 def _fields(cursor: Any, query: str) -> list[pa.Field]:
@@ -270,9 +232,9 @@ def _is_plain(kind: pa.DataType) -> bool:
 
 
 def _rows(cursor: Any, query: str, fields: Sequence[pa.Field]) -> Iterator[pa.RecordBatch]:
-    """Rows of some columns; types that Arrow has not come as text."""
+    """Rows of some columns; types that Arrow lacks come as text."""
     listed = ", ".join(
-        _quoted(field.name) if _is_plain(field.type) else f"{_quoted(field.name)}::text AS {_quoted(field.name)}"
+        quoted(field.name) if _is_plain(field.type) else f"{quoted(field.name)}::text AS {quoted(field.name)}"
         for field in fields
     )
     cursor.execute(f"SELECT {listed} FROM ({query}\n) AS rows")

@@ -29,8 +29,8 @@ import pyarrow.compute as pc
 from incrowd.errors import DataError, OutputError, many
 from incrowd.formats.atomic_files import output_errors
 from incrowd.formats.frames import FrameSource
-from incrowd.formats.outputs import Apart, BatchWriter
 from incrowd.formats.sources import as_array, is_text
+from incrowd.formats.writers import Apart, BatchWriter
 from incrowd.table.arrays import filled, text_array, to_arrow, to_numpy
 
 HELD_BYTES = 1 << 25  # of columns that wait, before they go to a file

@@ -23,9 +23,9 @@ class ReaderOptions(TypedDict, total=False):
         encoding: How the text of a CSV file is encoded: UTF-8, or what its byte order mark says, if not given.
         header: Whether a CSV file starts with the names of its columns.
         strip: Whether to leave out blanks around the values and names of a CSV file; they are kept if not given.
-        sheet: The name of the sheet of an Excel file; needed only where there are several.
+        sheet: The name of the sheet of an Excel file; needed only if there are several.
         value_labels: Whether to "keep" the codes of a Stata or SPSS file (the default), or to "apply" their labels.
-        query: What to read of a database, in SQL; nothing but reading is allowed.
+        query: What to read of a database, in SQL; only reading is allowed.
     """
 
     separator: str | None
@@ -48,7 +48,7 @@ def take_reader_options(options: dict[str, Any]) -> ReaderOptions:
 
 
 def check_options(options: Mapping[str, Any]) -> None:
-    """Raise PolicyError if there is no such option, or its value can be part of no dialect."""
+    """Raise PolicyError for an option that does not exist, or a value that an option cannot have."""
     for name in options:
         if name not in READER_OPTIONS:
             raise UnknownNameError("parameter", name, READER_OPTIONS, "what says how to read a table")
@@ -72,7 +72,7 @@ def check_options(options: Mapping[str, Any]) -> None:
 
 
 def _is_text_encoding(encoding: Any) -> bool:
-    """Whether Python can decode text with it, bit by bit."""
+    """Whether Python can decode text with it, block by block."""
     try:
         "a".encode(encoding)
         found = codecs.lookup(encoding)
@@ -81,7 +81,7 @@ def _is_text_encoding(encoding: Any) -> bool:
         return False
 
 
-def refuse_options(options: ReaderOptions | None, what: str, *known: str) -> None:
+def refuse_options(options: ReaderOptions, what: str, *known: str) -> None:
     """Raise PolicyError if an option is given that this kind of table does not have.
 
     Args:
@@ -89,7 +89,7 @@ def refuse_options(options: ReaderOptions | None, what: str, *known: str) -> Non
         what: What messages call the table.
         *known: The options that such tables have.
     """
-    given = [name for name, value in (options or {}).items() if value is not None and name not in known]
+    given = [name for name, value in options.items() if value is not None and name not in known]
     if not given:
         return
     if "query" in given:

@@ -1,7 +1,8 @@
 """The formats of files, by name: what their names end in, who reads and who writes them.
 
 A format is one entry in `FORMATS`; help, messages, and the conformance suite read it from there. To add one, write a
-source (see `sources.Source`, made from a path and `ReaderOptions`) and a row writer (see `writers.RowWriter`).
+source (see `sources.Source`, made from a path, and from `ReaderOptions` if it has any) and a row writer (see
+`writers.RowWriter`). What reads or writes a format is imported when it is used: the command line starts here.
 """
 
 from __future__ import annotations
@@ -16,14 +17,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack
 
 from incrowd.errors import DataError, MissingPackageError, OutputError, UnknownNameError
+from incrowd.formats.reader_options import CSV_OPTIONS, ReaderOptions, check_options, refuse_options
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from incrowd.formats.outputs import Output
-    from incrowd.formats.reader_options import ReaderOptions
     from incrowd.formats.sources import Source
-    from incrowd.formats.writers import FileWriter
+    from incrowd.formats.writers import FileWriter, Output
 
 
 @dataclass(frozen=True)
@@ -33,20 +33,22 @@ class Format:
     Args:
         about: What people call it.
         suffixes: What names of such files end in.
-        compressed: What may follow, such as ".gz".
         reader: The source that reads it, as "module:class".
-        writer: The row writer that writes it, as "module:class"; None where such files are only read.
+        writer: The row writer that writes it, as "module:class"; None if such files are only read.
+        compressed: What may follow the suffix, such as ".gz".
+        options: The reader options that such files have.
         libraries: What the extra `formats` installs for it: modules that read it, modules that write it.
-        types: Whether columns of such files have types, or all is text.
-        blanks: Whether such files tell a missing value from an empty text.
-        nans: Whether they tell a missing value from not-a-number.
+        types: Whether columns of such files have types; otherwise all is text.
+        blanks: Whether such files distinguish a missing value from an empty text.
+        nans: Whether they distinguish a missing value from not-a-number.
     """
 
     about: str
     suffixes: tuple[str, ...]
-    compressed: tuple[str, ...]
     reader: str
     writer: str | None
+    compressed: tuple[str, ...] = ()
+    options: tuple[str, ...] = ()
     libraries: tuple[tuple[str, ...], tuple[str, ...]] = ((), ())
     types: bool = True
     blanks: bool = True
@@ -59,88 +61,65 @@ class Format:
         return name.removesuffix(ending).endswith(self.suffixes)
 
 
-_COMPRESSED = (".gz", ".zst", ".bz2")
-_STATISTICS = (("pyreadstat",), ("pyreadstat", "polars"))
+_STATISTICS: dict[str, Any] = {
+    "reader": "incrowd.formats.statistics_files:StatisticsSource",
+    "options": ("encoding", "value_labels"),
+    "libraries": (("pyreadstat",), ("pyreadstat", "polars")),
+}
+_STATISTICS_ROWS = "incrowd.formats.statistics_files:StatisticsRows"
 
 FORMATS: Mapping[str, Format] = {
     "csv": Format(
         "CSV",
         (".csv", ".tsv", ".txt"),
-        _COMPRESSED,
         "incrowd.formats.csv_reader:CsvSource",
         "incrowd.formats.csv_writer:CsvRows",
+        (".gz", ".zst", ".bz2"),
+        CSV_OPTIONS,
         types=False,
         blanks=False,
     ),
     "parquet": Format(
         "Parquet",
         (".parquet", ".pq"),
-        (),
         "incrowd.formats.parquet_files:ParquetSource",
         "incrowd.formats.parquet_files:ParquetRows",
     ),
     "arrow": Format(
         "Arrow and Feather",
         (".arrow", ".feather", ".ipc"),
-        (),
         "incrowd.formats.arrow_files:ArrowSource",
         "incrowd.formats.arrow_files:ArrowRows",
     ),
     "jsonl": Format(
         "JSON lines",
         (".jsonl", ".ndjson"),
-        _COMPRESSED,
         "incrowd.formats.json_lines:JsonLinesSource",
         "incrowd.formats.json_lines:JsonLinesRows",
+        (".gz", ".zst", ".bz2"),
         types=False,
         nans=False,
     ),
     "excel": Format(
         "Excel",
         (".xlsx",),
-        (),
-        "incrowd.formats.excel_reader:ExcelSource",
-        "incrowd.formats.excel_writer:ExcelRows",
-        (("fastexcel",), ("xlsxwriter",)),
+        "incrowd.formats.excel_files:ExcelSource",
+        "incrowd.formats.excel_files:ExcelRows",
+        options=("sheet",),
+        libraries=(("fastexcel",), ("xlsxwriter",)),
         blanks=False,
         nans=False,
     ),
-    "stata": Format(
-        "Stata",
-        (".dta",),
-        (),
-        "incrowd.formats.statistics_reader:StatisticsSource",
-        "incrowd.formats.statistics_writer:StatisticsRows",
-        _STATISTICS,
-        blanks=False,
-        nans=False,
-    ),
-    "spss": Format(
-        "SPSS",
-        (".sav", ".zsav"),
-        (),
-        "incrowd.formats.statistics_reader:StatisticsSource",
-        "incrowd.formats.statistics_writer:StatisticsRows",
-        _STATISTICS,
-        blanks=False,
-        nans=False,
-    ),
-    "sas": Format(
-        "SAS",
-        (".sas7bdat", ".xpt"),
-        (),
-        "incrowd.formats.statistics_reader:StatisticsSource",
-        None,
-        _STATISTICS,
-    ),
+    "stata": Format("Stata", (".dta",), writer=_STATISTICS_ROWS, blanks=False, nans=False, **_STATISTICS),
+    "spss": Format("SPSS", (".sav", ".zsav"), writer=_STATISTICS_ROWS, blanks=False, nans=False, **_STATISTICS),
+    "sas": Format("SAS", (".sas7bdat", ".xpt"), writer=None, **_STATISTICS),
 }
-
 
 FRAME = "incrowd.formats.frames:FrameSource"
 # Frames that are not in memory, by the module that their types are in: the source that reads them.
 FRAMES: Mapping[str, str] = {
-    "duckdb": "incrowd.formats.relations:RelationSource",
-    "_duckdb": "incrowd.formats.relations:RelationSource",
+    "duckdb": "incrowd.formats.duckdb_files:RelationSource",
+    "_duckdb": "incrowd.formats.duckdb_files:RelationSource",
     "pyspark.sql": "incrowd.engines.spark.source:SparkSource",
 }
 # Engines that read paths by themselves: the source, made from a path, `ReaderOptions` and a master.
@@ -150,7 +129,6 @@ READERS: Mapping[str, str] = {
 
 
 def _suffixes(known: Iterable[Format]) -> str:
-    """All suffixes, for people."""
     listed = []
     for each in known:
         more = f" (also with {', '.join(each.compressed[:-1])} or {each.compressed[-1]})" if each.compressed else ""
@@ -163,6 +141,12 @@ SUFFIXES = _suffixes(FORMATS.values())  # that can be read
 WRITTEN_SUFFIXES = _suffixes(known for known in FORMATS.values() if known.writer)
 
 
+def load(home: str) -> Any:
+    """What "module:name" names."""
+    module, _, name = home.partition(":")
+    return getattr(import_module(module), name)
+
+
 def format_of(path: Path) -> Format | None:
     """The format of a file by its name, None where the name does not say."""
     return next((known for known in FORMATS.values() if known.matches(path.name)), None)
@@ -172,10 +156,6 @@ def has_types(target: Path | Output) -> bool:
     """Whether columns have types in what is written there, as in all databases."""
     known = format_of(target) if isinstance(target, Path) else None
     return known is None or known.types
-
-
-_SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+:)//?")  # one slash is left where it was taken for a path
-_ELSEWHERE = "is {} by clusters alone; set the engine to 'spark' where it knows such addresses"
 
 
 def check_written(path: Path) -> Format:
@@ -206,7 +186,7 @@ def open_source(
 
     Args:
         data: The path of a file, a dataframe of any library that Narwhals knows, or what gives an Arrow stream.
-        engine: The engine that the rows are for, where it is known: one in `READERS` reads paths by itself.
+        engine: The engine that the rows are for, if it is known: one in `READERS` reads paths by itself.
         master: The cluster of such an engine.
         **reading: How to read it; see `ReaderOptions`.
 
@@ -214,70 +194,75 @@ def open_source(
         DataError: If the data cannot be read or has no rows.
         PolicyError: If an argument is wrong in itself.
     """
-    from incrowd.formats.reader_options import check_options, refuse_options
-    from incrowd.formats.sources import check_readable
-
     check_options(reading)
     source: Source
     if not isinstance(data, str | os.PathLike):
         refuse_options(reading, "a dataframe")
         module = f"{type(data).__module__}."
         home = next((home for library, home in FRAMES.items() if module.startswith(f"{library}.")), FRAME)
-        source = _found(home)(data)
-        return source
-    if engine in READERS:
-        source = _found(READERS[engine])(data, reading, master)
-        return source
-    path = Path(data)
-    elsewhere = _open_elsewhere(data, reading)
-    if elsewhere is not None:
-        return elsewhere
+        source = load(home)(data)
+    elif engine in READERS:
+        source = load(READERS[engine])(data, reading, master)
+    else:
+        source = _open_elsewhere(data, reading) or _open_file(Path(data), reading)
+    return source
+
+
+def _open_file(path: Path, reading: ReaderOptions) -> Source:
+    from incrowd.formats.sources import check_readable
+
     refuse_options({"query": reading.get("query")}, path.name)
     known = format_of(path)
     check_readable(path)
     if known is None:
         raise DataError(f"cannot tell the format of {path.name} from its suffix; incrowd reads {SUFFIXES}")
     _check_installed("reading", known, known.libraries[0])
-    source = _found(known.reader)(path, reading)
+    refuse_options(reading, path.name, *known.options)
+    return _read_by(known, path, reading)
+
+
+def _read_by(known: Format, path: Path, reading: ReaderOptions) -> Source:
+    source: Source = load(known.reader)(path, reading) if known.options else load(known.reader)(path)
     return source
 
 
-def open_as_release(data: str | os.PathLike[str], told: Mapping[str, Any], **typed: Any) -> Source:
+def open_as_release(data: str | os.PathLike[str], of_original: Mapping[str, Any], **own: Any) -> Source:
     """Open a table that may be a release, by what is said of the original.
 
-    A release is written in the dialect of its original where both are CSV files. Its one sheet is not called as that of
-    the original, and no query makes it: both are left out where the table has no such sheet, or is named itself.
+    A release is written in the dialect of its original if both are CSV files. The sheet and the query of the original
+    are left out if the table has no such sheet, or is named itself.
 
     Args:
         data: The path of a file, or a table of a database.
-        told: What is said of the original, in the words of `open_source`.
-        **typed: What is said of this table.
+        of_original: The reader options of the original.
+        **own: The reader options of this table.
     """
     from incrowd.formats.databases import Address
-    from incrowd.formats.reader_options import CSV_OPTIONS
 
-    own: dict[str, tuple[str, ...]] = {"csv": CSV_OPTIONS, "excel": ("sheet",)}
-    own |= dict.fromkeys(("stata", "spss"), ("value_labels",))
     path, address = Path(data), Address.of(os.fspath(data))
     if address is not None:
-        known: tuple[str, ...] = () if address.table else ("query",)
+        kept = {"query"} if not address.table else set()
     else:
-        known = next((own.get(name, ()) for name, each in FORMATS.items() if each.matches(path.name)), ())
-    tabs = ".tsv" in path.suffixes  # whatever separates the columns of the original
-    words = {word: value for word, value in told.items() if word in known and not (tabs and word == "separator")}
+        known = format_of(path)
+        kept = set() if known is None else {*known.options} - ({"encoding"} if known.types else set())
+        kept -= {"separator"} if ".tsv" in path.suffixes else set()  # whatever separates the columns of the original
+    options = {name: value for name, value in of_original.items() if name in kept}
     try:
-        return open_source(data, **{**words, **typed})
+        return open_source(data, **{**options, **own})
     except UnknownNameError:
-        if "sheet" not in words or "sheet" in typed:
+        if "sheet" not in options or "sheet" in own:
             raise
-    return open_source(data, **typed)
+    return open_source(data, **own)
+
+
+_SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+:)//?")  # one slash is left where it was taken for a path
+_ELSEWHERE = "is {} by clusters alone; set the engine to 'spark' where it knows such addresses"
 
 
 def _open_elsewhere(data: str | os.PathLike[str], reading: ReaderOptions) -> Source | None:
     """A table of a database, or of several files; None for a single file."""
     from incrowd.formats.databases import Address, DatabaseSource
-    from incrowd.formats.parquet_sets import ParquetSet, parquet_files, pattern_home
-    from incrowd.formats.reader_options import refuse_options
+    from incrowd.formats.parquet_files import ParquetSet, parquet_files, pattern_home
 
     text = os.fspath(data)
     if (address := Address.of(text)) is not None:
@@ -319,25 +304,18 @@ def open_writer(path: Path, schema: pa.Schema, source: Source) -> FileWriter:
         schema: The columns to write; batches are cast to it.
         source: Where the rows came from.
     """
-    from incrowd.formats.outputs import Apart
-    from incrowd.formats.writers import FileWriter
+    from incrowd.formats.writers import Apart, FileWriter
 
     known = check_written(path)
     assert known.writer is not None
-    return FileWriter(_found(known.writer), path, schema, source, Apart(known.blanks, known.nans))
+    return FileWriter(load(known.writer), path, schema, source, Apart(known.blanks, known.nans))
 
 
-def open_written(path: Path, options: Mapping[str, Any]) -> Source:
+def open_written(path: Path, options: ReaderOptions) -> Source:
     """Open a file that was just written, wherever it waits, by the reader of its format.
 
     Args:
         path: The file; its name says the format, also where it has none yet.
         options: What its reader cannot find out.
     """
-    opened: Source = _found(check_written(path).reader)(path, options)
-    return opened
-
-
-def _found(home: str) -> Any:
-    module, _, name = home.partition(":")
-    return getattr(import_module(module), name)
+    return _read_by(check_written(path), path, options)

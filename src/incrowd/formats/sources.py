@@ -16,13 +16,15 @@ from pathlib import Path
 from typing import Protocol
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from incrowd.errors import DataError, UnknownNameError, shorten, shown
-from incrowd.formats.staging import heal
+from incrowd.formats.staging import recover_commits
 
 _ROOM = 160 << 20  # bytes of addresses, not of memory: for the stacks of some twenty threads
 
 BATCH_ROWS = 131_072
+_WHOLE = 2.0**53  # whole numbers up to here are exact in a double
 _TICK = 20_000_000  # nanoseconds; how far apart two changes are that have different times
 HASHED_BYTES = 1 << 20  # at a time
 
@@ -75,7 +77,7 @@ def check_readable(path: Path) -> None:
         raise DataError(f"{shown(str(path))} cannot be the name of a file that can be read; check the path") from None
     if is_folder:
         raise DataError(f"{path} is a directory; give a file")
-    heal(path.parent, only=path)
+    recover_commits(path.parent, only=path)
     if path.exists() and not path.is_file():  # opening a pipe would wait for somebody to write to it
         raise DataError(f"{path} is not a regular file, and rows are read more than once; save them to a file first")
     try:
@@ -187,3 +189,50 @@ class WatchedFile:
                         check()
             self._digest = "sha256:" + digest.hexdigest()
         return self._digest
+
+
+class HeldFile(WatchedFile):
+    """A file whose format can only be read as a whole, with its table in memory; empty text is a missing value."""
+
+    missing_values: tuple[str, ...] = ("",)
+
+    def __init__(self, path: Path) -> None:
+        super().__init__(path)
+        table = self._table()
+        self.check_unchanged()
+        self.columns = tuple(table.column_names)
+        if not self.columns:
+            raise DataError(f"{self.name} has no columns")
+        check_names(self.columns, self.name)
+        if not table.num_rows:
+            raise DataError(f"{self.name} has no rows")
+        self.schema = table.schema
+        self._batches = table.combine_chunks().to_batches(BATCH_ROWS)
+
+    def _table(self) -> pa.Table:
+        raise NotImplementedError
+
+    def batches(self, columns: Sequence[str] | None = None, encoded: Collection[str] = ()) -> Iterator[pa.RecordBatch]:
+        """Stream the rows in order; see `Source.batches`."""
+        chosen = choose_columns(self, columns)
+        for batch in self._batches:
+            yield with_dictionaries(batch.select(chosen), encoded)
+        self.check_unchanged()
+
+
+def whole_numbers(column: pa.Array | pa.ChunkedArray) -> pa.Array | pa.ChunkedArray:
+    """A column of doubles as integers, where all of them are whole: some formats have no other numbers."""
+    if not pa.types.is_float64(column.type) or column.null_count == len(column):
+        return column
+    whole = pc.and_(pc.equal(pc.floor(column), column), pc.less_equal(pc.abs(column), _WHOLE))
+    return column.cast(pa.int64()) if pc.all(whole).as_py() else column
+
+
+def as_doubles(column: pa.Array) -> pa.Array:
+    """A column of shorter fractions as doubles with the same digits: 0.1 is 0.1, and not 0.10000000149."""
+    if pa.types.is_dictionary(column.type):
+        values = as_doubles(column.dictionary)
+        return column if values is column.dictionary else values.take(column.indices)
+    if pa.types.is_float32(column.type) or pa.types.is_float16(column.type):
+        return column.cast(pa.float32()).cast(pa.string()).cast(pa.float64())
+    return column

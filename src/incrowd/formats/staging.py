@@ -2,13 +2,13 @@
 
 While it is written, a file has no name at all where the system allows that: whatever ends the process, nothing is left.
 Elsewhere it lies in a folder that only its owner may open. When all files are complete they get names in such a folder,
-with a manifest that says where each belongs and which files of before do not belong to them, and are moved into place.
-A process that dies between two moves leaves the manifest: the next command that comes by (`heal`) makes the moves and
-removes the files that are left. What has no manifest is thrown away.
+with a manifest that says where each belongs and which earlier files do not belong to them, and are moved into place.
+A process that dies between two moves leaves the manifest: the next command (`recover_commits`) makes the moves that
+are left and removes the earlier files. A folder without a manifest is deleted.
 
 Rows that go into a database are committed there, between the manifest and the first move. The manifest then has a
-proof: where the rows are, and their digest. Whether they were committed, the next command sees by looking; if they
-were, it makes the moves, and if they were not, it throws the files away.
+proof: where the rows are, and their digest. The next command looks whether they were committed; if they were, it makes
+the moves, and if they were not, it deletes the files.
 """
 
 from __future__ import annotations
@@ -24,10 +24,13 @@ import weakref
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PosixPath
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from incrowd.errors import OutputError
-from incrowd.formats.outputs import Output, Proof
+from incrowd.formats.registry import load
+
+if TYPE_CHECKING:
+    from incrowd.formats.writers import Output, Proof
 
 try:
     import fcntl
@@ -35,25 +38,23 @@ except ImportError:  # no locks on this system: two runs at the same moment are 
     fcntl = None  # type: ignore[assignment]
 
 PREFIX = ".incrowd-"
-Asked = Callable[[Proof], bool | None]  # whether rows were committed; None if that cannot be seen now
+Asked = Callable[["Proof"], bool | None]  # whether rows were committed; None if that cannot be seen now
 _MANIFEST = "manifest.json"
 _PATIENCE = 20.0  # seconds to wait for another run that is moving its files
-_OLD = 2.0  # seconds after which a folder that nobody holds is thrown away; it may have been made just now
+_OLD = 2.0  # seconds after which a folder that nobody holds is deleted; it may have been made just now
 
 
 class Unnamed(PosixPath):
-    """A file without a name: opened, it is that file; asked for its name, it tells the one that it will have."""
+    """A file without a name: opened, it is that file; asked for its name, it gives the one that it will have."""
 
     target: Path
 
     @property
     def name(self) -> str:
-        """The name that the file will have."""
         return self.target.name if hasattr(self, "target") else super().name
 
     @property
     def parent(self) -> Path:  # type: ignore[override]
-        """The folder that the file will be in."""
         return self.target.parent if hasattr(self, "target") else super().parent
 
 
@@ -67,7 +68,7 @@ class Staged:
         handle: The open file, if it has no name.
         mode: Its permissions in the end.
         home: The folder that it waits in: that of the target, or the next above that is there.
-        folder: Permissions of the target's folder, should that have to be made; None if it is there.
+        folder: Permissions of the target's folder, if that must be made; None if it is there.
     """
 
     target: Path
@@ -78,13 +79,7 @@ class Staged:
     folder: int | None = None
 
     def sync(self) -> None:
-        """Bring it to the disk."""
-        handle = os.open(self.path, os.O_RDWR) if self.handle is None else self.handle
-        try:
-            os.fsync(handle)
-        finally:
-            if self.handle is None:
-                os.close(handle)
+        sync(self.path if self.handle is None else self.handle)
 
     def name_it(self, path: Path) -> None:
         """Give it a name, and its permissions."""
@@ -109,9 +104,9 @@ def unnamed(target: Path, mode: int, home: Path, folder: int | None = None) -> S
 
 
 class Folder:
-    """A folder beside the targets that only its owner may open, held by a lock as long as this process lives.
+    """A folder next to the targets that only its owner may open, locked as long as this process lives.
 
-    It is removed with its object, however that ends, unless it has a manifest, which the next command heeds.
+    It is removed with its object, however that ends, unless it has a manifest, which the next command follows.
     """
 
     def __init__(self, parent: Path) -> None:
@@ -128,7 +123,6 @@ class Folder:
                 fcntl.flock(self._handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
 
     def remove(self) -> None:
-        """Remove it with all that is in it."""
         if self._removed.alive:
             self._removed()
             os.close(self._handle)
@@ -148,7 +142,7 @@ class Move:
         staged: Where it waits, in a folder of ours.
         target: Where it belongs.
         replace: Whether it may take the place of what is there.
-        folder: Permissions of the target's folder, should that have to be made.
+        folder: Permissions of the target's folder, if that must be made.
     """
 
     staged: Path
@@ -158,12 +152,23 @@ class Move:
 
     @property
     def old(self) -> Path:
-        """Where what was there before waits, should the move have to be undone."""
+        """Where what was there before waits, in case the move must be undone."""
         return self.staged.with_name(f"{self.staged.name}.old")
+
+    def make_folder(self) -> None:
+        if self.folder is not None:
+            with contextlib.suppress(FileExistsError):
+                os.mkdir(self.target.parent, self.folder)
+
+    def remove_folder(self) -> None:
+        """Remove the folder of the target, if it was made for it."""
+        if self.folder is not None:
+            with contextlib.suppress(OSError):  # not empty: it was there before
+                self.target.parent.rmdir()
 
     def make(self) -> None:
         """Move it; what is there already is kept unless it may be replaced."""
-        make_folder(self.target.parent, self.folder)
+        self.make_folder()
         if self.replace:
             with contextlib.suppress(OSError):  # a file system without links, or a folder
                 os.link(self.target, self.old, follow_symlinks=False)
@@ -189,24 +194,22 @@ class Move:
             os.rename(self.target, self.staged)
         else:
             self.target.unlink(missing_ok=True)
-        if self.folder is not None:
-            with contextlib.suppress(OSError):  # not empty: it was there before
-                self.target.parent.rmdir()
-
-    def to_json(self) -> list[Any]:
-        """How a manifest lists it."""
-        return [str(self.staged), str(self.target), self.replace, self.folder]
+        self.remove_folder()
 
 
-def make_folder(path: Path, mode: int | None) -> None:
-    """Make a folder with some permissions, if they are given and it is not there."""
-    if mode is not None:
-        with contextlib.suppress(FileExistsError):
-            os.mkdir(path, mode)
+def _replace(staged: Path, target: Path, old: Path) -> None:
+    """Move a file or a folder into place; a folder that is there is moved aside, since folders cannot be replaced."""
+    if target.is_dir() and not target.is_symlink():
+        os.rename(target, old)
+    try:
+        os.replace(staged, target)
+    except OSError:
+        if old.is_dir():
+            os.rename(old, target)
+        raise
 
 
 def exists_error(target: Path) -> OutputError:
-    """The error for a file that is there already."""
     return OutputError(f"{target} already exists; choose another name, or use --overwrite (in Python overwrite=True)")
 
 
@@ -220,9 +223,9 @@ class Manifest:
 
     Args:
         moves: Where each file belongs; in this order.
-        removed: Files of before that go.
+        removed: Earlier files to remove.
         proof: How to see whether rows that are elsewhere were committed; without it, all is to be done.
-        home: A folder for the manifest, should nothing have to be moved.
+        home: A folder for the manifest if nothing is to be moved.
     """
 
     moves: Sequence[Move] = ()
@@ -237,11 +240,12 @@ class Manifest:
         return tuple(found) or (() if self.home is None or not self.removed else (self.home,))
 
     def write(self) -> None:
-        """Bring it to the disk, last of all; until then the files are thrown away."""
+        """Bring it to the disk, last of all; until then the files count as incomplete."""
         for other in self.folders[1:]:
             _write_json(other / _MANIFEST, {"incrowd": "manifest", "see": str(self.folders[0])})
         for folder in self.folders[:1]:
-            moves, removed = [move.to_json() for move in self.moves], [str(path) for path in self.removed]
+            moves = [[str(move.staged), str(move.target), move.replace, move.folder] for move in self.moves]
+            removed = [str(path) for path in self.removed]
             data = {"incrowd": "manifest", "moves": moves, "removed": removed, "proof": self.proof}
             _write_json(folder / _MANIFEST, data)
 
@@ -270,7 +274,7 @@ class Manifest:
         return place in map(str, files) or (self.proof or {}).get("place") == place
 
     def make(self) -> None:
-        """Make all moves, or none, and remove what goes."""
+        """Make all moves, or none, and remove earlier files."""
         made: list[Move] = []
         try:
             for move in self.moves:
@@ -280,14 +284,12 @@ class Manifest:
             for move in reversed(made[:-1]):
                 with contextlib.suppress(OSError):
                     move.undo()
-            with contextlib.suppress(OSError):  # made for the last one
-                if made[-1].folder is not None:
-                    made[-1].target.parent.rmdir()
+            made[-1].remove_folder()
             raise
         remove_all(self.removed)
 
     def finish(self) -> None:
-        """Make the moves that are left; where somebody else's file stands in the way by now, take back those made."""
+        """Make the moves that are left; where somebody else's file is in the way by now, take back those made."""
         waiting = [move for move in self.moves if os.path.exists(move.staged)]
         there = [move for move in waiting if not move.replace and os.path.lexists(move.target)]
         ours = [move for move in there if os.path.samestat(os.stat(move.staged), os.lstat(move.target))]
@@ -296,7 +298,7 @@ class Manifest:
                 os.unlink(move.target)
             return
         for move in waiting:
-            make_folder(move.target.parent, move.folder)
+            move.make_folder()
             _replace(move.staged, move.target, move.old)
         remove_all(self.removed)
 
@@ -314,8 +316,8 @@ def publish(
     Args:
         folders: A folder in each home of the files.
         staged: The files, brought to the disk.
-        removed: Files that are removed with that; if they may not be replaced, they stay.
-        output: What appears with them and is no file.
+        removed: Files that are removed with that, if they may be replaced.
+        output: What appears with them and is not a file.
         overwrite: Whether files that are there already may be replaced.
 
     Raises:
@@ -337,9 +339,11 @@ def publish(
     manifest = Manifest(moves, removed if overwrite else (), proof, home)
     try:
         manifest.write()
-        if output is not None and proof is not None:
+        if output is None or proof is None:
+            manifest.make()
+        else:
             _commit(output)
-        _make(manifest, output)
+            _follow(manifest, output)
     except Unfinished:
         raise
     except (OSError, OutputError):
@@ -363,23 +367,21 @@ def _commit(output: Output) -> None:
         if done is None:
             raise Unfinished(
                 f"{str(error).removesuffix('; nothing was written')}; it cannot be seen now whether {output.name} was "
-                "written, and the next command that uses it completes or forgets the files beside it"
+                "written, and the next command that uses it completes or removes the files beside it"
             ) from None
         if not done:
             raise
 
 
-def _make(manifest: Manifest, output: Output | None) -> None:
-    """Make the moves.
+def _follow(manifest: Manifest, output: Output) -> None:
+    """Make the moves of files whose rows were committed.
 
     Raises:
-        Unfinished: They cannot be made, and the rows were committed.
+        Unfinished: They cannot be made.
     """
     try:
         manifest.make()
     except (OSError, OutputError) as error:
-        if manifest.proof is None or output is None:
-            raise
         reason = error.strerror if isinstance(error, OSError) else error
         raise Unfinished(
             f"the rows of {output.name} were written, but not the files beside it ({reason}); the next command that "
@@ -387,20 +389,7 @@ def _make(manifest: Manifest, output: Output | None) -> None:
         ) from None
 
 
-def _replace(staged: Path, target: Path, old: Path) -> None:
-    """Move a file or a folder into place; a folder that is there is moved aside, since none can be replaced."""
-    if target.is_dir() and not target.is_symlink():
-        os.rename(target, old)
-    try:
-        os.replace(staged, target)
-    except OSError:
-        if old.is_dir():
-            os.rename(old, target)
-        raise
-
-
 def remove_all(paths: Iterable[Path | str]) -> None:
-    """Remove files that are there."""
     for path in paths:
         with contextlib.suppress(OSError):
             os.unlink(path)
@@ -448,13 +437,13 @@ def _lock(handle: int, parent: Path) -> None:
             return None
 
 
-def heal(parent: Path, *, only: Path | str | None = None, asked: Asked | None = None) -> None:
-    """Finish what a run that died left in a folder: the moves that it did not make, and files that are of no use.
+def recover_commits(parent: Path, *, only: Path | str | None = None, asked: Asked | None = None) -> None:
+    """Finish what a run that died left in a folder: make the moves that it did not make, delete incomplete files.
 
     Args:
         parent: The folder.
         only: Do so only if this file is waiting to be moved, or files wait that belong to rows at this place.
-        asked: Sees whether rows were committed, for whoever knows more of a database than a manifest says.
+        asked: Sees whether rows were committed, for callers that know more of a database than a manifest says.
 
     Raises:
         OutputError: Files are waiting that cannot be moved.
@@ -465,23 +454,16 @@ def heal(parent: Path, *, only: Path | str | None = None, asked: Asked | None = 
     except (OSError, ValueError):  # no such folder, or a name that no file can have
         return
     for folder in found:
-        if (handle := _abandoned(folder)) is None:
-            continue
-        try:
-            _heal(_with_manifest(folder), folder, place, asked or _is_committed)
-        finally:
-            os.close(handle)
-
-
-def _heal(main: Path, folder: Path, place: str | None, asked: Asked) -> None:
-    """Finish what is left in a folder, if nobody uses the one with the manifest."""
-    if main == folder:
-        _finish(folder, place, asked)
-    elif (handle := _abandoned(main)) is not None:
-        try:
-            _finish(main, place, asked)
-        finally:
-            os.close(handle)
+        with _abandoned(folder) as is_ours:
+            if not is_ours:
+                continue
+            main = _with_manifest(folder)
+            if main == folder:
+                _finish(folder, place, asked)
+                continue
+            with _abandoned(main) as is_ours_too:
+                if is_ours_too:
+                    _finish(main, place, asked)
 
 
 def _with_manifest(folder: Path) -> Path:
@@ -493,37 +475,35 @@ def _with_manifest(folder: Path) -> Path:
     return folder
 
 
-def _is_committed(proof: Proof) -> bool | None:
-    from incrowd.formats.databases import is_committed
-
-    return is_committed(proof)
-
-
-def _abandoned(folder: Path) -> int | None:
-    """A handle of a folder that this user's run left behind, None if it is somebody else's or still in use."""
+@contextlib.contextmanager
+def _abandoned(folder: Path) -> Iterator[bool]:
+    """Whether this user's run left a folder behind; False if it is somebody else's or still in use."""
+    handle = None
     try:
-        found = os.lstat(folder)
-        if not stat.S_ISDIR(found.st_mode) or found.st_uid != os.geteuid() or found.st_mode & 0o077 or fcntl is None:
-            return None
-        handle = os.open(folder, os.O_RDONLY | os.O_NOFOLLOW)
-    except (OSError, AttributeError):
-        return None
-    try:
-        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError:
-        os.close(handle)
-        return None
-    return handle
+        try:
+            found = os.lstat(folder)
+            ours = stat.S_ISDIR(found.st_mode) and found.st_uid == os.geteuid() and not found.st_mode & 0o077
+            if ours and fcntl is not None:
+                handle = os.open(folder, os.O_RDONLY | os.O_NOFOLLOW)
+                fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except (OSError, AttributeError):
+            ours = False
+        yield ours and handle is not None
+    finally:
+        if handle is not None:
+            os.close(handle)
 
 
-def _finish(folder: Path, place: str | None, asked: Asked) -> None:
+def _finish(folder: Path, place: str | None, asked: Asked | None) -> None:
     manifest = Manifest.read(folder)
     waiting = manifest.moves or manifest.removed
     if place is not None and not manifest.concerns(place):
         return
     if not waiting and time.time() - folder.stat().st_mtime < _OLD:
         return
-    done = True if manifest.proof is None else asked(manifest.proof)
+    done: bool | None = True
+    if manifest.proof is not None:
+        done = (asked or load("incrowd.formats.databases:is_committed"))(manifest.proof)
     if done is None:
         return
     try:
@@ -539,18 +519,22 @@ def _finish(folder: Path, place: str | None, asked: Asked) -> None:
         shutil.rmtree(each, ignore_errors=True)
 
 
+def sync(file: Path | int) -> None:
+    """Bring a file, open or not, to the disk."""
+    handle = file if isinstance(file, int) else os.open(file, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        if handle is not file:
+            os.close(handle)
+
+
 def sync_files(folder: Path) -> None:
-    """Bring all files of a folder to the disk."""
     for path in (file for file in folder.rglob("*") if file.is_file()):
-        with path.open("rb") as file:
-            os.fsync(file.fileno())
+        sync(path)
 
 
 def sync_folder(path: Path) -> None:
     """Make names in a folder last; not every system can."""
     with contextlib.suppress(OSError):
-        handle = os.open(path, os.O_RDONLY)
-        try:
-            os.fsync(handle)
-        finally:
-            os.close(handle)
+        sync(path)

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from incrowd.errors import DataError, IncrowdError
-from incrowd.formats.staging import heal
+from incrowd.formats.staging import recover_commits
 from incrowd.schemas.regular_files import open_regular
 from incrowd.schemas.shapes import Choice, Fields, SchemaError, Shape, Text, Whole
 
@@ -90,7 +90,7 @@ class Document:
         return document
 
     def _parsed(self, path: str | Path) -> Any:
-        heal(Path(path).parent, only=Path(path))
+        recover_commits(Path(path).parent, only=Path(path))
         try:
             with open_regular(path) as file:
                 data = file.read(self.megabytes * _MEGABYTE + 1)

@@ -26,7 +26,7 @@ from typing import IO, Any
 
 from incrowd.errors import DataError, OutputError, PolicyError
 from incrowd.formats.atomic_files import AtomicFiles, output_errors
-from incrowd.formats.staging import heal
+from incrowd.formats.staging import recover_commits
 from incrowd.policy.toml_text import policy_text
 from incrowd.schemas.regular_files import open_regular
 from incrowd.schemas.toml import parsed_toml
@@ -74,7 +74,7 @@ class Project:
     def _tidy(self) -> None:
         """Remove what a studio that was killed has left, and complete what it had nearly done."""
         for folder in (self.folder, *(self.folder / name for name in FOLDERS)):
-            heal(folder)
+            recover_commits(folder)
         complete(self.made("export"))
         for result in (path for path in (self.folder / "results").iterdir() if path.is_dir()):
             complete(result / "made")

@@ -9,7 +9,7 @@ import pytest
 from incrowd.errors import OutputError
 from incrowd.formats import atomic_files
 from incrowd.formats.atomic_files import AtomicFiles, check_output
-from incrowd.formats.staging import heal
+from incrowd.formats.staging import recover_commits
 
 
 def left(folder):
@@ -240,10 +240,10 @@ def test_a_file_that_somebody_put_in_the_way_is_never_written_through(tmp_path, 
 def test_a_folder_that_another_run_may_just_have_made_is_left_alone(tmp_path):
     folder = tmp_path / ".incrowd-0123456789abcdef"
     folder.mkdir(mode=0o700)
-    heal(tmp_path)
+    recover_commits(tmp_path)
     assert folder.exists()
     os.utime(folder, (0, 0))  # some time later
-    heal(tmp_path)
+    recover_commits(tmp_path)
     assert not folder.exists()
 
 
@@ -257,6 +257,6 @@ def test_a_folder_of_somebody_else_is_left_alone(tmp_path):
     moves = [[str(folder / "0"), str(target), None]]
     (folder / "manifest.json").write_text(json.dumps({"incrowd": "manifest", "overwrite": True, "moves": moves}))
     os.utime(folder, (0, 0))
-    heal(tmp_path)
+    recover_commits(tmp_path)
     assert not target.exists()
     assert folder.exists()

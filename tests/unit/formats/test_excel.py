@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from tests.examples import examples
 
 from incrowd.errors import DataError, OutputError, PolicyError, UnknownNameError
-from incrowd.formats import excel_archives
+from incrowd.formats import excel_files
 from incrowd.formats.registry import open_source, open_writer
 
 xlsxwriter = pytest.importorskip("xlsxwriter")
@@ -182,7 +182,7 @@ class TestBadFiles:
             ({(0, 0): "a", (0, 2): "b", (1, 1): 1}, "columns without a name, at position 2"),
             (
                 {(0, 0): "People of 2024", (2, 0): "a", (2, 1): "b"},
-                "position 2; the first row .* delete what stands above",
+                "position 2; the first row .* delete what is above",
             ),
             ({(0, 0): "a", (0, 1): "a", (1, 1): 1}, "several columns of the same name: 'a'"),
         ],
@@ -203,14 +203,14 @@ class TestBadFiles:
         assert caught.value.__context__ is None
 
     def test_a_bomb_is_one_line(self, tmp_path, monkeypatch):
-        monkeypatch.setattr(excel_archives, "MOST_BYTES", 1 << 20)
+        monkeypatch.setattr(excel_files, "MOST_BYTES", 1 << 20)
         with zipfile.ZipFile(tmp_path / "x.xlsx", "w", zipfile.ZIP_DEFLATED) as archive:
             archive.writestr("xl/worksheets/sheet1.xml", b"<" + b" " * (1 << 22) + b">")
         with pytest.raises(DataError, match=r"x.xlsx unfolds to more than 1 MB, more than a table would; is it intact"):
             open_source(tmp_path / "x.xlsx")
 
     def test_a_bomb_that_lies_about_its_size(self, tmp_path, monkeypatch):
-        monkeypatch.setattr(excel_archives, "MOST_BYTES", 1 << 20)
+        monkeypatch.setattr(excel_files, "MOST_BYTES", 1 << 20)
         path = tmp_path / "x.xlsx"
         with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
             archive.writestr("xl/worksheets/sheet1.xml", b" " * (1 << 22))

@@ -7,7 +7,7 @@ import sys
 import pytest
 
 from incrowd.errors import OutputError
-from incrowd.formats.staging import Folder, Manifest, Move, heal
+from incrowd.formats.staging import Folder, Manifest, Move, recover_commits
 
 KILLED = """
 import os, sys
@@ -61,7 +61,7 @@ def test_a_run_that_is_killed_while_it_moves_is_completed_by_the_next(moment, tm
     done = subprocess.run([sys.executable, "-c", KILLED, tmp_path, moment], check=False, timeout=60)
     assert done.returncode == 9
     assert target.exists() == (moment == "before")
-    heal(tmp_path)
+    recover_commits(tmp_path)
     assert (target / "part-0").read_text() == "new"
     assert os.listdir(tmp_path) == ["release"]
 
@@ -99,6 +99,6 @@ def test_files_that_wait_in_two_folders_are_completed_together_whichever_is_seen
         for folder in folders.values():
             folder.remove()  # as if the process had ended: a folder with a manifest stays
             os.utime(folder.path, (0, 0))
-        heal(home / first)
+        recover_commits(home / first)
         assert [(home / name / "x.json").read_text() for name in ("a", "b")] == ["new", "new"]
         assert [os.listdir(home / name) for name in ("a", "b")] == [["x.json"], ["x.json"]]

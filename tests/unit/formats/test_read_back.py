@@ -19,13 +19,12 @@ import incrowd
 from incrowd.engines.arrow import recode
 from incrowd.errors import NotAnonymousError, OutputError
 from incrowd.formats import read_back
-from incrowd.formats.duckdb_files import DuckDbSession
-from incrowd.formats.outputs import Apart
-from incrowd.formats.postgres import PostgresSession
+from incrowd.formats.duckdb_files import DuckDbTransaction
+from incrowd.formats.postgres import PostgresTransaction
 from incrowd.formats.read_back import RowDigest
-from incrowd.formats.registry import FORMATS, _found
-from incrowd.formats.sqlite_files import SqliteSession
-from incrowd.formats.writers import _OutputFile
+from incrowd.formats.registry import FORMATS, load
+from incrowd.formats.sqlite_files import SqliteTransaction
+from incrowd.formats.writers import Apart, _OutputFile
 
 pytestmark = pytest.mark.filterwarnings("ignore::incrowd.errors.ReleaseWarning")  # risks are not the point here
 ROWS = 60
@@ -97,7 +96,7 @@ WRITERS = {
     "duckdb": "release.duckdb",
     "postgresql": None,
 }
-SESSIONS = {"sqlite": SqliteSession, "duckdb": DuckDbSession, "postgresql": PostgresSession}
+SESSIONS = {"sqlite": SqliteTransaction, "duckdb": DuckDbTransaction, "postgresql": PostgresTransaction}
 NAMES = [
     pytest.param(name, marks=pytest.mark.skipif(name == "postgresql" and bool(no_server()), reason=no_server()))
     for name in WRITERS
@@ -134,7 +133,7 @@ def writing(name):
     if name in SESSIONS:
         return SESSIONS[name], "insert"
     known = next(known for known in FORMATS.values() if known.matches(WRITERS[name]))
-    return _found(known.writer), "write"
+    return load(known.writer), "write"
 
 
 def break_writer(monkeypatch, name, fault):

@@ -123,7 +123,8 @@ class TestWriters:
         assert pq.read_table(tmp_path / "x.parquet").to_pydict() == {"b": ["1", "2"]}
 
     def test_no_fingerprint_before_the_end(self, tmp_path, source):
-        with open_writer(tmp_path / "x.csv", source.schema, source) as writer, pytest.raises(ValueError, match="close"):
+        writer = open_writer(tmp_path / "x.csv", source.schema, source)
+        with writer, pytest.raises(ValueError, match="finish"):
             _ = writer.fingerprint
 
     def test_unknown_suffix(self, tmp_path, source):

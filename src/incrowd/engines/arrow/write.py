@@ -13,11 +13,11 @@ from incrowd.engines.arrow.shuffle import shuffled
 from incrowd.engines.engine import AS_RELEASED, Observer
 from incrowd.engines.kept_types import KeptTypes
 from incrowd.engines.plan import ReleasePlan
-from incrowd.formats.outputs import BatchWriter, Output
 from incrowd.formats.prefetch import ahead
 from incrowd.formats.read_back import written
 from incrowd.formats.registry import has_types, open_writer, output_of
 from incrowd.formats.sources import Source
+from incrowd.formats.writers import BatchWriter, Output
 from incrowd.recodings.recoding import Recoding
 from incrowd.run import Run
 

@@ -17,7 +17,7 @@ from incrowd.engines.engine import Settings
 from incrowd.engines.plan import ReadPlan
 from incrowd.errors import DataError
 from incrowd.formats.databases import as_read
-from incrowd.formats.duckdb_files import connected, query_errors
+from incrowd.formats.duckdb_files import opened, query_errors
 from incrowd.formats.prefetch import ahead
 from incrowd.formats.sources import BATCH_ROWS, Source
 from incrowd.run import Run
@@ -81,7 +81,7 @@ def _grouped(source: Source, plan: ReadPlan, run: Run, options: dict[str, Any]) 
     numbers = _Numbers(source, plan, run)
     columns: list[list[Any]] = [[] for _ in numbers.names]
     counts: list[Counts] = []
-    with connected(options) as connection, numbers.errors(), query_errors(source.name):
+    with opened(settings=options) as connection, numbers.errors(), query_errors(source.name):
         connection.register(_VIEW, numbers.reader())
         listed = ", ".join(numbers.names)
         asked = connection.sql(f"SELECT {listed}, count(*) FROM {_VIEW} GROUP BY {listed}")

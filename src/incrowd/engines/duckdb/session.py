@@ -12,7 +12,7 @@ import duckdb
 
 from incrowd.engines.engine import Settings
 from incrowd.formats.atomic_files import output_errors
-from incrowd.formats.staging import Folder, heal
+from incrowd.formats.staging import Folder, recover_commits
 from incrowd.run import Run
 
 T = TypeVar("T")
@@ -24,7 +24,7 @@ def spill_folder(settings: Settings) -> Folder:
     A run that was killed leaves its folder behind; the next run removes it.
     """
     parent = Path(settings.spill_folder or tempfile.gettempdir())
-    heal(parent)
+    recover_commits(parent)
     with output_errors(parent):
         return Folder(parent)
 

@@ -10,11 +10,9 @@ import duckdb
 import pyarrow as pa
 
 from incrowd.engines.duckdb.session import interruptible
-from incrowd.formats.databases import DatabaseSource
-from incrowd.formats.duckdb_files import DuckDbDatabase, connected, query_errors
-from incrowd.formats.parquet_files import ParquetSource
-from incrowd.formats.parquet_sets import ParquetSet
-from incrowd.formats.relations import RelationSource, quoted
+from incrowd.formats.databases import DatabaseSource, quoted
+from incrowd.formats.duckdb_files import DuckDbDatabase, RelationSource, opened, query_errors
+from incrowd.formats.parquet_files import ParquetSet, ParquetSource
 from incrowd.formats.sources import BATCH_ROWS, Source
 from incrowd.run import Run
 
@@ -34,7 +32,7 @@ def grouping(
     files = _parquet(source, wanted)
     if files is None:
         return None
-    return _asked(connected(options), _query(f"SELECT * FROM {files}", listed), source.name, run)
+    return _asked(opened(settings=options), _query(f"SELECT * FROM {files}", listed), source.name, run)
 
 
 def _query(rows: str, listed: str) -> str:

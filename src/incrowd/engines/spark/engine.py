@@ -14,8 +14,8 @@ from incrowd.engines.plan import ReadPlan, ReleasePlan
 from incrowd.engines.spark import compress, out_of_core, recode, write
 from incrowd.engines.spark.out_of_core import SparkTuples
 from incrowd.engines.spark.source import SparkSource, as_spark
-from incrowd.formats.outputs import Output
 from incrowd.formats.sources import Source
+from incrowd.formats.writers import Output
 from incrowd.recodings.recoding import Recoding
 from incrowd.run import Run
 from incrowd.table.compressed import CompressedTable

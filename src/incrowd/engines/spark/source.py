@@ -23,7 +23,7 @@ from incrowd.engines.spark.session import session_of, spark_errors
 from incrowd.errors import DataError
 from incrowd.formats.csv_dialect import SAMPLE_BYTES, Dialect, detect
 from incrowd.formats.frames import FrameSource
-from incrowd.formats.parquet_sets import ParquetSet, parquet_files
+from incrowd.formats.parquet_files import ParquetSet, parquet_files
 from incrowd.formats.reader_options import CSV_OPTIONS, ReaderOptions, refuse_options
 from incrowd.formats.sources import (
     BATCH_ROWS,

@@ -35,10 +35,10 @@ from incrowd.engines.spark.source import (
 from incrowd.errors import DataError, OutputError
 from incrowd.formats.atomic_files import output_errors
 from incrowd.formats.csv_dialect import Dialect, output_dialect
-from incrowd.formats.outputs import Output, Proof
 from incrowd.formats.registry import has_types
 from incrowd.formats.sources import Source
-from incrowd.formats.staging import Folder, Move, exists_error, heal, sync_files
+from incrowd.formats.staging import Folder, Move, exists_error, recover_commits, sync_files
+from incrowd.formats.writers import Output, Proof
 from incrowd.recodings.recoding import Recoding
 from incrowd.run import Run
 
@@ -127,7 +127,7 @@ def _to_one_file(
 
 
 class SparkOutput:
-    """A folder of part files that the cluster writes to, staged next to the target; see `formats.outputs.Output`."""
+    """A folder of part files that the cluster writes to, staged next to the target; see `formats.writers.Output`."""
 
     def __init__(self, address: str | Path, *, overwrite: bool) -> None:
         self.address = str(address).rstrip("/")
@@ -150,7 +150,7 @@ class SparkOutput:
         parent = path.parent
         if not parent.is_dir():
             raise OutputError(f"no directory {parent} to write {path.name} to; create it first")
-        heal(parent)
+        recover_commits(parent)
         if path.is_symlink() or path.is_file():
             raise OutputError(f"{path} is a file, and Spark writes a folder; choose another name")
         if path.exists():

@@ -1,8 +1,9 @@
-"""Writes Stata and SPSS files, with the labels that their source had for columns and values that are released.
+"""Stata, SPSS and SAS files: numbers, dates and texts as they are, codes as codes or with their labels applied.
 
-The libraries write a table as a whole, so rows are held until the last has come. What such a file cannot hold exactly
-becomes text: numbers of more than 15 digits, very large ones, moments finer than a millisecond. Neither the time of
-writing nor any note goes into the file.
+Their own kinds of missing values, including those that a user of SPSS defined, are missing here. The libraries read and
+write a table as a whole. Stata and SPSS files are written with the labels that their source had for columns and values
+that are released. What such a file cannot hold exactly becomes text: numbers of more than 15 digits, very large ones,
+moments finer than a millisecond. Neither the time of writing nor any note goes into the file.
 """
 
 from __future__ import annotations
@@ -17,56 +18,108 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from incrowd.errors import OutputError, shorten, shown_type
-from incrowd.formats.held_files import as_doubles
+from incrowd.errors import DataError, OutputError, shorten, shown_type
 from incrowd.formats.parquet_files import conform
-from incrowd.formats.sources import Source, is_text
+from incrowd.formats.reader_options import ReaderOptions
+from incrowd.formats.sources import HeldFile, Source, as_doubles, is_text, whole_numbers
 from incrowd.formats.staging import Folder
-from incrowd.formats.statistics_reader import StatisticsSource
 
+READERS = {
+    ".dta": "read_dta",
+    ".sav": "read_sav",
+    ".zsav": "read_sav",
+    ".sas7bdat": "read_sas7bdat",
+    ".xpt": "read_xport",
+}
+_KINDS = {
+    "string": pa.string(),
+    "int8": pa.int8(),
+    "int16": pa.int16(),
+    "int32": pa.int32(),
+    "float": pa.float32(),
+    "double": pa.float64(),
+}
+Labels = Mapping[str, Mapping[Any, str]]
 _LARGEST_WHOLE = 2**53
 _LARGEST = 8.98e307  # beyond it, Stata counts numbers as missing
 _LONGEST = {".dta": 2_000_000, ".sav": 32_767, ".zsav": 32_767}  # bytes of a text
 _STATA_NAME = re.compile(r"[^\W\d]\w{0,31}")
 _SPSS_NAME = re.compile(r"[^\W\d_][\w.$#@]*(?<!\.)")
-_STATA_WORDS = frozenset(
-    [
-        "_all",
-        "_b",
-        "byte",
-        "_coef",
-        "_cons",
-        "double",
-        "float",
-        "if",
-        "in",
-        "int",
-        "long",
-        "_n",
-        "_N",
-        "_pi",
-        "_pred",
-        "_rc",
-        "_skip",
-        "strL",
-        "using",
-        "with",
-    ]
+_STATA_WORDS = re.compile(
+    "_all|_b|byte|_coef|_cons|double|float|if|in|int|long|_n|_N|_pi|_pred|_rc|_skip|strL|using|with"
 )
-_SPSS_WORDS = frozenset(["ALL", "AND", "BY", "EQ", "GE", "GT", "LE", "LT", "NE", "NOT", "OR", "TO", "WITH"])
+_SPSS_WORDS = re.compile("ALL|AND|BY|EQ|GE|GT|LE|LT|NE|NOT|OR|TO|WITH")
 _STATA_TIME = re.compile(rb"(<timestamp>\x11)\d\d \w{3} \d{4} \d\d:\d\d(?=</timestamp>)")
 _BLOCK = 1 << 20
 
 
-class StatisticsRows:
-    """Writes record batches as a Stata or SPSS file.
+class StatisticsSource(HeldFile):
+    """A Stata, SPSS or SAS file.
 
     Args:
-        file: An open binary file.
-        path: Where it is; its name says which of them.
-        schema: The columns to write.
-        source: Where the rows came from; its labels are kept as far as their values are released.
+        path: The file.
+        options: Its encoding, if the file does not say it right, and what becomes of codes with labels.
+
+    Attributes:
+        value_labels: The labels of the codes of columns, if they are kept.
+        column_labels: What columns are about, if the file says so.
     """
+
+    def __init__(self, path: Path, options: ReaderOptions | None = None) -> None:
+        options = options or {}
+        self._encoding = options.get("encoding")
+        self._applies = options.get("value_labels") == "apply"
+        self.value_labels: Labels = {}
+        self.column_labels: Mapping[str, str] = {}
+        super().__init__(path)
+
+    def _table(self) -> pa.Table:
+        import pyreadstat
+
+        read = getattr(pyreadstat, READERS[self.path.suffix.lower()])
+        try:
+            values, about = read(str(self.path), output_format="dict", encoding=self._encoding)
+        except MemoryError:
+            raise
+        except Exception:  # of several kinds, for damaged files, dates beyond all calendars, and wrong encodings
+            values = None
+        if values is None:
+            raise DataError(f"{self.name} is not what its suffix says, is damaged, or needs its encoding to be given")
+        self.column_labels = {name: label for name, label in about.column_names_to_labels.items() if label}
+        labels: Labels = about.variable_value_labels
+        self.value_labels = {} if self._applies else labels
+        columns = [self._column(name, values[name], about.readstat_variable_types[name]) for name in about.column_names]
+        if self._applies:
+            columns = [_labelled(c, labels.get(name, {})) for name, c in zip(about.column_names, columns, strict=True)]
+        return pa.Table.from_arrays(columns, names=list(about.column_names))
+
+    def _column(self, name: str, values: Any, kind: str) -> pa.Array:
+        """A column as Arrow has it: dates and times where the file has them, integers where all numbers are whole."""
+        try:
+            column = pa.array(values, from_pandas=True)
+            if pa.types.is_null(column.type) or pa.types.is_integer(column.type) or pa.types.is_floating(column.type):
+                return whole_numbers(column.cast(_KINDS[kind]))
+        except (pa.ArrowException, KeyError):
+            column = None
+        if column is None:
+            raise DataError(f"column '{name}' of {self.name} has values that cannot be read; leave it out of the file")
+        if pa.types.is_timestamp(column.type):  # counted in fractions of seconds, which are not exact
+            column = pc.round_temporal(column, unit="millisecond").cast(pa.timestamp("ms"))
+        return column
+
+
+def _labelled(column: pa.Array, labels: Mapping[Any, str]) -> pa.Array:
+    """A column with the labels of its codes, as text; codes without one as they are."""
+    if not labels:
+        return column
+    codes = column.dictionary_encode()
+    texts = codes.dictionary.cast(pa.string()).to_pylist()
+    named = [labels.get(code, text) for code, text in zip(codes.dictionary.to_pylist(), texts, strict=True)]
+    return pa.array(named, pa.string()).take(codes.indices)
+
+
+class StatisticsRows:
+    """Writes record batches as a Stata or SPSS file, see `writers.RowWriter`; the source's labels are kept."""
 
     def __init__(self, file: Any, path: Path, schema: pa.Schema, source: Source) -> None:
         self._file = file
@@ -85,17 +138,15 @@ class StatisticsRows:
         bad = [
             repr(name)
             for name, key in zip(names, keys, strict=True)
-            if not allowed.fullmatch(name) or len(name.encode()) > 64 or key in reserved or taken[key] > 1
+            if not allowed.fullmatch(name) or len(name.encode()) > 64 or reserved.fullmatch(key) or taken[key] > 1
         ]
         if bad:
             raise OutputError(f"{about} files cannot have columns of the name {shorten(bad)}; rename, or write Parquet")
 
     def write(self, batch: pa.RecordBatch) -> None:
-        """Hold the rows of a batch that has the columns of the schema, in any order."""
         self._held.append(conform(batch, self._schema))
 
     def close(self) -> None:
-        """Write the file; what is abandoned is not written."""
         if self._file.abandoned:
             return
         table = pa.Table.from_batches(self._held, self._schema)
@@ -104,7 +155,6 @@ class StatisticsRows:
         self._write(columns, self._value_labels(columns))
 
     def _column(self, values: pa.ChunkedArray, name: str) -> pa.ChunkedArray:
-        """A column in a type that such files have."""
         recoded = pa.types.is_dictionary(values.type)
         plain = values.cast(values.type.value_type) if recoded else values
         try:
@@ -143,7 +193,7 @@ class StatisticsRows:
         return kept
 
     def _write(self, columns: Mapping[str, pa.ChunkedArray], labels: Mapping[str, Mapping[Any, str]]) -> None:
-        """Write the table beside its place, as the library does, and bring it there."""
+        """Let the library write the table next to its place, and bring it there."""
         import polars as pl
         import pyreadstat
 
@@ -152,13 +202,13 @@ class StatisticsRows:
             columns = {name: _as_integers(column) if name in labels else column for name, column in columns.items()}
         frame = pl.DataFrame({name: pl.from_arrow(column) for name, column in columns.items()})
         write = pyreadstat.write_dta if stata else pyreadstat.write_sav
-        words = {**self._words(columns), "variable_value_labels": labels}
+        options = {**self._options(columns), "variable_value_labels": labels}
         folder = Folder(self._path.parent)
         try:
             written = folder.path / f"table{self._suffix}"
             refused = False
             try:
-                write(frame, str(written), **words)
+                write(frame, str(written), **options)
             except (pyreadstat.PyreadstatError, pyreadstat.ReadstatError, ValueError):
                 refused = True  # its message may hold a value
             if refused:
@@ -167,8 +217,7 @@ class StatisticsRows:
         finally:
             folder.remove()
 
-    def _words(self, columns: Mapping[str, pa.ChunkedArray]) -> dict[str, Any]:
-        """What to tell the library besides the rows."""
+    def _options(self, columns: Mapping[str, pa.ChunkedArray]) -> dict[str, Any]:
         about = self._source.column_labels if isinstance(self._source, StatisticsSource) else {}
         labels = {"column_labels": {name: label for name, label in about.items() if name in columns}}
         if self._suffix == ".dta":
