@@ -50,3 +50,9 @@ def spread(*choices):
 
 
 check = pytest.mark.skipif(EFFORT == "test", reason="only in make check")
+
+
+def some_of(choices, number, place):
+    """This many of a list, spread over it; where they begin depends on the place."""
+    number = min(number, len(choices))
+    return [choices[(place + index * len(choices) // number) % len(choices)] for index in range(number)]

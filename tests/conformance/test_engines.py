@@ -7,6 +7,7 @@ import re
 from collections import Counter
 from dataclasses import replace
 from decimal import Decimal
+from functools import cache
 
 import numpy as np
 import pyarrow as pa
@@ -14,6 +15,7 @@ import pyarrow.csv
 import pyarrow.parquet
 import pytest
 from tests.conformance.tables import cases
+from tests.examples import EFFORT, paired, some_of, spread
 
 import incrowd
 from incrowd.engines.plan import ReleasePlan
@@ -30,21 +32,16 @@ from incrowd.taxonomies.taxonomy import Taxonomy
 pytestmark = pytest.mark.filterwarnings("ignore::incrowd.errors.ReleaseWarning")  # risks are not the point here
 
 CASES = cases()
-HERE = [
-    pytest.param(name, marks=pytest.mark.skipif(not entry.installed, reason=f"needs incrowd[{entry.extra}]"))
-    for name, entry in ENGINES.items()
-    if name != "spark"  # which has no time for all of it: see tests/spark
-]
+HERE = [name for name, entry in ENGINES.items() if entry.installed and name != "spark"]  # for which see tests/spark
 EVERY = pytest.mark.parametrize("engine", HERE)
-ANYWHERE = pytest.mark.parametrize("case", CASES.values(), ids=list(CASES))
-METHODS = pytest.mark.parametrize("method", ["tdr", "cover", "mondrian", "bug"])
-
+METHODS = ["tdr", "cover", "mondrian", "bug"]
 MADE_FROM_THESE_ROWS = ReleasePlan(is_training_data=True)
 
 
-def parts(case, engine, method="tdr"):
+@cache
+def parts(name, engine, method="tdr"):
     """An engine, an open table, the policy, and the release that the engine makes."""
-    source, policy = open_source(case.table), make_policy(method=method, **case.words)
+    source, policy = open_source(CASES[name].table), make_policy(method=method, **CASES[name].words)
     return engine_of(engine), source, policy, release_of(source, policy, engine=engine_of(engine))
 
 
@@ -60,9 +57,9 @@ def rows_of(table):
 
 
 @EVERY
-@ANYWHERE
-def test_the_compressed_table_counts_every_tuple(engine, case):
-    engine, source, policy, _ = parts(case, engine)
+@pytest.mark.parametrize("name", CASES)
+def test_the_compressed_table_counts_every_tuple(engine, name):
+    case, (engine, source, policy, _) = CASES[name], parts(name, engine)
     table = compressed(engine, source, policy, Run())
     texts = [attribute.values().to_pylist() for attribute in table.attributes]
     found = Counter()
@@ -81,24 +78,16 @@ def _text(value):
     return str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)
 
 
-@EVERY
-@ANYWHERE
-@METHODS
-def test_all_ways_to_get_the_rows_agree(engine, case, method, tmp_path):
-    engine, source, _, release = parts(case, engine, method)
+@pytest.mark.parametrize(("engine", "name", "method"), paired(HERE, list(CASES), METHODS))
+def test_all_ways_to_get_the_rows_agree(engine, name, method, tmp_path):
+    engine, source, _, release = parts(name, engine, method)
     streamed = pa.Table.from_batches(list(engine.recode(source, release.recoding, Run())))
     for keep_order in (False, True):
         shown, seen = [], []
         whole = engine.recoded(source, release.recoding, Run(), ReleasePlan(keep_order=keep_order), shown.append)
         path = tmp_path / f"release {keep_order}.parquet"
-        engine.write(
-            source,
-            release.recoding,
-            path,
-            seen.append,
-            Run(),
-            ReleasePlan(is_training_data=True, keep_order=keep_order),
-        )
+        plan = replace(MADE_FROM_THESE_ROWS, keep_order=keep_order)
+        engine.write(source, release.recoding, path, seen.append, Run(), plan)
         for rows in (pa.parquet.read_table(path), pa.Table.from_batches(seen), pa.Table.from_batches(shown)):
             assert rows.to_pylist() == whole.to_pylist()
         if keep_order:
@@ -108,12 +97,9 @@ def test_all_ways_to_get_the_rows_agree(engine, case, method, tmp_path):
 
 
 @EVERY
-@ANYWHERE
-@METHODS
-def test_labels_are_counted_as_the_released_rows_have_them(engine, case, method):
-    engine, _, policy, release = parts(case, engine, method)
-    if policy.target is None:
-        return
+@pytest.mark.parametrize("method", METHODS)
+def test_labels_are_counted_as_the_released_rows_have_them(engine, method):
+    case, (_, _, policy, release) = CASES["with a target"], parts("with a target", engine, method)
     released = release.data.to_pylist()
     majority = Counter()
     for crowd in {tuple(row[name] for name in case.columns) for row in released}:
@@ -125,9 +111,8 @@ def test_labels_are_counted_as_the_released_rows_have_them(engine, case, method)
 
 @EVERY
 def test_rows_are_told_and_a_cancelled_run_ends(engine, tmp_path):
-    case = CASES["mixed"]
-    engine, source, policy, release = parts(case, engine)
-    events = []
+    case, events = CASES["mixed"], []
+    engine, source, policy, release = parts("mixed", engine)
     compressed(engine, source, policy, Run(events.append))
     assert sum(event.number for event in events if isinstance(event, Rows)) == len(case.table)
     cancelled = Run()
@@ -161,9 +146,7 @@ def cells(rows, text):
     return [{name: shown(value) for name, value in row.items()} for row in found] if text else found
 
 
-@EVERY
-@METHODS
-@pytest.mark.parametrize("name", ["release.csv", "release.parquet"])
+@pytest.mark.parametrize(("engine", "method", "name"), paired(HERE, METHODS, ["release.csv", "release.parquet"]))
 def test_a_witness_sees_dropped_columns_that_do_not_leave(engine, method, name, tmp_path):
     table = CASES["mixed"].table
     table = table.append_column("number", pa.array(range(len(table))))
@@ -171,11 +154,10 @@ def test_a_witness_sees_dropped_columns_that_do_not_leave(engine, method, name, 
     source, policy, engine = open_source(table), make_policy(method=method, **words), engine_of(engine)
     recoding = release_of(source, policy, engine=engine).recoding
     seen, path = [], tmp_path / name
-    engine.write(
-        source, recoding, path, seen.append, Run(), ReleasePlan(hidden_columns=("number",), is_training_data=True)
-    )
+    plan = ReleasePlan(hidden_columns=("number",))
+    engine.write(source, recoding, path, seen.append, Run(), replace(plan, is_training_data=True))
     written = pa.Table.from_batches(list(open_source(path).batches()))
-    whole = engine.recoded(source, recoding, Run(), ReleasePlan(hidden_columns=("number",)), seen.append)
+    whole = engine.recoded(source, recoding, Run(), plan, seen.append)
     for rows in (written, whole):
         assert "number" not in rows.column_names
     halves = pa.Table.from_batches(seen[: len(seen) // 2]), pa.Table.from_batches(seen[len(seen) // 2 :])
@@ -188,25 +170,19 @@ def test_a_witness_sees_dropped_columns_that_do_not_leave(engine, method, name, 
         assert cells(witnessed.select(others), text) == cells(original, text)
 
 
-@EVERY
-@ANYWHERE
-@METHODS
-@pytest.mark.parametrize("name", ["release.csv", "release.parquet"])
-def test_the_order_of_rows_follows_from_what_is_released_alone(engine, case, method, name, tmp_path):
+@pytest.mark.parametrize(("engine", "name", "method", "kind"), paired(HERE, list(CASES), METHODS, ["csv", "parquet"]))
+def test_the_order_of_rows_follows_from_what_is_released_alone(engine, name, method, kind, tmp_path):
     """The same rows in any order give the same file, byte for byte; nothing can be read from where a row stands."""
-    engine, _, _, release = parts(case, engine, method)
-    mixed = random.Random(5).sample(range(len(case.table)), len(case.table))
+    rows, (engine, _, _, release) = CASES[name].table, parts(name, engine, method)
     files = []
-    for number, table in enumerate((case.table, case.table.take(mixed))):
-        path = tmp_path / f"{number} {name}"
+    for number, table in enumerate((rows, rows.take(random.Random(5).sample(range(len(rows)), len(rows))))):
+        path = tmp_path / f"{number}.{kind}"
         engine.write(open_source(table), release.recoding, path, lambda batch: None, Run(), MADE_FROM_THESE_ROWS)
         files.append(path.read_bytes())
     assert files[0] == files[1]
 
 
-@EVERY
-@pytest.mark.parametrize("most_distinct", [1 << 18, 40, 2])
-@pytest.mark.parametrize("held", [1 << 25, 20_000, 500])
+@pytest.mark.parametrize(("engine", "most_distinct", "held"), paired(HERE, [1 << 18, 40, 2], [1 << 25, 20_000, 500]))
 def test_the_order_is_the_same_however_much_fits_in_memory(engine, most_distinct, held, tmp_path, monkeypatch):
     monkeypatch.setattr("incrowd.engines.row_order.MOST_DISTINCT", most_distinct)
     draw = random.Random(3)
@@ -326,23 +302,22 @@ def as_relation(table, folder):
     return duckdb.connect().from_arrow(table)
 
 
-# Where an engine may have its data; every one of them is tried with every policy, and in memory with every method too.
-PLACES = {
-    "duckdb": [in_memory, in_parquet, in_several_files, in_duckdb, as_relation],
-}
+# Where an engine may have its data. Every place is tried with every policy, and memory with every method too; in
+# `make test` with some of them.
+PLACES = {"duckdb": [in_memory, in_parquet, in_several_files, in_duckdb, as_relation]}
 TRIED = [
-    pytest.param(param.values[0], place, method, marks=param.marks, id=f"{param.values[0]}-{place.__name__}-{method}")
-    for param in HERE
-    for place in PLACES.get(param.values[0], [in_memory])
-    for method in (SEARCHES if place is in_memory else ["tdr", "cover"])
-    if param.values != ("arrow",)
+    pytest.param(engine, place, method, policy, id=f"{engine}-{place.__name__}-{method}-{policy}")
+    for engine in HERE
+    if engine != "arrow"
+    for place in PLACES.get(engine, [in_memory])
+    for number, method in enumerate(SEARCHES if place is in_memory else ["tdr", "cover"])
+    for policy in (some_of(list(POLICIES), 3, number) if EFFORT == "test" else POLICIES)
 ]
 
 
-@pytest.mark.parametrize("policy", POLICIES.values(), ids=list(POLICIES))
-@pytest.mark.parametrize(("engine", "place", "method"), TRIED)
-def test_the_release_is_that_of_arrow_cell_for_cell(engine, place, policy, method, tmp_path):
-    words = {**policy, "method": method, "identifiers": ["note"], **SEARCHES[method]}
+@pytest.mark.parametrize(("engine", "place", "method", "policy"), TRIED)
+def test_the_release_is_that_of_arrow_cell_for_cell(engine, place, method, policy, tmp_path):
+    words = {**POLICIES[policy], "method": method, "identifiers": ["note"], **SEARCHES[method]}
     table = ODD
     if place is in_several_files:
         table = ODD.append_column("year", pa.array(["2019"] * 50 + ["2020"] * 70))
@@ -390,10 +365,13 @@ def test_sets_of_values_are_those_of_arrow(engine):
         assert repr(rows.to_pydict()) == repr(expected.data.to_pydict())
 
 
-@EVERY
-@pytest.mark.parametrize("method", ["tdr", "cover"])
-@pytest.mark.parametrize("format_", [key for key, known in FORMATS.items() if known.writer])
-def test_the_release_of_a_file_is_that_of_arrow_whatever_its_format(engine, method, format_, tmp_path):
+@pytest.mark.parametrize(
+    ("engine", "format_", "method"),
+    spread(
+        [name for name in HERE if name != "arrow"], [key for key in FORMATS if FORMATS[key].writer], ["tdr", "cover"]
+    ),
+)
+def test_the_release_of_a_file_is_that_of_arrow_whatever_its_format(engine, format_, method, tmp_path):
     case, path = CASES["with a target"], tmp_path / f"people{FORMATS[format_].suffixes[0]}"
     with open_writer(path, case.table.schema, open_source(case.table)) as writer:
         for batch in case.table.to_batches():

@@ -17,6 +17,7 @@ import pyarrow.csv
 import pyarrow.parquet as pq
 import pytest
 from tests.command_line import run
+from tests.examples import paired, spread
 
 import incrowd
 from incrowd.formats.compression import open_bytes
@@ -147,9 +148,7 @@ def release(kind, folder, keep_order, method, *, lists):
     )
 
 
-@pytest.mark.parametrize("keep_order", [False, True])
-@pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("method", ["tdr", "cover", "mondrian"])
+@pytest.mark.parametrize(("kind", "method", "keep_order"), paired(KINDS, ["tdr", "cover", "mondrian"], [False, True]))
 def test_the_data_of_a_release(kind, method, keep_order, tmp_path):
     rows = release(kind, tmp_path, keep_order, method, lists=kind.startswith(("py", "pol"))).data
     assert len(rows) == 59
@@ -159,10 +158,11 @@ def test_the_data_of_a_release(kind, method, keep_order, tmp_path):
         assert rows.index.equals(pd.RangeIndex(59))
 
 
-@pytest.mark.parametrize("keep_order", [False, True])
-@pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("name", NAMES)
-def test_the_public_files_of_a_release(kind, name, keep_order, tmp_path):
+@pytest.mark.parametrize(
+    ("name", "kind", "keep_order"),
+    [*spread(NAMES, KINDS, [False, True]), *(("out.parquet", kind, False) for kind in KINDS)],
+)
+def test_the_public_files_of_a_release(name, kind, keep_order, tmp_path):
     """The recoding of a global method is public; those of local methods are as confidential as the original."""
     (tmp_path / "in").mkdir()
     (tmp_path / "out").mkdir()

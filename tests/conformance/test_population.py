@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from tests.conformance.tables import covers
-from tests.examples import examples
+from tests.examples import examples, spread
 
 import incrowd
 from incrowd.errors import InfeasibleError, PolicyError
@@ -26,7 +26,6 @@ OPTIONS = {"genetic": {"population": 8, "patience": 10, "evaluations": 40}, "opt
 PERSON = st.tuples(st.integers(1, 5), st.sampled_from(["f", "m", None]))
 SAMPLE = st.lists(PERSON, min_size=3, max_size=14)
 OTHERS = st.lists(st.tuples(st.integers(0, 6), st.sampled_from(["f", "m", "x", None])), max_size=20)
-EVERY = pytest.mark.parametrize("method", list(METHODS))
 
 
 def table(people):
@@ -77,11 +76,14 @@ def people_by_class(release, sample, everyone, method):
     return [(found, people[shown]) for shown, found in members.items()]
 
 
-@EVERY
 @pytest.mark.parametrize(
-    "words", [{"k_map": 4}, {"k": 2, "k_map": 5}, {"delta_presence": 0.6}, {"k_map": 3, "delta_presence": (0, 0.7)}]
+    ("method", "words"),
+    spread(
+        list(METHODS),
+        [{"k_map": 4}, {"k": 2, "k_map": 5}, {"delta_presence": 0.6}, {"k_map": 3, "delta_presence": (0, 0.7)}],
+    ),
 )
-@examples(6)
+@examples(12)
 @given(sample=SAMPLE, others=OTHERS)
 def test_every_method_keeps_what_is_promised_against_a_population(method, words, sample, others):
     everyone = [*sample, *others]
