@@ -8,6 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from incrowd.display import watching
 from incrowd.engines.engine import Engine
 from incrowd.engines.reading import missing_values as missing_texts
 from incrowd.engines.reading import read_table, released_classes
@@ -174,8 +175,6 @@ def anonymize(
         **how,
         options=options,
     )
-    from incrowd.report.progress import watching
-
     source = open_source(data, **dialect, engine=engine, master=policy.master)
     with watching(progress) as watch:
         release = release_of(source, policy, Run(watch, key=Key.of(key), time_limit=policy.time_limit))

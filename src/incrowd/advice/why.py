@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 from incrowd.advice.refusals import Refusal, refusals_of
 from incrowd.advice.trials import Trial, tried
+from incrowd.display import Tabular
 from incrowd.errors import UnknownNameError
 from incrowd.run import Run
-from incrowd.tabular import Tabular
 
 if TYPE_CHECKING:
     from incrowd.release.release import Release
@@ -58,12 +58,6 @@ class Why(Tabular):
             "refusals": [refusal.to_json() for refusal in self.refusals],
             "trials": [trial.to_json() for trial in self.trials],
         }
-
-    def __repr__(self) -> str:
-        from incrowd.report.text import as_text
-        from incrowd.report.why import print_why
-
-        return as_text(print_why, self)
 
 
 def why(release: Release, column: str, run: Run | None = None) -> Why:

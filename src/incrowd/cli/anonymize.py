@@ -92,23 +92,24 @@ def release_file(
     elif shown.as_json:
         print_json({**told["json"], "certificate": certificate.to_json()})
     else:
-        from incrowd.report.preview import print_preview
-        from incrowd.report.terminal import print_release
+        from incrowd.report.terminal import print_files, print_preview, print_summary
 
         if shown.preview:
             print_preview(console(), release, told["preview"])
-        print_release(console(), release, files, None if place is None else place.name, told["summary"])
+        print_summary(console(), told["summary"])
+        if files is not None:
+            print_files(console(), files, None if place is None else place.name)
         shown.tell()
 
 
 def _told(release: Release, shown: OutputOptions) -> dict[str, Any]:
     """What is said of a release, made before it appears: the table may be gone afterwards."""
     from incrowd.report.brief import brief
-    from incrowd.report.preview import ROWS
+    from incrowd.report.terminal import PREVIEWED
 
     if shown.as_json:
         return {"json": release.to_json()}
-    return {"summary": brief(release), "preview": release.preview(ROWS) if shown.preview else None}
+    return {"summary": brief(release), "preview": release.preview(PREVIEWED) if shown.preview else None}
 
 
 def demo(

@@ -51,7 +51,7 @@ def inspect(
         else:
             from rich.console import Console
 
-            from incrowd.report.inspection import print_inspection
+            from incrowd.report.terminal import print_inspection
 
             print_inspection(Console(markup=False, emoji=False), found)
         page.write(found, overwrite=overwrite)

@@ -14,11 +14,11 @@ from incrowd.cli.options import Input, KeyFile, Overwrite, PolicyOptions, TrialO
 from incrowd.errors import PolicyError
 
 if TYPE_CHECKING:
+    from incrowd.display import Tabular
     from incrowd.evaluation.result import Evaluation
     from incrowd.formats.sources import Source
     from incrowd.policy.policy import Policy
     from incrowd.release.files import ReleaseFiles
-    from incrowd.tabular import Tabular
 
 _OUTPUT = "Where to write (.html, .md or .json)."
 _RESULT = "Also a report for you alone (.html or .json)."
@@ -36,7 +36,7 @@ class ReportOptions(OptionGroup):
 
     def check(self, source: Source, files: ReleaseFiles) -> None:
         """Check that they can be written, before any work is done."""
-        from incrowd.release.sidecars import Reports
+        from incrowd.report.files import Reports
 
         Reports(self.report, self.public_report).check(source, files, overwrite=self.overwrite)
 

@@ -107,7 +107,7 @@ def assess_file(table: Path, options: RiskOptions, dialect: dict[str, Any], *, a
         return
     from rich.console import Console
 
-    from incrowd.report.risk import print_risk
+    from incrowd.report.terminal import print_risk
 
     console = Console()
     if not console.is_terminal:

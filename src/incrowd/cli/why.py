@@ -28,7 +28,7 @@ def why(
         from incrowd.formats.registry import open_source
         from incrowd.inspection.leaving import Look
         from incrowd.pipeline import release_of
-        from incrowd.report.why import print_why
+        from incrowd.report.terminal import print_why
 
         policy, dialect = options.read()
         with running(policy, key) as run:

@@ -14,6 +14,7 @@ from typing import Any
 
 from incrowd.comparison.processes import Jobs, TrialDesign, answers
 from incrowd.comparison.runs import RunLog, SettingRun, key_of
+from incrowd.display import Tabular, watching
 from incrowd.errors import PolicyError, UnknownNameError
 from incrowd.evaluation.trial import CLASSIFIERS
 from incrowd.formats.registry import open_source
@@ -24,7 +25,6 @@ from incrowd.policy.toml import DIALECT, WORDS, check_spelling
 from incrowd.policy.words import make_policy
 from incrowd.run import Run, Watch
 from incrowd.search.registry import METHODS, method_of
-from incrowd.tabular import Tabular
 
 
 @dataclass(frozen=True, repr=False)
@@ -74,17 +74,6 @@ class Comparison(Tabular):
             {"method": run.method, "k": run.k, "status": run.status, **{name: run.value(name) for name in names}}
             for run in self.runs
         ]
-
-    def _repr_html_(self) -> str:
-        from incrowd.report.notebook import comparison_html
-
-        return comparison_html(self)
-
-    def __repr__(self) -> str:
-        from incrowd.report.terminal import print_comparison
-        from incrowd.report.text import as_text
-
-        return as_text(print_comparison, self, width=160)
 
     def to_json(self) -> dict[str, Any]:
         """As JSON-able data; of each run also which one dominates it, by loss."""
@@ -149,8 +138,6 @@ def compare(
     if evaluate:
         rows = None if test is None else open_source(test, **dialect)
         design = TrialDesign(rows, split, folds, protocol, classifiers, features, intervals)
-    from incrowd.report.progress import watching
-
     with watching(progress) as watch:
         return comparison_of(
             open_source(data, **dialect),

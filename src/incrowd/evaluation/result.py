@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from incrowd.display import Tabular
 from incrowd.evaluation.estimates import Estimate, Mistakes, difference_of, error_of
 from incrowd.policy.policy import Policy
-from incrowd.tabular import Tabular
 
 
 @dataclass(frozen=True)
@@ -80,17 +80,6 @@ class Evaluation(Tabular):
                 row |= {word: part.value, f"{word}_low": part.low, f"{word}_high": part.high}
             rows.append(row)
         return rows
-
-    def _repr_html_(self) -> str:
-        from incrowd.report.notebook import evaluation_html
-
-        return evaluation_html(self)
-
-    def __repr__(self) -> str:
-        from incrowd.report.terminal import print_evaluation
-        from incrowd.report.text import as_text
-
-        return as_text(print_evaluation, self)
 
     def to_json(self) -> dict[str, Any]:
         """As JSON-able data; errors are shares between 0 and 1."""

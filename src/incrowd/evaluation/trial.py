@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pyarrow as pa
 
+from incrowd.display import watching
 from incrowd.errors import MissingPackageError, PolicyError, UnknownNameError
 from incrowd.evaluation.estimates import Mistakes, interval_kind
 from incrowd.evaluation.features import INTERVALS, Features, comma_types, features_of, scales_of
@@ -91,8 +92,6 @@ def evaluate(
     options = {word: words.pop(word) for word in list(words) if word not in WORDS}
     check_spelling(options, evaluate)
     policy = make_policy(target=target, options=options, **words)
-    from incrowd.report.progress import watching
-
     with watching(progress) as watch:
         run = Run(watch)
         run.stage("reading")

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Unpack
 
+from incrowd.display import Tabular, watching
 from incrowd.errors import PolicyError, UnknownNameError, many, shown_type
 from incrowd.formats.reader_options import ReaderOptions
 from incrowd.formats.registry import open_source
@@ -17,9 +18,7 @@ from incrowd.inspection.hierarchies import Hierarchy
 from incrowd.inspection.roles import OWNER, QUASI_IDENTIFIER
 from incrowd.inspection.uniqueness import Combination, compared, count_uniques, worst_combinations
 from incrowd.run import Run, Watch
-from incrowd.tabular import Tabular
 
-WIDTH = 110  # characters of the text
 LEAST_RECORDS = 5  # that must share a value before a policy names it; the k that is proposed
 
 
@@ -111,14 +110,8 @@ class Inspection(Tabular):
             for column in self.columns
         ]
 
-    def _html_words(self) -> tuple[str, list[str]]:
+    def title_and_notes(self) -> tuple[str, list[str]]:
         return f"{self.name}: {many(self.records, 'record')}", [*self.warnings, *self.notes]
-
-    def __repr__(self) -> str:
-        from incrowd.report.inspection import print_inspection
-        from incrowd.report.text import as_text
-
-        return as_text(print_inspection, self, width=WIDTH)
 
 
 def _json(combination: Combination) -> dict[str, Any]:
@@ -155,8 +148,6 @@ def inspect(
         >>> found.column("age").role.name, found.column("age").hierarchy.words
         ('quasi-identifier', {'widths': [5, 10, 20]})
     """
-    from incrowd.report.progress import watching
-
     source = open_source(data, **reading)
     given = {name: value for name, value in reading.items() if value is not None}
     with watching(progress) as watch:

@@ -17,6 +17,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from incrowd.display import Displayed
 from incrowd.errors import IncrowdError
 from incrowd.schemas.shapes import SchemaError
 from incrowd.table.grouping import Codes, Counts, Floats
@@ -183,7 +184,7 @@ class Recoding(Protocol):
         """Write it to a JSON file."""
 
 
-class RecodingMixin:
+class RecodingMixin(Displayed):
     """What all kinds of recodings do alike."""
 
     def write(self: Recoding, path: str | Path) -> None:
@@ -201,11 +202,6 @@ class RecodingMixin:
 
     def __str__(self: Recoding) -> str:
         return self.codebook()
-
-    def _repr_html_(self: Recoding) -> str:
-        from incrowd.notebooks import recoding_html
-
-        return recoding_html(self)
 
 
 def _codebook_lines(name: str, labels: Sequence[str | None], meanings: Sequence[str]) -> list[str]:

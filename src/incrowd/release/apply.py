@@ -7,6 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack
 
+from incrowd.display import watching
 from incrowd.engines.engine import Settings
 from incrowd.engines.plan import ReleasePlan
 from incrowd.engines.registry import AUTO, engine_suiting
@@ -67,8 +68,6 @@ def apply(
     """
     recoding = read_recoding(recoding) if isinstance(recoding, str | Path) else recoding
     source = open_source(data, engine=engine, **reading)
-    from incrowd.report.progress import watching
-
     doing, asked = engine_suiting(source, engine), tuple(require)
     recoding = _leaving(fitted(recoding, source), source, identifiers, keep, Run())
     witness, beside = _witness(asked, unit, recoding, source)

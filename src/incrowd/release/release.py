@@ -15,6 +15,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from incrowd import display
+from incrowd.display import Tabular
 from incrowd.engines.engine import Engine
 from incrowd.engines.plan import ReleasePlan
 from incrowd.engines.reading import compressed
@@ -33,14 +35,13 @@ from incrowd.recodings.recoding import Recoding
 from incrowd.recodings.replay import replayed
 from incrowd.recodings.steps import Step
 from incrowd.release.files import ReleaseFiles
-from incrowd.release.sidecars import Reports, sidecars_of
+from incrowd.release.sidecars import sidecars_of
 from incrowd.run import Run
 from incrowd.search.leaving_out import released_after
 from incrowd.search.method import SearchResult
 from incrowd.table.attributes import NumberAttribute
 from incrowd.table.compressed import CompressedTable
 from incrowd.table.missing import listed
-from incrowd.tabular import Tabular
 from incrowd.verification.certificate import Certificate
 from incrowd.verification.promises import witness_of
 
@@ -318,8 +319,9 @@ class Release(Tabular):
         place = self.engine.output(path, overwrite=overwrite)
         paths = ReleaseFiles.of(path if place is None else place.beside)
         paths.check(self.source, overwrite=overwrite, sidecars=sidecars, rows=place is None)
-        reports = Reports(report, public_report, evaluation)
-        reports.check(self.source, paths, overwrite=overwrite)
+        reports = display.reports_of(report, public_report, evaluation)
+        if reports is not None:
+            reports.check(self.source, paths, overwrite=overwrite)
         with paths.private_folder(needed=sidecars):
             contents: dict[Path, str] = {}
             with AtomicFiles(overwrite=overwrite) as files, ThreadPoolExecutor(1) as pool, run.cancelling():
@@ -345,7 +347,8 @@ class Release(Tabular):
                 contents = sidecars_of(self, paths, certificate, confidential=confidential) if sidecars else {}
                 for target, text in contents.items():
                     paths.open(files, target).write_text(text, encoding="utf-8")
-                reports.write(self, certificate, files, paths)
+                if reports is not None:
+                    reports.write(self, certificate, files, paths)
                 paths.remove_others(files, contents)
                 if contents:
                     files.check(paths.check_own)
@@ -372,11 +375,8 @@ class Release(Tabular):
         return rows
 
     def summary(self) -> str:
-        """What a steward wants to know, as text: the crowds, what became of each column, losses, notes, warnings."""
-        from incrowd.report.terminal import print_release
-        from incrowd.report.text import as_text
-
-        return as_text(print_release, self, None)
+        """What a steward wants to know, as text: the crowds, changes by column, losses, notes, warnings."""
+        return display.summary_of(self)
 
     def report(
         self,
@@ -400,20 +400,7 @@ class Release(Tabular):
         Raises:
             OutputError: The file cannot be written there.
         """
-        from incrowd.report.files import write_report
-
-        return write_report(self, path, public=public, overwrite=overwrite, evaluation=evaluation)
-
-    def _repr_html_(self) -> str:
-        from incrowd.report.notebook import release_html
-
-        return release_html(self)
-
-    def __repr__(self) -> str:
-        from incrowd.report.terminal import print_brief_release
-        from incrowd.report.text import as_text
-
-        return as_text(print_brief_release, self)
+        return display.write_report(self, path, public=public, overwrite=overwrite, evaluation=evaluation)
 
     def to_json(self) -> dict[str, Any]:
         """Everything but the rows and the steps."""

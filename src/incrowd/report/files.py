@@ -1,15 +1,17 @@
-"""Reports as files: the suffix says whether it is a page, Markdown or data; a steward's report is its owner's alone."""
+"""Reports as files: a page, Markdown or data, by the suffix; a steward's report is readable by its owner alone."""
 
 from __future__ import annotations
 
 import json
 import os
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from incrowd.errors import OutputError
 from incrowd.formats.atomic_files import AtomicFiles, check_output
-from incrowd.formats.sources import WatchedFile
+from incrowd.formats.sources import Source, WatchedFile
 from incrowd.release.files import OWNER_FILE, OWNER_FOLDER, ReleaseFiles
 from incrowd.report.markdown import markdown_of
 from incrowd.report.notebook import page_of
@@ -17,9 +19,9 @@ from incrowd.report.page import html_of
 from incrowd.report.summary import summary_of
 
 if TYPE_CHECKING:
+    from incrowd.display import Tabular
     from incrowd.evaluation.result import Evaluation
     from incrowd.release.release import Release
-    from incrowd.tabular import Tabular
     from incrowd.verification.certificate import Certificate
 
 
@@ -32,41 +34,19 @@ WRITERS: Mapping[str, Callable[[Mapping[str, Any]], str]] = {
     ".md": markdown_of,
     ".json": _json_of,
 }
-
-
 RESULTS: Mapping[str, Callable[[Any], str]] = {
     ".html": page_of,
     ".json": lambda result: _json_of(result.to_json()),
 }
 
 
-def check_report(
-    path: str | Path, *, inputs: Iterable[Path] = (), overwrite: bool = False, made: Path | None = None
-) -> Path:
-    """Check that a report can be written to a path, before any work is done.
-
-    Args:
-        path: The path.
-        inputs: What must not be overwritten.
-        overwrite: Whether a file that is there already may be replaced.
-        made: A folder that need not be there yet, because it is made with the report.
-
-    Raises:
-        OutputError: Something is in the way.
-    """
-    target = Path(path)
-    if made is not None and not made.exists() and os.path.realpath(target.parent) == os.path.realpath(made):
-        check_output(made.with_name(target.name), overwrite=True, suffixes=tuple(WRITERS))  # the suffix, the place
-        return target
+def check_report(path: str | Path, *, inputs: Iterable[Path] = (), overwrite: bool = False) -> Path:
+    """Check that the report of a release can be written to a path, before any work is done."""
     return check_output(path, inputs=inputs, overwrite=overwrite, suffixes=tuple(WRITERS), links=False)
 
 
 def check_result(path: str | Path, *, inputs: Iterable[Path] = (), overwrite: bool = False) -> Path:
-    """The same for the report of an inspection, a comparison or an evaluation.
-
-    Raises:
-        OutputError: Something is in the way.
-    """
+    """The same for the report of an inspection, a comparison or an evaluation."""
     return check_output(path, inputs=inputs, overwrite=overwrite, suffixes=tuple(RESULTS), links=False)
 
 
@@ -84,50 +64,66 @@ def write_report(
     *,
     public: bool = False,
     overwrite: bool = False,
-    certificate: Certificate | None = None,
     evaluation: Evaluation | None = None,
 ) -> Path:
-    """Write the report of a release.
-
-    Args:
-        release: The release.
-        path: Where to; the suffix is .html, .md or .json.
-        public: Whether anyone may read it; otherwise it is confidential, and the file its owner's alone.
-        overwrite: Whether a file that is there already may be replaced.
-        certificate: The certificate of the file that the release was written to; that of its `data` if None.
-        evaluation: What classifiers err with the release, for the steward's report.
-    """
+    """Write the report of a release whose rows are not written; see `Release.report`."""
     inputs = [release.source.path] if isinstance(release.source, WatchedFile) else []
     target = check_report(path, inputs=inputs, overwrite=overwrite)
+    summary = summary_of(release, for_public=public, evaluation=evaluation)
     with AtomicFiles(overwrite=overwrite) as files:
-        stage_report(files, release, target, public=public, certificate=certificate, evaluation=evaluation)
+        _write(files, target, summary, public=public)
     return target
 
 
-def stage_report(
-    files: AtomicFiles,
-    release: Release,
-    path: str | Path,
-    *,
-    public: bool,
-    folder: ReleaseFiles | None = None,
-    certificate: Certificate | None = None,
-    evaluation: Evaluation | None = None,
+def _write(
+    files: AtomicFiles, path: Path, summary: Mapping[str, Any], *, public: bool, folder: int | None = None
 ) -> None:
-    """Write the report of a release where nobody sees it, to appear with other files.
+    """Write a report where nobody sees it yet."""
+    text, mode = WRITERS[path.suffix](summary), None if public else OWNER_FILE
+    files.open(path, mode=mode, folder=folder).write_text(text, encoding="utf-8")
+
+
+@dataclass(frozen=True)
+class Reports:
+    """The reports that appear together with a release.
 
     Args:
-        files: The files that appear together.
-        release: The release.
-        path: Where the report will be.
-        public: Whether anyone may read it.
-        folder: Where the files of the release go, if the report may lie in their confidential folder.
-        certificate: The certificate of the release.
-        evaluation: What classifiers err with the release.
+        own: Where the steward's report goes, if there is one; it may be in the confidential folder of the release.
+        public: Where the public report goes, if there is one.
+        evaluation: How often classifiers err with the release, for the steward's report.
     """
-    target = Path(path)
-    summary = summary_of(release, for_public=public, certificate=certificate, evaluation=evaluation)
-    text = WRITERS[target.suffix](summary)
-    private = folder is not None and os.path.realpath(target.parent) == os.path.realpath(folder.confidential)
-    made = OWNER_FOLDER if private else None
-    files.open(target, mode=None if public else OWNER_FILE, folder=made).write_text(text, encoding="utf-8")
+
+    own: str | Path | None = None
+    public: str | Path | None = None
+    evaluation: Evaluation | None = None
+
+    def check(self, source: Source, files: ReleaseFiles, *, overwrite: bool) -> None:
+        """Check that they can be written, before any work is done.
+
+        Raises:
+            OutputError: Something is in the way.
+        """
+        inputs = [source.path] if isinstance(source, WatchedFile) else []
+        taken = {os.path.realpath(path) for path in (files.release, *files.sidecars)}
+        for path in (Path(each) for each in (self.own, self.public) if each is not None):
+            if not files.confidential.exists() and _is_in(path, files.confidential):  # a folder that is made with it
+                check_output(files.confidential.with_name(path.name), overwrite=True, suffixes=tuple(WRITERS))
+            else:
+                check_report(path, inputs=inputs, overwrite=overwrite)
+            if os.path.realpath(path) in taken:
+                raise OutputError(f"{path} would be written twice; give different names")
+            taken.add(os.path.realpath(path))
+
+    def write(self, release: Release, certificate: Certificate, files: AtomicFiles, paths: ReleaseFiles) -> None:
+        """Write them where nobody sees them yet, to appear with the release."""
+        for given, public in ((self.own, False), (self.public, True)):
+            if given is None:
+                continue
+            path, evaluation = Path(given), None if public else self.evaluation
+            summary = summary_of(release, for_public=public, certificate=certificate, evaluation=evaluation)
+            folder = OWNER_FOLDER if _is_in(path, paths.confidential) else None
+            _write(files, path, summary, public=public, folder=folder)
+
+
+def _is_in(path: Path, folder: Path) -> bool:
+    return os.path.realpath(path.parent) == os.path.realpath(folder)

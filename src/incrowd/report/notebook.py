@@ -22,10 +22,10 @@ from incrowd.report.trees import tree_lines
 if TYPE_CHECKING:
     from incrowd.comparison.comparison import Comparison
     from incrowd.comparison.runs import SettingRun
+    from incrowd.display import Tabular
     from incrowd.evaluation.result import Evaluation
     from incrowd.recodings.recoding import Recoding
     from incrowd.release.release import Release
-    from incrowd.tabular import Tabular
     from incrowd.taxonomies.taxonomy import Taxonomy
 
 MOST_ROWS = 40
@@ -137,7 +137,7 @@ def comparison_html(comparison: Comparison) -> str:
     for loss in comparison.losses:
         title = MEASURES[loss].title if loss in MEASURES else loss.replace("_", " ")
         rows = [_setting(comparison, run, loss, title) for run in comparison.runs if run.value(loss) is not None]
-        charts.append(comparison_chart(rows, loss, title))
+        charts.append(comparison_chart(rows, title))
     return piece(
         "comparison",
         table=shown(comparison.table),

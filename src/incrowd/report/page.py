@@ -15,14 +15,12 @@ from markupsafe import Markup
 
 from incrowd.report.charts import (
     TRAINED,
-    Spec,
     class_sizes_chart,
     distribution_chart,
     error_chart,
     loss_chart,
     path_charts,
 )
-from incrowd.report.drawing import draw
 from incrowd.report.summary import sections_for
 from incrowd.report.tables import (
     book_rows,
@@ -61,14 +59,6 @@ def style() -> Markup:
     return Markup(loader.get_source(environment(), "style.css")[0])
 
 
-def all_charts(summary: Mapping[str, Any]) -> list[Spec]:
-    """The charts of a summary, as Vega-Lite."""
-    found = _charts(summary)
-    single = [found["loss_chart"]] if found["loss_chart"] else []
-    distributions = [spec for spec, _ in found["distribution_charts"]]
-    return [*found["class_size_charts"], *single, *distributions, *found["error_charts"], *found["path_charts"]]
-
-
 def _charts(summary: Mapping[str, Any]) -> dict[str, Any]:
     cost, columns = summary["cost"], summary["cost"]["columns"]
     whole = bool(columns) and "distribution" in columns[0]
@@ -91,7 +81,6 @@ def environment() -> Environment:
     """The templates, with what they may ask for."""
     made = Environment(loader=PackageLoader("incrowd.report"), autoescape=True, trim_blocks=True)
     made.filters |= {
-        "draw": draw,
         "count": count,
         "percent": percent,
         "figure": figure,

@@ -1,10 +1,12 @@
-"""A release on the terminal: what became of each attribute, the crowds, the losses and the files."""
+"""Results on the terminal, and the same as text for `print`: releases, verdicts, inspections, risks, trials."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import io
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from rich.cells import cell_len
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
@@ -14,46 +16,49 @@ from incrowd.measures.registry import MEASURES, OF_CLASSES
 from incrowd.release.files import ReleaseFiles
 from incrowd.report.brief import brief, crowd_told
 from incrowd.report.tables import compared, comparison_rows, short_figure
-from incrowd.report.text import plain_table
+from incrowd.risk.wording import notes, rows
 
 if TYPE_CHECKING:
+    from incrowd.advice.why import Why
     from incrowd.comparison.comparison import Comparison
     from incrowd.evaluation.result import Evaluation
+    from incrowd.inspection.columns import Column
+    from incrowd.inspection.inspection import Inspection
+    from incrowd.inspection.uniqueness import Combination
     from incrowd.release.release import Release
+    from incrowd.risk.assessment import Risk
     from incrowd.verification.verdict import Verification
 
+Preview = tuple[dict[str, list[Any]], dict[str, list[Any]]]
+WIDTH = 100  # characters, where there is no terminal
+PREVIEWED = 5  # rows
+_MOST_TRIALS = 12
+_FEW = 3  # values of a column, and combinations of columns, that an inspection shows
+_NARROW = 100  # characters; an inspection on a narrower terminal shortens words, so that some values can be seen
+_LONGEST = 24  # characters of a name or a value of an inspection
+_LONGEST_CELL = 28  # characters of a cell of a preview
+_GAP = 2  # blanks between two columns
 
-def print_release(
-    console: Console,
-    release: Release,
-    files: ReleaseFiles | None,
-    table: str | None = None,
-    summary: Mapping[str, Any] | None = None,
-) -> None:
-    """Print what a steward wants to know about a release.
 
-    Args:
-        console: Where to print.
-        release: The release.
-        files: Where it was written, if it was.
-        table: The table of a database that it was written to, if it is no file.
-        summary: The brief part of its summary, where it was made earlier.
-    """
-    print_summary(console, summary or brief(release))
-    if files is not None:
-        console.print()
-        if table is not None:
-            console.print(Text(f"{'release':<13}{table}"), soft_wrap=True)
-        _print_files(console, files)
+def as_text(show: Callable[..., object], *things: Any, width: int = WIDTH) -> str:
+    """What a function prints on a console, as text without trailing blanks."""
+    text = io.StringIO()
+    show(Console(file=text, width=width, color_system=None, markup=False, emoji=False, highlight=False), *things)
+    return "\n".join(line.rstrip() for line in text.getvalue().rstrip("\n").split("\n"))
+
+
+def _plain_table(title: str | None = None) -> Table:
+    """A table without frames, so that more of it fits on a line."""
+    return Table(title=title, title_justify="left", title_style="bold", box=None, pad_edge=False, header_style="")
+
+
+def _say(console: Console, text: str) -> None:
+    """Print a line that the terminal may wrap where it likes."""
+    console.print(Text(text), soft_wrap=True)
 
 
 def print_summary(console: Console, summary: Mapping[str, Any]) -> None:
-    """Print a summary of a release.
-
-    Args:
-        console: Where to print.
-        summary: A steward's summary, or the brief part of one.
-    """
+    """Print what a steward wants to know about a release: its summary, or the brief part of it."""
     safe, done = summary["safe"], summary["done"]
     _print_crowds(console, summary)
     if safe["untouched"]:
@@ -92,19 +97,22 @@ def _print_crowds(console: Console, summary: Mapping[str, Any]) -> None:
         console.print(Text(f"{many(records['left_out'], 'record was', 'records were')} left out"))
 
 
-def _print_files(console: Console, files: ReleaseFiles) -> None:
-    """Which files there are, and who may see them."""
+def print_files(console: Console, files: ReleaseFiles, table: str | None = None) -> None:
+    """Print which files there are and who may see them, and the table of a database that has the rows, if any."""
+    console.print()
+    if table is not None:
+        _say(console, f"{'release':<13}{table}")
     told = {"release": files.release, "certificate": files.certificate, "codebook": files.recoding}
     for name, file in told.items():
         if file.exists():
-            console.print(Text(f"{name:<13}{file}"), soft_wrap=True)
+            _say(console, f"{name:<13}{file}")
     if files.confidential.is_dir():
         inside = ", ".join(path.name for path in sorted(files.confidential.iterdir()))
-        console.print(Text(f"confidential {files.confidential} ({inside}), for you alone"), soft_wrap=True)
+        _say(console, f"confidential {files.confidential} ({inside}), for you alone")
 
 
 def _print_columns(console: Console, cost: Mapping[str, Any]) -> None:
-    table = plain_table("what became of each attribute")
+    table = _plain_table("changes by column")
     for title in ("attribute", "values", "loss", "released values"):
         right = title in ("values", "loss")
         table.add_column(title, justify="right" if right else "left", overflow="fold")
@@ -119,7 +127,7 @@ def _print_columns(console: Console, cost: Mapping[str, Any]) -> None:
 
 
 def _measures(cost: Mapping[str, Any]) -> Table:
-    table = plain_table("crowds and losses")
+    table = _plain_table("crowds and losses")
     parts = cost["by_quasi_identifier"]
     rows = [(", ".join(part["quasi_identifier"]), part["values"]) for part in parts]
     if len(parts) > 1:
@@ -147,8 +155,8 @@ def print_verification(console: Console, verification: Verification) -> None:
         crowds = f"{many(verification.records, 'record')} in {many(finding.classes, 'crowd')} on {names}"
         console.print(Text(crowds))
         asked = any(model.threshold is not None for model in finding.models)
-        table = plain_table()
-        titles = ("promise", "worst crowd", "crowds that fall short", "their records", "verdict")
+        table = _plain_table()
+        titles = ("promise", "worst crowd", "crowds that are too small", "their records", "verdict")
         for title in titles if asked else ("what is counted", "worst crowd"):
             table.add_column(title, justify="right" if title in titles[1:4] else "left")
         for model in finding.models:
@@ -174,7 +182,7 @@ def print_evaluation(console: Console, evaluation: Evaluation) -> None:
     if evaluation.left_out:
         guessed = "test rows were left out of the release; for these the majority class was guessed"
         console.print(Text(f"{evaluation.left_out:,} {guessed}"))
-    table = plain_table("error in percent")
+    table = _plain_table("error in percent")
     table.add_column("")
     for errors in evaluation.errors:
         table.add_column(errors.classifier, justify="right")
@@ -191,12 +199,12 @@ def print_evaluation(console: Console, evaluation: Evaluation) -> None:
         if word == "upper":
             table.add_row()
     console.print(table)
-    console.print(Text(evaluation.intervals), soft_wrap=True)
+    _say(console, evaluation.intervals)
 
 
 def print_comparison(console: Console, comparison: Comparison) -> None:
     """Print the runs of a comparison; a star marks each loss that no other run beats."""
-    table = plain_table()
+    table = _plain_table()
     for title in ("method", "k", *compared(comparison).values()):
         table.add_column(title, justify="left" if title == "method" else "right")
     rows = comparison_rows(comparison)
@@ -207,13 +215,176 @@ def print_comparison(console: Console, comparison: Comparison) -> None:
             table.add_row()
     console.print(table)
     caption = "* not dominated: no other setting has at least this k and loses less, or a larger k and loses no more"
-    console.print(Text(caption), soft_wrap=True)
+    _say(console, caption)
     for run in comparison.runs:
         if run.problem:
-            console.print(Text(f"{run}: {run.status}: {run.problem}"), soft_wrap=True)
+            _say(console, f"{run}: {run.status}: {run.problem}")
     for entry in next((run.errors for run in comparison.runs if run.errors), ()):
         baseline, upper = (short_figure(entry[word]["value"]) for word in ("baseline", "upper"))
         width = (entry["anonymity"]["high"] - entry["anonymity"]["low"]) / 2
         told = f"error {entry['classifier']}: {baseline} on the original, {upper} without the quasi-identifiers"
         told += f"; 95 % intervals are about ± {width:.3f}"
-        console.print(Text(told), soft_wrap=True)
+        _say(console, told)
+
+
+def print_why(console: Console, why: Why) -> None:
+    """Print what keeps a column from showing more, and what was tried."""
+    values = "1 value" if why.released == 1 else f"{why.released:,} values"
+    console.print(Text(f"'{why.column}' lost {why.loss:.1%} of its detail ({values} in the release)"))
+    for refusal in why.refusals:
+        console.print(Text(f"- {refusal.text}, on {', '.join(refusal.attributes)}"))
+    if not why.trials:
+        console.print(Text("there was no time to try anything"))
+        return
+    console.print()
+    table = _plain_table("what was tried (each was actually run)")
+    for title in ("change", f"loss of {why.column}", "total loss", "left out"):
+        table.add_column(Text(title), justify="left" if title == "change" else "right")
+    table.add_row("current settings", f"{why.loss:.3f}", f"{why.total:.3f}", "")
+    for trial in why.trials[:_MOST_TRIALS]:
+        left_out = f"{trial.left_out:,}" if trial.left_out else ""
+        table.add_row(Text(trial.change), f"{trial.column_loss:.3f}", f"{trial.loss:.3f}", left_out)
+    console.print(table)
+    if not why.helpful:
+        console.print(Text(f"none of these keeps more detail of '{why.column}'"))
+
+
+def print_risk(console: Console, before: Risk, after: Risk | None = None) -> None:
+    """Print what an attacker could do with a table, and with its release if there is one."""
+    shown = [rows(before)] if after is None else [rows(before), rows(after)]
+    table = _plain_table(f"risk on {', '.join(before.question.attributes)}")
+    table.add_column("", overflow="fold")
+    for title in ("found",) if after is None else ("before", "after"):
+        table.add_column(title, overflow="fold")
+    for title in dict.fromkeys(name for column in shown for name in column):
+        table.add_row(Text(title), *(Text(column.get(title, "-")) for column in shown))
+    console.print(table)
+    for note in notes(after or before):
+        _say(console, note if after is None else f"after: {note}")
+
+
+def print_inspection(console: Console, inspection: Inspection) -> None:
+    """Print what a steward wants to know of a table before it is released."""
+    console.print(
+        Text(f"{inspection.name}: {many(inspection.records, 'record')}, {many(len(inspection.columns), 'column')}")
+    )
+    console.print(_inspected_columns(inspection, narrow=console.width < _NARROW))
+    if inspection.together is not None:
+        noun = ("record", "records") if inspection.unit is None else ("person", "people")
+        who = "" if inspection.unit is None else f", by {_short(inspection.unit)}"
+        number = len(inspection.together.columns)
+        told = f"unique on all {number} quasi-identifiers: {_uniques(inspection.together, noun)}{who}"
+        _say(console, told)
+        for combination in (*inspection.pairs[:_FEW], *inspection.triples[:_FEW]):
+            if combination.uniques:
+                _say(console, f"  on {', '.join(combination.columns)}: {_uniques(combination, noun)}")
+    for warning in inspection.warnings:
+        _say(console, f"warning: {warning}")
+    for note in inspection.notes:
+        _say(console, f"note: {note}")
+
+
+def _inspected_columns(inspection: Inspection, *, narrow: bool) -> Table:
+    table = _plain_table()
+    for head in ("column", "type", "missing", "distinct", "unique", "values", "role"):
+        right = head in ("missing", "distinct", "unique")
+        table.add_column(head, justify="right" if right else "left", no_wrap=head != "values")  # the values shrink
+    for column in inspection.columns:
+        table.add_row(
+            Text(_short(column.name, 16 if narrow else _LONGEST)),
+            column.kind.partition(" ")[0] if narrow else column.kind,
+            f"{column.missing:,}" if column.missing else "",
+            f"{column.distinct:,}" + ("" if column.records == inspection.records else "+"),
+            _share(column.alone) if column.once else "",
+            Text(_distribution(column), no_wrap=True, overflow="ellipsis"),
+            _role(column, narrow=narrow),
+        )
+    return table
+
+
+def _role(column: Column, *, narrow: bool) -> str:
+    if narrow:
+        return "target?" if column.role.may_be_target else column.role.name.partition("-")[0]
+    return column.role.name + (" (target?)" if column.role.may_be_target else "")
+
+
+def _distribution(column: Column) -> str:
+    """Lowest, middle and highest value, or the most frequent ones."""
+    if column.quantiles:
+        values = dict(column.quantiles)
+        return " .. ".join(values[percent] for percent in (0, 50, 100))
+    if column.distinct and not column.top:
+        return "every value once"
+    shown = [f"{_short(value)} {count:,}" for value, count in column.top[:_FEW]]
+    more = column.distinct - len(shown)
+    return ", ".join(shown) + (f" and {more:,} more" if more > 0 and shown else "")
+
+
+def _short(text: str, longest: int = _LONGEST) -> str:
+    """A text that fits into a column, on one line."""
+    line = " ".join(text.splitlines())
+    return line if len(line) <= longest else line[: longest - 1] + "…"
+
+
+def _uniques(combination: Combination, noun: tuple[str, str]) -> str:
+    return f"{combination.uniques:,} of {many(combination.records, *noun)} ({_share(combination.share)})"
+
+
+def _share(share: float) -> str:
+    """A share in percent; few are not none, and not all are not everyone."""
+    if 0 < share < 0.001:
+        return "<0.1 %"
+    return ">99.9 %" if 0.999 < share < 1 else f"{100 * share:.1f} %"
+
+
+def print_preview(console: Console, release: Release, seen: Preview | None = None) -> None:
+    """Print the first few rows before and after, in as many blocks of columns as the width needs.
+
+    Args:
+        console: Where to print.
+        release: The release.
+        seen: Its rows before and after, where they were taken earlier.
+    """
+    before, after = seen or release.preview(PREVIEWED)
+    number = len(next(iter(before.values()), []))
+    cells = {name: (list(map(_cell, before[name])), list(map(_cell, values))) for name, values in after.items()}
+    for names in _blocks({name: _width(name, *both) for name, both in cells.items()}, console.width):
+        table = _plain_table()
+        for name in ("", *names):
+            table.add_column(Text(_short(name, _LONGEST_CELL)), no_wrap=True)
+        for side, title in enumerate(("before", "after")):
+            for row in range(number):
+                end = side == 0 and row == number - 1
+                marks = [Text(_short(cells[name][side][row], _LONGEST_CELL)) for name in names]
+                table.add_row(title if row == 0 else "", *marks, end_section=end)
+            if side == 0:
+                table.add_row("")
+        console.print(table)
+        console.print()
+    if dropped := [name for name in before if name not in after]:
+        console.print(Text(f"dropped: {', '.join(dropped)}"))
+
+
+def _blocks(widths: Mapping[str, int], room: int) -> Iterator[list[str]]:
+    """The columns in blocks that fit beside the words that say what is before and after."""
+    block: list[str] = []
+    used = margin = len("before")
+    for name, width in widths.items():
+        if block and used + _GAP + width > room:
+            yield block
+            block, used = [], margin
+        block.append(name)
+        used += _GAP + width
+    if block:
+        yield block
+
+
+def _width(name: str, *columns: Sequence[str]) -> int:
+    return max(
+        cell_len(_short(text, _LONGEST_CELL)) for text in (name, *(text for column in columns for text in column))
+    )
+
+
+def _cell(value: Any) -> str:
+    """A cell for people."""
+    return "(missing)" if value is None or value == "" else str(value)

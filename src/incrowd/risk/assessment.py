@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Unpack
 
 import pyarrow as pa
 
+from incrowd.display import Tabular
 from incrowd.errors import PolicyError, UnknownNameError
 from incrowd.formats.reader_options import ReaderOptions
 from incrowd.formats.registry import open_source
@@ -23,7 +24,6 @@ from incrowd.risk.safe_harbour import SafeHarbour, Suspicion
 from incrowd.risk.suda import SpecialUniques, special_uniques
 from incrowd.risk.uniques import SampleUniques, match_is_right, sample_uniques
 from incrowd.run import Run
-from incrowd.tabular import Tabular
 
 if TYPE_CHECKING:
     from incrowd.formats.sources import Source
@@ -161,15 +161,10 @@ class Risk(Tabular):
 
         return [{"measure": title, "found": text} for title, text in rows(self).items()]
 
-    def _html_words(self) -> tuple[str, list[str]]:
+    def title_and_notes(self) -> tuple[str, list[str]]:
         from incrowd.risk.wording import notes
 
         return f"Risk on {', '.join(self.question.attributes)}", notes(self)
-
-    def __repr__(self) -> str:
-        from incrowd.risk.wording import told
-
-        return told(self)
 
     def to_json(self) -> dict[str, Any]:
         """As JSON-able data; risks are shares between 0 and 1."""

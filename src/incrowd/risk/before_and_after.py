@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+from incrowd.display import Tabular
 from incrowd.risk.assessment import Question, Risk, risk_of
 from incrowd.run import Run
-from incrowd.tabular import Tabular
 
 if TYPE_CHECKING:
     from incrowd.formats.sources import Source
@@ -65,15 +65,10 @@ class ReleaseRisk(Tabular):
                 found.append({"quasi_identifier": names, "measure": title, **both})
         return found
 
-    def _html_words(self) -> tuple[str, list[str]]:
+    def title_and_notes(self) -> tuple[str, list[str]]:
         from incrowd.risk.wording import notes
 
         return "Risk before and after", [f"after: {note}" for note in notes(self.after)]
-
-    def __repr__(self) -> str:
-        from incrowd.risk.wording import compared
-
-        return "\n\n".join(compared(pair.before, pair.after) for pair in self.quasi_identifiers)
 
     def to_json(self) -> dict[str, Any]:
         """As JSON-able data."""

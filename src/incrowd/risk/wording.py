@@ -65,23 +65,6 @@ def notes(risk: Risk) -> list[str]:
     return said
 
 
-def told(risk: Risk) -> str:
-    """A risk as text."""
-    found = rows(risk)
-    width = max(map(len, found))
-    return "\n".join([*(f"{title:<{width}}  {text}" for title, text in found.items()), *notes(risk)])
-
-
-def compared(before: Risk, after: Risk) -> str:
-    """Two risks beside each other."""
-    left, right = rows(before), rows(after)
-    titles = list(dict.fromkeys((*left, *right)))
-    width, middle = max(map(len, titles)), max(len("before"), *map(len, left.values()))
-    lines = [f"{'':<{width}}  {'before':<{middle}}  after"]
-    lines += [f"{title:<{width}}  {left.get(title, '-'):<{middle}}  {right.get(title, '-')}" for title in titles]
-    return "\n".join([*lines, *(f"after: {note}" for note in notes(after))])
-
-
 def _attacker(name: str, knows: str, attacker: Attacker | None, risk: Risk) -> dict[str, str]:
     if attacker is None:
         return {f"{name} ({knows})": _UNKNOWN}

@@ -6,10 +6,8 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from incrowd.errors import many
-from incrowd.report.charts import class_sizes_chart, distribution_chart, loss_chart
-from incrowd.report.drawing import draw
+from incrowd.report.charts import class_sizes_chart, distribution_chart, loss_chart, sparkline
 from incrowd.report.labels import meaning, shown
-from incrowd.studio.sparkline import spark
 
 TERMS: Mapping[str, tuple[str, str]] = {
     "quasi-identifier": (
@@ -128,8 +126,7 @@ FILTERS: Mapping[str, Callable[..., Any]] = {
     "many": many,
     "shown": shown,
     "meaning": meaning,
-    "spark": spark,
-    "draw": draw,
+    "sparkline": sparkline,
     "class_sizes_chart": class_sizes_chart,
     "distribution_chart": distribution_chart,
     "loss_chart": loss_chart,

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from incrowd.display import Displayed
 from incrowd.errors import TaxonomyError, UnknownNameError
 from incrowd.taxonomies.files import PathText, file_kind, read_csv, read_toml
 from incrowd.taxonomies.labels import ANY
@@ -28,7 +29,7 @@ Ints = npt.NDArray[np.int32]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Taxonomy:
+class Taxonomy(Displayed):
     """A tree of values, immutable.
 
     Nodes are numbered in depth-first preorder, the root is 0, children stand in order of first appearance. Leaves are
@@ -94,11 +95,6 @@ class Taxonomy:
         if not isinstance(other, Taxonomy):
             return NotImplemented
         return self.labels == other.labels and np.array_equal(self.parent, other.parent)
-
-    def _repr_html_(self) -> str:
-        from incrowd.notebooks import taxonomy_html
-
-        return taxonomy_html(self)
 
     def __repr__(self) -> str:
         return f"Taxonomy(root={self.labels[0]!r}, leaves={len(self.leaves)}, height={self.height})"

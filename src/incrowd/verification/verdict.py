@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from incrowd.tabular import Rows, Tabular
+from incrowd.display import Rows, Tabular
 from incrowd.verification.witness import Verdict
 
 
 @dataclass(frozen=True, repr=False)
-class Verification(Verdict, Tabular):
+class Verification(Tabular, Verdict):
     """What the witness found. It prints as a short table."""
 
     @classmethod
@@ -20,9 +20,3 @@ class Verification(Verdict, Tabular):
     def to_rows(self) -> Rows:
         """What was counted for each quasi-identifier and privacy model, a row each."""
         return Verdict.to_rows(self)
-
-    def __repr__(self) -> str:
-        from incrowd.report.terminal import print_verification
-        from incrowd.report.text import as_text
-
-        return as_text(print_verification, self)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
+from incrowd.display import watching
 from incrowd.errors import PolicyError, UnknownNameError, many
 from incrowd.formats.reader_options import take_reader_options
 from incrowd.formats.registry import open_source
@@ -61,8 +62,6 @@ def verify(
     """
     source = open_source(data, **take_reader_options(options))
     words = {"quasi_identifiers": quasi_identifiers, "k": k, "unit": unit, "sensitive": sensitive}
-    from incrowd.report.progress import watching
-
     with watching(progress) as watch:
         return verification_of(source, {**words, "taxonomies": taxonomies, **options}, Run(watch))
 

@@ -1,6 +1,5 @@
 """The page is one file without script or request, and no value of a table can change that."""
 
-import html
 import json
 import re
 from html.parser import HTMLParser
@@ -10,10 +9,9 @@ import pytest
 
 import incrowd
 from incrowd.report.charts import class_sizes_chart
-from incrowd.report.drawing import draw
 from incrowd.report.labels import LONGEST, meaning, shown
 from incrowd.report.markdown import markdown_of
-from incrowd.report.page import all_charts, html_of
+from incrowd.report.page import html_of
 from incrowd.report.summary import summary_of
 
 pytestmark = pytest.mark.filterwarnings("ignore::incrowd.errors.ReleaseWarning")  # risks are not the point here
@@ -118,14 +116,9 @@ def test_a_confidential_report_says_so_on_screen_and_on_every_printed_page(relea
 
 
 def test_every_chart_has_a_name_a_description_and_its_data(release):
-    summary = summary_of(release, for_public=False)
-    text = html_of(summary)
-    charts = all_charts(summary)
-    assert text.count('role="img"') == len(charts) == text.count("The data of this chart")
-    for spec in charts:
-        assert html.escape(spec["description"], quote=False)[:30].split("&")[0] in text
-        assert spec["$schema"].endswith("v6.json")
-        json.dumps(spec)
+    text = html_of(summary_of(release, for_public=False))
+    assert text.count('role="img"') == text.count("The data of this chart") >= 4
+    assert all(len(about) > 20 for about in re.findall("<desc[^>]*>(.*?)</desc>", text, re.DOTALL))
 
 
 def test_a_thousand_columns_stay_readable():
@@ -184,10 +177,10 @@ def test_what_is_shown_of_a_value():
 def test_a_bar_for_each_size():
     bins = [{"from": 2, "to": 2, "crowds": 3, "records": 6}, {"from": 3, "to": 9, "crowds": 0, "records": 0}]
     sizes = {"counted": "records", "crowds": 3, "smallest": 2, "median": 2, "largest": 2, "bins": bins}
-    spec = class_sizes_chart(sizes)
-    assert draw(spec).count("<rect") == 2
-    assert "2: 6" in draw(spec)
-    assert "the smallest has 2 records" in spec["description"]
+    chart = class_sizes_chart(sizes)
+    assert chart.svg.count("<rect") == 2
+    assert "2: 6" in chart.svg
+    assert "the smallest has 2 records" in chart.about
     people = class_sizes_chart({**sizes, "counted": "people", "smallest": 1})
-    assert "the smallest has 1 person," in people["description"]
-    assert people["title"] == "People by the size of their smallest crowd"
+    assert "the smallest has 1 person," in people.about
+    assert people.title == "People by the size of their smallest crowd"

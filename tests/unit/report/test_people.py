@@ -61,9 +61,9 @@ def test_every_figure_of_people_as_it_is_read(summary):
 
 
 def test_the_chart_of_the_report_and_of_the_studio(summary):
-    spec = class_sizes_chart(summary["safe"]["class_sizes"][0])
-    assert spec["title"] == "People by the size of their smallest crowd"
-    assert sum(row["people"] for row in spec["data"]["values"]) == PEOPLE
+    chart = class_sizes_chart(summary["safe"]["class_sizes"][0])
+    assert chart.title == "People by the size of their smallest crowd"
+    assert sum(row["people"] for row in chart.data) == PEOPLE
 
 
 def test_the_figures_of_the_studio_s_roles(tmp_path):

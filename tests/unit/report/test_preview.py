@@ -4,8 +4,7 @@ import pyarrow as pa
 import pytest
 
 import incrowd
-from incrowd.report.preview import print_preview
-from incrowd.report.text import as_text
+from incrowd.report.terminal import as_text, print_preview
 
 pytestmark = pytest.mark.filterwarnings("ignore::incrowd.errors.ReleaseWarning")  # risks are not the point here
 

@@ -9,8 +9,7 @@ from incrowd.report.markdown import markdown_of
 from incrowd.report.page import html_of
 from incrowd.report.summary import summary_of
 from incrowd.report.tables import short_figure
-from incrowd.report.terminal import print_summary
-from incrowd.report.text import as_text
+from incrowd.report.terminal import as_text, print_summary
 
 pytestmark = pytest.mark.filterwarnings("ignore::incrowd.errors.ReleaseWarning")  # risks are not the point here
 

@@ -92,10 +92,8 @@ def pictures(found: dict[str, Any]) -> dict[str, Any]:
         ]
         if points:
             title = SHORT.get(name, name)
-            spec = comparison_chart(points, title, title.capitalize())
-            if name in (LOSS, "cm"):
-                spec["layer"][0]["encoding"]["y"]["axis"] = {"format": "%"}
-            charts.append({"name": name, "title": title, "about": found["about"][name], "spec": spec})
+            chart = comparison_chart(points, title.capitalize(), percent=name in (LOSS, "cm"))
+            charts.append({"name": name, "title": title, "about": found["about"][name], "chart": chart})
     return {
         "rows": rows,
         "charts": charts,

@@ -72,12 +72,11 @@ def _stop(studio: Studio, known: Mapping[str, Any], place: int, result: Mapping[
         "chosen": known["total"],
         "asked": min(known["asked"]),
     }
-    charts = [{**spec, "chosen": place} for spec in path_charts(path)]
     released = stops[place]["step"] == result["steps"]
     return {
         "stop": stops[place],
         "stop_place": place,
-        "path": charts,
+        "path": path_charts(path, place),
         "released": released,
         "steps": known,
         "making": studio.jobs.running("release") is not None,

@@ -11,8 +11,8 @@ from typing import Any
 
 from incrowd.release.release import Release
 from incrowd.report.labels import shown
-from incrowd.report.preview import Preview
 from incrowd.report.summary import steward_summary
+from incrowd.report.terminal import Preview
 from incrowd.run import Run
 from incrowd.studio.tasks.releases import kept, made
 

@@ -56,7 +56,7 @@ def test_unknown_kinds_and_kinds_that_are_not_installed(monkeypatch):
     release = released()
     with pytest.raises(PolicyError, match=r"must be one of pandas, polars, pyarrow. Got 'spark'."):
         release.to_frame("spark")
-    monkeypatch.setattr("incrowd.tabular.find_spec", lambda name: None if name == "pandas" else name)
+    monkeypatch.setattr("incrowd.display.find_spec", lambda name: None if name == "pandas" else name)
     assert isinstance(release.to_frame(), pl.DataFrame)
     with pytest.raises(IncrowdError, match="pandas is not installed"):
         release.to_frame("pandas")
