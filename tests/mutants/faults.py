@@ -13,7 +13,7 @@ FAULTS = (
     of("formats/csv_reader.py", "        raise stream.failure\n", "        pass\n", *THREADS),
     of("formats/json_lines.py", "        self._check_depth(block, start)\n", "", *NESTING),
     of("formats/json_lines.py", "if not _are_objects(data, ends):", "if False:", *NESTING),
-    of("formats/json_lines.py", "if path in long and pa.types.is_floating(kind):", "if False:", *NESTING),
+    of("formats/json_lines.py", "if path in long and pa.types.is_floating(values.type):", "if False:", *NESTING),
     of("schemas/toml.py", "    if _DEEP.search(text):\n        raise RecursionError\n", "", *NESTING),
     of("formats/usual_types.py", "return pa.decimal128(kind.precision, kind.scale)", "return kind", *TYPES),
     of("formats/usual_types.py", "return _VIEWS.get(str(kind), kind)", "return kind", *TYPES),

@@ -106,8 +106,8 @@ WRITERS = (
     of("formats/read_back.py", "own.digests() != other.digests()", "False", *BACK),
     of(
         "formats/read_back.py",
-        "encoded):\n        if batch.schema.names != meant.schema.names:",
-        "encoded):\n        if False:",
+        "if batch.schema.names != self.schema.names:",
+        "if False:",
         *BACK,
     ),
     of("formats/read_back.py", "* self._factor", "* np.uint64(1)", *BACK),

@@ -19,7 +19,6 @@ from incrowd.formats.sources import (
     BATCH_ROWS,
     Source,
     WatchedFile,
-    check_names,
     choose_columns,
     is_text,
     with_dictionaries,
@@ -41,12 +40,9 @@ class ArrowSource(WatchedFile):
         if first is None:
             raise DataError(f"{self.name} has no rows")
         self.stored = first.schema
-        self.schema = usual_schema(first.schema)
-        self.columns = tuple(self.schema.names)
-        check_names(self.columns, self.name)
+        self.describe(usual_schema(first.schema), first.num_rows)
 
     def batches(self, columns: Sequence[str] | None = None, encoded: Collection[str] = ()) -> Iterator[pa.RecordBatch]:
-        """Stream the rows in order; see `Source.batches`."""
         chosen = choose_columns(self, columns)
         self.check_unchanged()
         for batch in self._read(chosen or list(self.columns[:1])):

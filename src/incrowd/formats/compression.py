@@ -27,7 +27,6 @@ def uncompressed(name: str) -> str:
 
 
 def open_bytes(path: Path) -> BinaryIO:
-    """The file's bytes, decompressed."""
     ending = Path(path.name.lower()).suffix
     if ending == ".gz":
         return cast("BinaryIO", gzip.open(path, "rb"))
@@ -39,21 +38,19 @@ def open_bytes(path: Path) -> BinaryIO:
 
 
 def unreadable(name: str, error: BaseException) -> DataError:
-    """The error for a file that the system or the decompression gave up on."""
     reason = getattr(error, "strerror", None) or "it is damaged or not what its suffix says"
     return DataError(f"cannot read {name}: {reason}")
 
 
 def compressing(file: Any, name: str) -> Any:
-    """What to write to instead of an open file, if the name says that it is compressed; closing it leaves that open."""
+    """What to write to instead of an open file, compressed if the name says so; closing it leaves the file open."""
     ending = Path(name.lower()).suffix
     if ending == ".gz":
         return gzip.GzipFile(filename="", mode="wb", compresslevel=6, fileobj=cast("IO[bytes]", file), mtime=0)
     if ending == ".bz2":
         return bz2.BZ2File(file, "wb")
-    if ending == ".zst":
-        return pa.CompressedOutputStream(pa.PythonFile(_LeftOpen(file), mode="w"), "zstd")
-    return None
+    left_open = _LeftOpen(file)
+    return pa.CompressedOutputStream(pa.PythonFile(left_open, mode="w"), "zstd") if ending == ".zst" else left_open
 
 
 class _LeftOpen:
@@ -62,13 +59,7 @@ class _LeftOpen:
     closed = False
 
     def __init__(self, file: Any) -> None:
-        self._file = file
-
-    def write(self, data: bytes) -> int:
-        return int(self._file.write(data))
-
-    def flush(self) -> None:
-        self._file.flush()
+        self.write, self.flush = file.write, file.flush
 
     def close(self) -> None:
         self.closed = True

@@ -27,15 +27,7 @@ _BYTE_ORDER_MARKS = ((codecs.BOM_UTF8, "utf-8-sig"), (codecs.BOM_UTF16_LE, "utf-
 
 @dataclass(frozen=True)
 class Dialect:
-    """How a CSV file is written.
-
-    Attributes:
-        separator: The character between columns.
-        quote: The character around values that hold a separator, a quote or a line end.
-        encoding: The name of the encoding, as Python spells it; "utf-8-sig" and "utf-16" start with a byte order mark.
-        header: Whether the first record names the columns.
-        newline: What ends a record.
-    """
+    """How a CSV file is written; encodings as Python spells them ("utf-8-sig" starts with a byte order mark)."""
 
     separator: str = ","
     quote: str = '"'
@@ -73,16 +65,13 @@ class _Sample:
 
 
 def detect(head: bytes, whole: bool, name: str, options: ReaderOptions) -> tuple[Dialect, tuple[str, ...]]:
-    """Find out how a CSV file is written.
+    """Find out how a CSV file is written: its dialect, and the names of its columns.
 
     Args:
         head: The first bytes of the file.
         whole: Whether these are all of its bytes.
         name: What messages call the file.
-        options: What the caller says; it is taken as it is.
-
-    Returns:
-        The dialect, and the names of the columns.
+        options: What the caller says, which is not questioned.
     """
     check_options(options)
     encoding = _encoding(head, options.get("encoding"))
@@ -120,7 +109,6 @@ def _first_lines(text: str) -> list[str]:
 
 
 def _encoding(head: bytes, given: str | None) -> str:
-    """The encoding that is given, or that the byte order mark says, or UTF-8."""
     marked = next((encoding for mark, encoding in _BYTE_ORDER_MARKS if head.startswith(mark)), None)
     if given is None:
         return marked or "utf-8"
@@ -139,7 +127,7 @@ def _decode(head: bytes, whole: bool, encoding: str, name: str) -> str:
 
 
 def undecodable(name: str, encoding: str, byte: int, offset: int) -> DataError:
-    """The error for a byte that is no text in the file's encoding."""
+    """The error for a byte that is not text in the file's encoding."""
     encoding = encoding.removesuffix("-sig")
     return DataError(
         f"{name} is not {encoding}: byte 0x{byte:02X} at offset {offset}; give its encoding, such as cp1252"
@@ -158,7 +146,7 @@ def _quote(text: str, sample: _Sample, separator: str | None) -> str:
 
 
 def _in_single_quotes(text: str, ends: str, open_ones: int) -> bool:
-    """Whether there are values in single quotes, and every one but so many ends as it should.
+    """Whether there are values in single quotes, and all of them end as they should, except for `open_ones`.
 
     Looks at every character once, and at most once more for each of those that may be left open.
     """
@@ -194,12 +182,11 @@ def _separator(sample: _Sample, quote: str) -> str:
 
 
 def _agreement(widths: Sequence[int]) -> float:
-    """The share of the records that have as many columns as the first one."""
     return sum(width == widths[0] for width in widths) / len(widths)
 
 
 def _has_header(records: Sequence[Sequence[str]]) -> bool:
-    """False only if some cell of the first record is a number and so is all that stands below it."""
+    """False only if some cell of the first record is a number and so are all cells below it."""
     for place, cell in enumerate(records[0]):
         if _NUMBER.fullmatch(cell):
             below = [record[place] for record in records[1:] if len(record) > place and record[place].strip()]
@@ -223,7 +210,6 @@ def _named(header: Sequence[str]) -> tuple[str, ...]:
 
 
 def _check_header(dialect: Dialect, columns: Sequence[str], sample: _Sample, name: str) -> None:
-    """Raise DataError for a header that cannot be one."""
     if "\0" in sample.lines[0]:
         raise DataError(f"{name} starts with zero bytes, so it is not {dialect.encoding} text; give its encoding")
     if len(columns) == 1 and not sample.lines[0].strip("\r\n"):

@@ -34,12 +34,7 @@ ENCODED_TEXT = pa.dictionary(pa.int32(), pa.string())
 
 
 class CsvSource(WatchedFile):
-    """A CSV file, read as text.
-
-    Args:
-        path: The file; compressed if its name says so.
-        options: What the caller says of the dialect; the rest is found out.
-    """
+    """A CSV file, read as text; compressed if its name says so. What the options leave open is detected."""
 
     missing_values: tuple[str, ...] = ("",)
 
@@ -62,7 +57,6 @@ class CsvSource(WatchedFile):
         self._held: list[pa.RecordBatch] | None = None
 
     def batches(self, columns: Sequence[str] | None = None, encoded: Collection[str] = ()) -> Iterator[pa.RecordBatch]:
-        """Stream the rows in order; see `Source.batches`."""
         chosen = choose_columns(self, columns)
         if self._held is None and self._is_small:
             self._held = list(self._streamed(list(self.columns), encoded))
@@ -75,7 +69,6 @@ class CsvSource(WatchedFile):
         self.check_unchanged()
 
     def _streamed(self, chosen: list[str], encoded: Collection[str]) -> Iterator[pa.RecordBatch]:
-        """The rows of the file."""
         self.check_unchanged()
         stream = _Utf8Stream(self.path, self.dialect, len(self.columns))
         watch = _RowWatch(stream.sentinel)
@@ -101,7 +94,6 @@ class CsvSource(WatchedFile):
             raise DataError(f"{self.name} has a header but no rows")
 
     def _options(self, columns: list[str], encoded: Collection[str]) -> dict[str, Any]:
-        """How Arrow reads the stream."""
         return {
             "read_options": pyarrow.csv.ReadOptions(
                 block_size=BLOCK_BYTES,
@@ -122,7 +114,6 @@ class CsvSource(WatchedFile):
         }
 
     def _fail(self, failure: str, watch: _RowWatch) -> NoReturn:
-        """Raise the DataError that says what is wrong and where."""
         if "UTF8" in failure:
             self._fail_encoding()
         line, width = self._locate()
@@ -140,31 +131,34 @@ class CsvSource(WatchedFile):
 
     def _is_whole(self) -> bool:
         """Whether every record ends, so that it was not the file that could not be read."""
+        try:
+            return all(sum(map(len, record)) < BLOCK_BYTES >> 1 for record, _ in self._records(strict=True))
+        except csv.Error:
+            return False
+
+    def _records(self, *, strict: bool) -> Iterator[tuple[list[str], int]]:
+        """The records as Python reads them, each with the line that follows it."""
         with open_bytes(self.path) as file:
             text = io.TextIOWrapper(file, self.dialect.encoding, errors="replace", newline="")
-            reader = csv.reader(text, delimiter=self.dialect.separator, quotechar=self.dialect.quote, strict=True)
-            try:
-                return all(sum(map(len, record)) < BLOCK_BYTES >> 1 for record in reader)
-            except csv.Error:
-                return False
+            marks = {"delimiter": self.dialect.separator, "quotechar": self.dialect.quote}
+            reader = csv.reader(text, **marks, strict=strict)  # type: ignore[arg-type]
+            for record in reader:
+                yield record, reader.line_num + 1
 
     def _locate(self) -> tuple[int, int]:
         """The line on which the first bad record starts and its columns, or that of the last record and 0."""
         start, following = 1, 1
-        with open_bytes(self.path) as file:
-            text = io.TextIOWrapper(file, self.dialect.encoding, errors="replace", newline="")
-            reader = csv.reader(text, delimiter=self.dialect.separator, quotechar=self.dialect.quote)
-            try:
-                for record in reader:
-                    start, following = following, reader.line_num + 1
-                    if record and len(record) != len(self.columns):
-                        return start, len(record)
-            except csv.Error:  # a value of more than 128 KiB: the open quote
-                return following, 0
+        try:
+            for record, line in self._records(strict=False):
+                start, following = following, line
+                if record and len(record) != len(self.columns):
+                    return start, len(record)
+        except csv.Error:  # a value of more than 128 KiB: the open quote
+            return following, 0
         return start, 0
 
     def _fail_encoding(self) -> NoReturn:
-        """Raise the DataError that says where the first byte stands that is not UTF-8."""
+        """Raise the DataError that says where the first byte is that is not UTF-8."""
         decoder, offset = codecs.getincrementaldecoder("utf-8")(), 0
         with open_bytes(self.path) as file:
             while True:
@@ -215,10 +209,6 @@ class _Reading:
     They may do so long after the last row has come. If Python ends meanwhile, that aborts the process. So Arrow gets
     objects of its own to hold, the pass ends when they are gone, and so does every pass that was left in the middle
     before Python ends. Blocks are copied once, so that threads hold none that Python has made.
-
-    Args:
-        stream: The bytes.
-        watch: Hears of bad rows.
     """
 
     def __init__(self, stream: _Utf8Stream, watch: _RowWatch) -> None:
@@ -229,7 +219,6 @@ class _Reading:
         _OPEN.add(self)
 
     def begin(self, options: dict[str, Any]) -> None:
-        """Let Arrow begin to read."""
         check_room()
         options["parse_options"].invalid_row_handler = self._lend(self._watch.hear)
         # A buffer of one byte holds nothing back: every block is read at once, into memory of Arrow.
@@ -245,7 +234,6 @@ class _Reading:
         return thing
 
     def next(self) -> pa.RecordBatch | None:
-        """The next rows; None after the last."""
         try:
             return self._reader.read_next_batch()
         except StopIteration:
@@ -266,7 +254,6 @@ class _Reading:
 
 @atexit.register
 def _end_all() -> None:
-    """End what was left in the middle."""
     for reading in list(_OPEN):
         reading.end()
 
@@ -292,7 +279,6 @@ class _RowWatch:
         self.ragged = 0  # columns of the first bad row
 
     def hear(self, row: pyarrow.csv.InvalidRow) -> str:
-        """What Arrow should do with a bad row."""
         try:
             text = row.text
         except UnicodeDecodeError:
@@ -327,7 +313,6 @@ class _Utf8Stream(io.RawIOBase):
         self.failure: Exception | None = None  # what went wrong while Arrow read
 
     def readable(self) -> bool:
-        """Always."""
         return True
 
     def read(self, size: int = -1) -> bytes:
@@ -375,7 +360,6 @@ class _Utf8Stream(io.RawIOBase):
         return data
 
     def _decode(self, raw: bytes) -> bytes:
-        """The bytes as UTF-8."""
         assert self._decoder is not None
         kept = len(self._decoder.getstate()[0])
         try:
@@ -387,6 +371,5 @@ class _Utf8Stream(io.RawIOBase):
             raise DataError(f"{self._name} is not {self._encoding}; give its encoding, such as cp1252") from None
 
     def close(self) -> None:
-        """Close the file."""
         self._file.close()
         super().close()

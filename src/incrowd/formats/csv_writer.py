@@ -7,7 +7,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -20,7 +20,7 @@ from incrowd.formats.compression import compressing, uncompressed
 from incrowd.formats.csv_dialect import Dialect, output_dialect
 from incrowd.formats.csv_reader import CsvSource
 from incrowd.formats.reader_options import ReaderOptions
-from incrowd.formats.sources import Source
+from incrowd.formats.sources import Source, text_bytes
 from incrowd.table.arrays import filled, text_array, to_arrow, to_numpy
 
 MOST_JOINED_BYTES = 1 << 29  # of the lines of a batch
@@ -33,19 +33,15 @@ _OFTEN = 4  # rows per pair of values, about, from which it pays to join the val
 class _Cells:
     """A column, or several with separators between them, as they are to be written.
 
-    Args:
-        values: The text of each row; where places are given, each text that occurs.
-        places: Which of the values each row has; null for an empty cell.
-        quoted: Whether quotes were needed.
+    Without `places`, `values` has the text of each row; with them, each text that occurs. A null is an empty cell.
     """
 
     values: pa.Array
     places: pa.Array | None = None
-    quoted: bool = False
+    quoted: bool = False  # whether quotes were needed
 
     @property
     def texts(self) -> pa.Array:
-        """The text of each row."""
         return self.values if self.places is None else self.values.take(self.places)
 
     @property
@@ -55,7 +51,6 @@ class _Cells:
 
     @property
     def most_bytes(self) -> int:
-        """What the texts of all rows may take."""
         if self.places is None:
             return int(self.values.nbytes)
         longest = pc.max(pc.binary_length(self.values)).as_py() or 0
@@ -70,7 +65,6 @@ class _Cells:
         return _Cells(pairs, to_arrow(first * len(right) + second), self.quoted or other.quoted)
 
     def followed_by(self, end: pa.Scalar) -> _Cells:
-        """The same with an end after every value."""
         values, places = (self.values, None) if self.places is None else self._without_nulls()
         ended = pc.binary_join_element_wise(values, end, _EMPTY[0], **_NULLS)
         return _Cells(ended, None if places is None else to_arrow(places), self.quoted)
@@ -98,18 +92,14 @@ class CsvRows:
             "encoding": dialect.encoding,
             "header": dialect.header,
         }
-        self._compressed = compressing(file, path.name)
-        self._sink: Any = file if self._compressed is None else self._compressed
+        self._sink = compressing(file, path.name)
         self._sink.write(self._lines.begin())
 
     def write(self, batch: pa.RecordBatch) -> None:
-        """Write the rows of a batch that has the columns of the schema, in any order."""
         self._sink.write(self._lines.lines(batch.select(self._schema.names)))
 
     def close(self) -> None:
-        """Write what is left."""
-        if self._compressed is not None:
-            self._compressed.close()
+        self._sink.close()
 
 
 class CsvWriter:
@@ -117,10 +107,6 @@ class CsvWriter:
 
     A value is quoted only where it has to be: if it holds a separator, a quote or a line end, or if it is the empty
     value of a single column, which would otherwise be a blank line. Null is written as empty text.
-
-    Args:
-        dialect: How to write.
-        columns: The names of the columns.
     """
 
     def __init__(self, dialect: Dialect, columns: Sequence[str]) -> None:
@@ -139,7 +125,6 @@ class CsvWriter:
         )
 
     def begin(self) -> bytes:
-        """The byte order mark and the header, where the dialect has them."""
         start = codecs.BOM_UTF8 if self.dialect.encoding == "utf-8-sig" else b""
         if not self.dialect.header:
             return start
@@ -163,12 +148,11 @@ class CsvWriter:
         return self._encode(data, cells) if self._encoder else data
 
     def _cells(self, column: pa.Array, name: str) -> _Cells:
-        """A column as it is to be written."""
         if pa.types.is_dictionary(column.type):
             values = self._cells(column.dictionary, name)
             return _Cells(values.values, column.indices, values.quoted)
         text = _as_text(column, name)
-        held = _held_bytes(text)
+        held = bytes(text_bytes(text)) if len(text) else b""  # a copy costs a tenth of looking value by value
         if not any(mark in held for mark in self._marks):
             return _Cells(text)
         quote = self.dialect.quote
@@ -200,19 +184,18 @@ class CsvWriter:
             last = _Cells(pc.if_else(pc.equal(texts, _EMPTY[0]), self._blank, texts))
         ends = last.followed_by(self._newline).texts
         if not before:
-            return memoryview(_held(ends))
+            return text_bytes(ends)
         joined = pc.binary_join_element_wise(*(each.texts for each in before), ends, self._separator, **_NULLS)
-        return memoryview(_held(joined))
+        return text_bytes(joined)
 
     def _encode(self, data: memoryview, cells: Sequence[_Cells]) -> bytes:
-        """The lines in the encoding of the dialect."""
         assert self._encoder is not None
         try:
             return self._encoder.encode(str(data, "utf-8"))
         except UnicodeEncodeError as error:
             letter = error.object[error.start]
         named = zip(self.columns, cells, strict=True)
-        column = next((name for name, each in named if _holds(each.texts, letter)), "")
+        column = next((name for name, each in named if letter.encode() in bytes(text_bytes(each.texts))), "")
         raise OutputError(
             f"column '{column}' has the character U+{ord(letter):04X}, which {self.dialect.encoding} cannot write; "
             "read a UTF-8 file, or write Parquet"
@@ -220,7 +203,6 @@ class CsvWriter:
 
 
 def _as_text(column: pa.Array, name: str) -> pa.Array:
-    """A column of any type as text, the way Arrow writes its values."""
     if pa.types.is_string(column.type):
         return column
     try:
@@ -228,20 +210,3 @@ def _as_text(column: pa.Array, name: str) -> pa.Array:
     except pa.ArrowException:
         kind = column.type
     raise OutputError(f"column '{name}' of type {shown_type(kind)} cannot be written as text; write Parquet instead")
-
-
-def _held(text: pa.Array) -> pa.Buffer:
-    """The part of an array's buffer that holds its values, one after the other."""
-    offsets = np.frombuffer(text.buffers()[1], dtype=np.int32)
-    first, last = int(offsets[text.offset]), int(offsets[text.offset + len(text)])
-    return text.buffers()[2].slice(first, last - first) if last > first else pa.py_buffer(b"")
-
-
-def _held_bytes(text: pa.Array) -> bytes:
-    """The bytes of all values of an array, for a quick search: the copy costs a tenth of looking value by value."""
-    return cast("bytes", _held(text).to_pybytes()) if len(text) else b""
-
-
-def _holds(text: pa.Array, letter: str) -> bool:
-    """Whether a character occurs in a column."""
-    return letter.encode() in _held_bytes(text)

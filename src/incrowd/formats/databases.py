@@ -60,23 +60,14 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class Driver:
-    """A kind of database.
+    """A kind of database."""
 
-    Args:
-        about: What people call it.
-        home: The `Database`, as "module:class"; made from a location.
-        suffixes: What names of its files end in.
-        extra: The extra of the package that installs what it needs; empty if it needs nothing more.
-        library: The module that must be installed.
-        nans: Whether its tables distinguish a missing value from not-a-number.
-    """
-
-    about: str
-    home: str
-    suffixes: tuple[str, ...] = ()
-    extra: str = ""
-    library: str | None = None
-    nans: bool = True
+    about: str  # what people call it
+    home: str  # the `Database`, as "module:class"; made from a location
+    suffixes: tuple[str, ...] = ()  # what names of its files end in
+    extra: str = ""  # the extra of the package that installs what it needs
+    library: str | None = None  # the module that must be installed
+    nans: bool = True  # whether its tables distinguish a missing value from not-a-number
 
 
 DRIVERS: Mapping[str, Driver] = {
@@ -90,17 +81,11 @@ DRIVERS: Mapping[str, Driver] = {
 
 @dataclass(frozen=True)
 class Address:
-    """Where a table is.
+    """Where a table is."""
 
-    Args:
-        kind: The kind of database, a name in `DRIVERS`.
-        location: The file or the URL.
-        table: The table, None if the address does not say.
-    """
-
-    kind: str
-    location: str
-    table: str | None
+    kind: str  # a name in `DRIVERS`
+    location: str  # the file or the URL
+    table: str | None  # None if the address does not say
 
     @classmethod
     def of(cls, text: str | Path) -> Address | None:
@@ -118,11 +103,6 @@ class Address:
         return None
 
     def database(self) -> Database:
-        """What can be done with the database.
-
-        Raises:
-            MissingPackageError: What it needs is not installed.
-        """
         driver = DRIVERS[self.kind]
         if driver.library is not None and find_spec(driver.library) is None:
             raise MissingPackageError(f"{driver.about} databases need a package that is not installed", driver.extra)
@@ -167,7 +147,6 @@ class Database:
 
     @property
     def file(self) -> Path:
-        """The file of a database that is one."""
         assert self.path is not None
         return self.path
 
@@ -280,19 +259,15 @@ class Transaction:
             raise OutputError(f"cannot write to {self.database.name}: {reason}; {self.left()}") from None
 
     def begin(self, path: Path | None) -> None:
-        """Connect, and begin a transaction."""
         raise NotImplementedError
 
     def execute(self, statement: str) -> None:
-        """Run a statement that returns nothing."""
         self.connection.execute(statement)
 
     def create(self) -> None:
-        """Create the empty table."""
         raise NotImplementedError
 
     def insert(self, batch: pa.RecordBatch) -> None:
-        """Add rows, after those that are there."""
         raise NotImplementedError
 
     def rows(self) -> Iterator[pa.RecordBatch]:
@@ -308,7 +283,6 @@ class Transaction:
         return "nothing was written"
 
     def write(self, batch: pa.RecordBatch) -> None:
-        """Write the rows of a batch that has the columns of the schema, in any order."""
         columns = [_cast(batch.column(field.name), field.type) for field in self.schema]
         with self._guarded():
             self.insert(pa.RecordBatch.from_arrays(columns, schema=self.schema))
@@ -328,7 +302,6 @@ class Transaction:
 
     @property
     def fingerprint(self) -> str:
-        """The digest of the rows as they are read back, after "sha256:"."""
         if not self._digest:
             for _ in self.read_back(()):
                 pass
@@ -359,12 +332,7 @@ class Transaction:
 
 
 class QuerySource:
-    """Rows that a query gives, with text in Arrow's usual layout.
-
-    Args:
-        name: What messages call it.
-        schema: The columns as the database has them.
-    """
+    """Rows that a query gives, with text in Arrow's usual layout."""
 
     missing_values: tuple[str, ...] = ()
 
@@ -381,13 +349,11 @@ class QuerySource:
         raise NotImplementedError
 
     def batches(self, columns: Sequence[str] | None = None, encoded: Collection[str] = ()) -> Iterator[pa.RecordBatch]:
-        """Stream the rows in order; see `Source.batches`."""
         chosen = choose_columns(self, columns)
         for batch in self.stream(chosen or self.columns[:1]):
             yield as_read(batch, self.schema, chosen, encoded)
 
     def fingerprint(self, check: Check | None = None) -> str:
-        """The SHA-256 of the rows, as a stream of Arrow batches of one size."""
         return digest_of(self.schema, self.batches(), check)
 
     def check_unchanged(self) -> None:
@@ -395,12 +361,7 @@ class QuerySource:
 
 
 class DatabaseSource(QuerySource):
-    """A table of a database, or a query.
-
-    Args:
-        address: Where it is.
-        query: What to read instead of a table.
-    """
+    """A table of a database, or what a query gives instead."""
 
     def __init__(self, address: Address, query: str | None = None) -> None:
         self.database = address.database()
@@ -422,18 +383,15 @@ class DatabaseSource(QuerySource):
             raise DataError(f"{name} has no rows")
 
     def stream(self, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
-        """The rows of some columns, at least one."""
         self.check_unchanged()
         return self.database.stream(self.query, columns, self._stored)
 
     def fingerprint(self, check: Check | None = None) -> str:
-        """The SHA-256 of the rows, which is computed once."""
         if self._digest is None:
             self._digest = super().fingerprint(check)
         return self._digest
 
     def check_unchanged(self) -> None:
-        """Raise DataError if the data is not what it was when the source was opened."""
         self.database.check_unchanged()
 
 
@@ -500,8 +458,6 @@ def digest_of(schema: pa.Schema, batches: Iterable[pa.RecordBatch], check: Check
 
 
 class _TableDigest:
-    """The SHA-256 of rows that come one batch after the other."""
-
     def __init__(self, schema: pa.Schema) -> None:
         self._digest, self._schema = hashlib.sha256(), _written_schema(schema)
         self._digest.update(self._schema.serialize())
@@ -529,12 +485,7 @@ class _TableDigest:
 
 
 class TableOutput:
-    """A table of a database that a release is written to; see `writers.Output`.
-
-    Args:
-        address: Where it goes.
-        overwrite: Whether a table that is there may be replaced.
-    """
+    """A table of a database that a release is written to; see `writers.Output`."""
 
     def __init__(self, address: Address, *, overwrite: bool) -> None:
         table = address.table or DEFAULT_TABLE
@@ -558,7 +509,6 @@ class TableOutput:
             )
 
     def writer(self, schema: pa.Schema, source: Source) -> Transaction:
-        """Begin to write; see `Output.writer`."""
         self._database.check_writable(source)
         self._rows = self._begin(_written_schema(schema))
         return self._rows
@@ -592,12 +542,10 @@ class TableOutput:
 
     @property
     def is_ready(self) -> bool:
-        """Whether a file that is to be new still is."""
         return self._new is None or not os.path.lexists(self._new.target)
 
     @property
     def home(self) -> Path | None:
-        """The folder of a new file."""
         return None if self._new is None else self._new.target.parent
 
     @property
@@ -609,7 +557,6 @@ class TableOutput:
         return {**known, "place": self._database.place(self._table), "digest": self._rows.fingerprint}
 
     def commit(self) -> None:
-        """Make the table visible, or complete the new file that it is in."""
         assert self._rows is not None
         self._rows.commit()
 
@@ -618,11 +565,9 @@ class TableOutput:
         return [] if self._new is None else [Move(self._new.path, self._new.target, replace=False)]
 
     def is_committed(self) -> bool | None:
-        """Whether the rows are there; see `Output.is_committed`."""
         return None if self.proof is None else is_committed(self.proof, self._address)
 
     def roll_back(self) -> None:
-        """Leave nothing behind."""
         if self._rows is not None:
             self._rows.roll_back()
 
@@ -659,7 +604,6 @@ def is_committed(proof: Proof, known: Address | None = None) -> bool | None:
 
 
 def quoted(name: str) -> str:
-    """A name in SQL."""
     return '"' + name.replace('"', '""') + '"'
 
 

@@ -33,29 +33,20 @@ _INSERTED = 1 << 16  # rows at a time: of a whole row group at once, a transacti
 
 
 def opened(location: str = MEMORY, settings: Mapping[str, Any] | None = None) -> duckdb.DuckDBPyConnection:
-    """A connection to a database, with times in UTC, and without a progress bar, which would go to stdout.
-
-    Args:
-        location: The file, or memory.
-        settings: More settings of DuckDB, such as a memory limit.
-    """
+    """A connection to a database, with times in UTC, and without a progress bar, which would go to stdout."""
     connection = duckdb.connect(location, config={**SETTINGS, **(settings or {})})
     connection.execute("SET TimeZone = 'UTC'; SET enable_progress_bar = false")
     return connection
 
 
 class DuckDbTransaction(Transaction):
-    """A table that is being written into a file of DuckDB."""
-
     errors = (duckdb.Error,)
 
     def begin(self, path: Path | None) -> None:
-        """Connect, and begin a transaction."""
         self.connection = patiently(lambda: opened(str(path)), duckdb.Error, "could not set lock")
         self.execute("BEGIN")
 
     def create(self) -> None:
-        """Create the empty table."""
         self._run(f"CREATE TABLE {self.quoted} AS SELECT * FROM incrowd_batch", self.schema.empty_table())
 
     def _run(self, statement: str, rows: pa.Table) -> None:
@@ -64,17 +55,14 @@ class DuckDbTransaction(Transaction):
         self.connection.unregister("incrowd_batch")
 
     def insert(self, batch: pa.RecordBatch) -> None:
-        """Add rows, after those that are there."""
         for start in range(0, len(batch), _INSERTED):
             rows = pa.Table.from_batches([batch.slice(start, _INSERTED)])
             self._run(f"INSERT INTO {self.quoted} SELECT * FROM incrowd_batch", rows)
 
     def rows(self) -> Iterator[pa.RecordBatch]:
-        """The rows of the table as anyone will read them."""
         yield from self.connection.sql(f"SELECT * FROM {self.quoted}").to_arrow_reader(BATCH_ROWS)
 
     def reason(self, error: Exception) -> str:
-        """What went wrong, in a few words."""
         return _reason(error)
 
 
@@ -90,11 +78,7 @@ class DuckDbDatabase(Database):
         self.name = "DuckDB" if self.path is None else self.name
 
     def connect(self, settings: Mapping[str, Any] | None = None) -> duckdb.DuckDBPyConnection:
-        """A connection that can read the file, and nothing else.
-
-        Raises:
-            DataError: There is no such file, or it cannot be read now.
-        """
+        """A connection that can read the file, and nothing else."""
         if self.path is not None:
             self.watch()
         connection = opened(settings=settings)
@@ -110,7 +94,6 @@ class DuckDbDatabase(Database):
         return connection
 
     def tables(self) -> tuple[str, ...]:
-        """The names of all tables and views; those outside the main schema with their schema."""
         if self.path is None:
             return ()
         with self.connect() as connection:
@@ -121,7 +104,6 @@ class DuckDbDatabase(Database):
         return tuple(name if schema == "main" else f"{schema}.{name}" for schema, name in rows if schema not in _SYSTEM)
 
     def check_query(self, query: str) -> None:
-        """Raise PolicyError unless it is a single SELECT."""
         try:
             statements = duckdb.extract_statements(query)
         except duckdb.Error as error:
@@ -130,25 +112,21 @@ class DuckDbDatabase(Database):
             raise PolicyError("The 'query' parameter must be a single SELECT, which reads and does not write.")
 
     def schema(self, query: str) -> pa.Schema:
-        """The columns of a query."""
         with self.connect() as connection, query_errors(self.name):
             found: pa.Schema = connection.sql(f"SELECT * FROM ({query}\n) LIMIT 0").to_arrow_table().schema
         return found
 
     def stream(self, query: str, columns: Sequence[str], schema: pa.Schema) -> Iterator[pa.RecordBatch]:
-        """The rows of a query in order."""
         listed = ", ".join(map(quoted, columns))
         with self.connect() as connection, query_errors(self.name):
             yield from connection.sql(f"SELECT {listed} FROM ({query}\n)").to_arrow_reader(BATCH_ROWS)
 
     def check_writable(self, source: Source | None = None) -> None:
-        """Raise OutputError unless the file can be written, and is not the source."""
         if self.path is None:
             raise OutputError("a database in memory keeps nothing; give a file such as release.duckdb")
         super().check_writable(source)
 
     def known_as(self, table: str) -> str:
-        """The one name of a table, without the main schema."""
         return super().known_as(table.removeprefix("main."))
 
     def settle(self, table: str) -> None:
@@ -188,14 +166,12 @@ class RelationSource(QuerySource):
             raise DataError(f"{self.name} changed while it was being read; keep its rows in a table first")
 
     def reading(self, made: Callable[[], Any]) -> Iterator[pa.RecordBatch]:
-        """The rows of something that is made from the relation."""
         with self._lock, query_errors(self.name):
             yield from made().to_arrow_reader(BATCH_ROWS)
 
 
 @contextlib.contextmanager
 def query_errors(name: str) -> Iterator[None]:
-    """Turn what DuckDB says of a query into an error of one line."""
     try:
         yield
     except duckdb.OutOfMemoryException as error:

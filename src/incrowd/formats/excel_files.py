@@ -49,12 +49,7 @@ Put = Callable[[int, int, Any], object]
 
 
 class ExcelSource(HeldFile):
-    """A sheet of an Excel file. Its first row that is not empty names the columns; rows without any cell are left out.
-
-    Args:
-        path: The file.
-        options: The name of the sheet, which is needed if there are several.
-    """
+    """A sheet of an Excel file. Its first row that is not empty names the columns; rows without cells are left out."""
 
     def __init__(self, path: Path, options: ReaderOptions | None = None) -> None:
         self._sheet = (options or {}).get("sheet")

@@ -27,9 +27,9 @@ class FrameSource:
     """A dataframe in memory.
 
     Args:
-        frame: A frame of pandas, polars, pyarrow or another library that Narwhals knows; a lazy frame of polars, which
-            is collected; or anything with Arrow's C stream interface, which becomes an Arrow table.
-        lenient: Whether a column of objects that Arrow cannot store is read as how they print, and not refused.
+        frame: A frame of a library that Narwhals knows; a lazy frame of polars, which is collected; or anything with
+            Arrow's C stream interface, which becomes an Arrow table.
+        lenient: Whether objects that Arrow cannot store are read as how they print, and not refused.
     """
 
     name = "the table"
@@ -55,7 +55,6 @@ class FrameSource:
 
     @property
     def schema(self) -> pa.Schema:
-        """The fields as `batches()` gives them when nothing is encoded."""
         if self._schema is None:
             self._schema = next(self.batches()).schema
         return self._schema
@@ -66,7 +65,7 @@ class FrameSource:
         self.check_unchanged()
         values = [self._column(name, name in encoded) for name in chosen]
         for start in range(0, self._shape[0], BATCH_ROWS):
-            arrays = [_as_string(_in_one(column.slice(start, BATCH_ROWS))) for column in values]
+            arrays = [_as_string(as_array(column.slice(start, BATCH_ROWS))) for column in values]
             if arrays:
                 yield pa.RecordBatch.from_arrays(arrays, names=chosen)
             else:
@@ -93,7 +92,6 @@ class FrameSource:
         return column
 
     def fingerprint(self, check: Check | None = None) -> str:
-        """The SHA-256 of the table as an Arrow stream."""
         sink = _HashSink()
         with pa.ipc.new_stream(pa.PythonFile(sink, mode="w"), self.schema) as stream:
             for batch in self.batches():
@@ -103,14 +101,11 @@ class FrameSource:
         return "sha256:" + sink.digest.hexdigest()
 
     def check_unchanged(self) -> None:
-        """Raise DataError if rows or columns were added or removed."""
         if self._table.shape != self._shape or tuple(self._table.columns) != self.columns:
             raise DataError(f"{self.name} changed while it was being read; work on a copy")
 
 
 class _HashSink:
-    """A file that keeps only the digest of what is written to it."""
-
     closed = False
 
     def __init__(self) -> None:
@@ -204,7 +199,6 @@ def _rebuild_pandas(
 
 
 def _as_pandas(values: pa.Array, kind: Any) -> Any:
-    """Values as pandas has them, of the type that their column had if they are not text."""
     if is_text(values.type):
         return values.to_pandas().array
     if hasattr(kind, "__from_arrow__"):
@@ -217,7 +211,6 @@ def _as_pandas(values: pa.Array, kind: Any) -> Any:
 
 
 def _nullable(kind: pa.DataType) -> Any:
-    """The type of pandas for numbers or truths among which some are missing."""
     import pandas as pd
 
     name = "boolean" if pa.types.is_boolean(kind) else str(kind).replace("int", "Int").replace("uI", "UI")
@@ -246,7 +239,6 @@ def _rebuild_narwhals(table: nw.DataFrame[Any], new: Columns, dropped: Collectio
 
 
 def _series(name: str, values: pa.Array, table: nw.DataFrame[Any]) -> nw.Series[Any]:
-    """Values as a column for a frame, of the type that it has there if they are not text."""
     if is_text(values.type):
         return nw.new_series(name, values, nw.String, backend=table.implementation)
     made = nw.new_series(name, values, backend=table.implementation)
@@ -266,7 +258,6 @@ def _copied(column: nw.Series[Any]) -> nw.Series[Any]:
 
 
 def _plain(values: pa.Array | pa.ChunkedArray, size: int, rows: Rows | None) -> pa.Array:
-    """Values without a dictionary, for the rows that are given back."""
     plain = as_array(values)
     if len(plain) != size:
         raise ValueError(f"{len(plain)} values for {size} rows")
@@ -291,7 +282,6 @@ def _held(frame: Any, name: str) -> Any:
 
 
 def _wrap(frame: Any, name: str) -> nw.DataFrame[Any]:
-    """The frame behind Narwhals' interface, with names that can be used."""
     native = nw.to_native(frame, pass_through=True)
     if isinstance(native, pa.Table):
         check_names(native.column_names, name)
@@ -315,10 +305,5 @@ def _wrap(frame: Any, name: str) -> nw.DataFrame[Any]:
     return table
 
 
-def _in_one(values: pa.Array | pa.ChunkedArray) -> pa.Array:
-    return as_array(values) if not isinstance(values, pa.ChunkedArray) or values.num_chunks else values.combine_chunks()
-
-
 def _as_string(values: pa.Array) -> pa.Array:
-    """Text in Arrow's usual layout, and other values as they are."""
     return values.cast(pa.string()) if is_text(values.type) and values.type != pa.string() else values

@@ -29,6 +29,7 @@ from incrowd.formats.sources import (
     check_names,
     choose_columns,
     is_text,
+    text_bytes,
     with_dictionaries,
 )
 from incrowd.table.arrays import to_numpy
@@ -42,11 +43,7 @@ _TEXT = re.compile(rb'"(?:[^"\\]|\\.)*"')
 
 
 class JsonLinesSource(WatchedFile):
-    """A file with a JSON object per line.
-
-    Args:
-        path: The file; compressed if its name says so.
-    """
+    """A file with a JSON object per line; compressed if its name says so."""
 
     missing_values: tuple[str, ...] = ()
 
@@ -59,7 +56,6 @@ class JsonLinesSource(WatchedFile):
         check_names(self.columns, self.name)
 
     def batches(self, columns: Sequence[str] | None = None, encoded: Collection[str] = ()) -> Iterator[pa.RecordBatch]:
-        """Stream the rows in order; see `Source.batches`."""
         chosen = choose_columns(self, columns)
         self.check_unchanged()
         read = pa.schema([self.schema.field(name) for name in chosen or self.columns[:1]])
@@ -98,8 +94,8 @@ class JsonLinesSource(WatchedFile):
                 found = pa.unify_schemas([found, _as_text(table.schema)], promote_options="permissive")
             except pa.ArrowException:
                 self._fail(b"", start)
-        for path, kind in _fields_of(found):
-            if path in long and pa.types.is_floating(kind):
+        for path, values in _leaves(found.empty_table()):
+            if path in long and pa.types.is_floating(values.type):
                 raise DataError(
                     f"column '{path[0]}' of {self.name} has numbers with more digits than can be kept; put them in "
                     "quotes"
@@ -118,7 +114,7 @@ class JsonLinesSource(WatchedFile):
         return self._fail(block, start)
 
     def _check_depth(self, block: bytes, start: int) -> None:
-        """Raise DataError for a line that holds more objects and lists in each other than anything can read."""
+        """Raise DataError for a line that holds more objects and lists in each other than `_DEEPEST`."""
         data = np.frombuffer(block, np.uint8)
         ends = np.flatnonzero(data == ord("\n"))
         if not _are_objects(data, ends):  # Arrow reads on where an object goes on in the next line
@@ -138,13 +134,12 @@ class JsonLinesSource(WatchedFile):
                 )
 
     def _fail(self, block: bytes, start: int) -> NoReturn:
-        """Raise the DataError that says what is wrong and where."""
         for number, line in enumerate(block.split(b"\n"), start):
             if line.strip() and not _is_object(line):
                 raise DataError(f"line {number} of {self.name} is not a JSON object; correct that line")
         raise DataError(
-            f"a column of {self.name} holds values of different kinds, such as text and numbers, or stands twice in a "
-            "line; make it one kind"
+            f"a column of {self.name} holds values of different kinds, such as text and numbers, or appears twice "
+            "in a line; make it one kind"
         )
 
 
@@ -169,18 +164,6 @@ def _too_deep(text: bytes) -> int | None:
     steps = np.isin(data, list(b"[{")).astype(np.int64) - np.isin(data, list(b"]}"))
     deep = np.flatnonzero(np.cumsum(steps) > _DEEPEST)
     return int(deep[0]) if len(deep) else None
-
-
-def _fields_of(schema: pa.Schema) -> Iterator[tuple[tuple[str, ...], pa.DataType]]:
-    """The path and the type of everything in a schema that holds single values."""
-    waiting: list[tuple[tuple[str, ...], pa.DataType]] = [((field.name,), field.type) for field in schema]
-    while waiting:
-        path, kind = waiting.pop()
-        if pa.types.is_nested(kind):
-            fields = [kind.field(place) for place in range(kind.num_fields)]
-            waiting += [((*path, field.name), field.type) for field in fields]
-        else:
-            yield path, kind
 
 
 def _long_numbers(table: pa.Table, block: bytes) -> set[tuple[str, ...]]:
@@ -211,7 +194,6 @@ def _is_rounded(value: Any) -> bool:
 
 
 def _leaves(table: pa.Table) -> Iterator[tuple[tuple[str, ...], pa.Array]]:
-    """The path and the values of everything that holds single values."""
     named = zip(table.column_names, table.columns, strict=True)
     waiting: list[tuple[tuple[str, ...], pa.Array]] = []
     waiting += [((name,), chunk) for name, column in named for chunk in column.chunks]
@@ -262,28 +244,18 @@ def _undated(kind: pa.DataType) -> pa.DataType:
 
 
 def _without_null(kind: pa.DataType) -> pa.DataType:
-    """The type of a column; text where no line has a value."""
     return pa.string() if pa.types.is_null(kind) else kind
 
 
 class JsonLinesRows:
-    """Writes record batches as JSON objects, one per line, with a key for every column.
-
-    Args:
-        file: An open binary file.
-        path: Where it is; its name says whether to compress.
-        schema: The columns to write.
-        source: Where the rows came from.
-    """
+    """Writes record batches as JSON objects, one per line, with a key for every column; see `writers.RowWriter`."""
 
     def __init__(self, file: Any, path: Path, schema: pa.Schema, source: Source) -> None:
         self._names = schema.names
         self._keys = [json.dumps(name, ensure_ascii=False) for name in schema.names]
-        self._compressed = compressing(file, path.name)
-        self._sink: Any = file if self._compressed is None else self._compressed
+        self._sink = compressing(file, path.name)
 
     def write(self, batch: pa.RecordBatch) -> None:
-        """Write the rows of a batch that has the columns of the schema, in any order."""
         if not batch.num_rows:
             return
         parts: list[Any] = []
@@ -291,23 +263,11 @@ class JsonLinesRows:
             parts.append(("," if place else "{") + key + ":")
             parts.append(pc.fill_null(_json(batch.column(name), name), "null"))
         text = pc.binary_join_element_wise(*parts, "}\n", "")
-        self._sink.write(b"".join(_bytes(text)))
+        for chunk in text.chunks if isinstance(text, pa.ChunkedArray) else [text]:
+            self._sink.write(text_bytes(chunk))
 
     def close(self) -> None:
-        """Write what is left."""
-        if self._compressed is not None:
-            self._compressed.close()
-
-
-def _bytes(text: pa.Array | pa.ChunkedArray) -> Iterator[memoryview]:
-    for chunk in text.chunks if isinstance(text, pa.ChunkedArray) else [text]:
-        chunk = chunk.cast(pa.large_string())
-        offsets = chunk.buffers()[1]
-        first, last = (
-            int.from_bytes(offsets[8 * i : 8 * i + 8], "little") for i in (chunk.offset, chunk.offset + len(chunk))
-        )
-        if last > first:
-            yield memoryview(chunk.buffers()[2])[first:last]
+        self._sink.close()
 
 
 def _json(column: pa.Array, name: str) -> pa.Array:

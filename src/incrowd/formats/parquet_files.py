@@ -46,16 +46,9 @@ class ParquetSource(WatchedFile):
         with self._open() as file:
             self.stored = file.schema_arrow
             rows = file.metadata.num_rows
-        self.schema = usual_schema(self.stored)
-        self.columns = tuple(self.schema.names)
-        if not self.columns:
-            raise DataError(f"{self.name} has no columns")
-        check_names(self.columns, self.name)
-        if rows == 0:
-            raise DataError(f"{self.name} has no rows")
+        self.describe(usual_schema(self.stored), rows)
 
     def batches(self, columns: Sequence[str] | None = None, encoded: Collection[str] = ()) -> Iterator[pa.RecordBatch]:
-        """Stream the rows in order; see `Source.batches`."""
         chosen = choose_columns(self, columns)
         self.check_unchanged()
         texts = [name for name in chosen if name in encoded and is_text(self.schema.field(name).type)]
@@ -126,7 +119,6 @@ class ParquetSet:
         check_names(self.columns, self.name)
 
     def batches(self, columns: Sequence[str] | None = None, encoded: Collection[str] = ()) -> Iterator[pa.RecordBatch]:
-        """Stream the rows in order, file by file; see `Source.batches`."""
         chosen = choose_columns(self, columns)
         stored = [name for name in chosen if name not in self.keys]
         for part, partitions in zip(self.parts, self._partitions, strict=True):
@@ -140,14 +132,12 @@ class ParquetSet:
                 yield pa.RecordBatch.from_arrays(arrays, names=chosen) if arrays else batch
 
     def fingerprint(self, check: Check | None = None) -> str:
-        """The SHA-256 of the fingerprints of all files, in order, with their partitions."""
         digest = hashlib.sha256()
         for part, partitions in zip(self.parts, self._partitions, strict=True):
             digest.update(f"{part.fingerprint(check)} {sorted(partitions.items())}\n".encode())
         return "sha256:" + digest.hexdigest()
 
     def check_unchanged(self) -> None:
-        """Raise DataError if a file is not what it was when the source was opened."""
         for part in self.parts:
             part.check_unchanged()
 
@@ -221,7 +211,6 @@ def _known(schema: pa.Schema, stored: pa.Schema) -> pa.Schema:
 
 
 def _unwritable(schema: pa.Schema) -> str:
-    """Which column has a type that Parquet does not have."""
     for field in schema:
         try:
             pq.ParquetWriter(pa.BufferOutputStream(), pa.schema([field])).close()

@@ -34,12 +34,9 @@ _LOST = ("08", "57")  # kinds of errors: the connection, the operator
 
 
 class PostgresTransaction(Transaction):
-    """A table that is being written to a PostgreSQL server."""
-
     errors = (adbc_driver_manager.Error,)
 
     def begin(self, path: Path | None) -> None:
-        """Connect, and keep others from writing the table."""
         assert isinstance(self.database, PostgresDatabase)
         self.connection = self.database.connect()
         with self.connection.cursor() as cursor:
@@ -48,16 +45,13 @@ class PostgresTransaction(Transaction):
             _hold(cursor, self.table)
 
     def execute(self, statement: str) -> None:
-        """Run a statement that returns nothing."""
         with self.connection.cursor() as cursor:
             cursor.execute(statement)
 
     def create(self) -> None:
-        """Create the empty table."""
         self._ingest(self.schema.empty_table(), "create")
 
     def insert(self, batch: pa.RecordBatch) -> None:
-        """Add rows, after those that are there."""
         rows = pa.Table.from_batches([batch])
         self._ingest(rows, "append")
 
@@ -67,13 +61,11 @@ class PostgresTransaction(Transaction):
             cursor.adbc_ingest(last, rows, mode=mode, db_schema_name=home or None)
 
     def rows(self) -> Iterator[pa.RecordBatch]:
-        """The rows of the table as anyone will read them."""
         query = f"SELECT * FROM {self.quoted}"
         with self.connection.cursor() as cursor:
             yield from _rows(cursor, query, _fields(cursor, query))
 
     def reason(self, error: Exception) -> str:
-        """What the server says."""
         return _said(error)
 
 
@@ -95,7 +87,6 @@ class PostgresDatabase(Database):
         return {**self.__dict__, "_keeper": None, "_snapshot": ""}
 
     def connect(self) -> Any:
-        """A connection to the server."""
         try:
             return adbc.connect(self._location)
         except adbc_driver_manager.Error as error:
@@ -129,7 +120,6 @@ class PostgresDatabase(Database):
             raise PolicyError(f"the query of {self.name} fails: {_said(error)}") from None
 
     def tables(self) -> tuple[str, ...]:
-        """The names of all tables and views; those outside the schema "public" with their schema."""
         with self._reading() as cursor:
             cursor.execute(
                 "SELECT table_schema::text, table_name::text FROM information_schema.tables WHERE table_schema NOT IN"
@@ -139,25 +129,21 @@ class PostgresDatabase(Database):
         return tuple(name if schema == "public" else f"{schema}.{name}" for schema, name in rows)
 
     def schema(self, query: str) -> pa.Schema:
-        """The columns of a query."""
         with self._reading() as cursor:
             return pa.schema([(field.name, _kind(field)) for field in _fields(cursor, query)])
 
     def stream(self, query: str, columns: Sequence[str], schema: pa.Schema) -> Iterator[pa.RecordBatch]:
-        """The rows of a query in order."""
         with self._reading() as cursor:
             fields = [field for field in _fields(cursor, query) if field.name in columns]
             yield from _rows(cursor, query, sorted(fields, key=lambda field: columns.index(field.name)))
 
     def check_writable(self, source: Source | None = None) -> None:
-        """Raise OutputError if there is no such database."""
         try:
             self.connect().close()
         except DataError as error:
             raise OutputError(str(error)) from None
 
     def known_as(self, table: str) -> str:
-        """The name of a table, with its schema unless that is "public"."""
         if "." not in table:
             with self._reading() as cursor:
                 cursor.execute("SELECT current_schema()::text")
@@ -165,7 +151,6 @@ class PostgresDatabase(Database):
         return table.removeprefix("public.")
 
     def place(self, table: str) -> str:
-        """Which table it is, by the server, the database and its name."""
         return f"postgresql:{self._mark()}:{self.name}#{table}"
 
     def _mark(self) -> str:
@@ -182,11 +167,9 @@ class PostgresDatabase(Database):
         return hashlib.sha256(repr((known, sorted(given.items()))).encode()).hexdigest()[:8]
 
     def beside(self, table: str) -> Path:
-        """The path, in the current folder, next to which the other files of a release are."""
         return Path(f"{self.name.replace('/', '_')}-{self._mark()}.postgresql#{table}.table")
 
     def location(self) -> str:
-        """How to find it again, without a password."""
         parts = urlsplit(self._location)
         user, at, host = parts.netloc.rpartition("@")
         query = urlencode([(word, value) for word, value in parse_qsl(parts.query) if word not in _SECRET])

@@ -1,4 +1,4 @@
-"""Written rows, read back from where they wait and held against what was to be written.
+"""Written rows, read back from where they wait and compared with what was to be written.
 
 A release is what a recipient reads, whatever a writer, a library or a disk did to the rows on their way. So rows are
 read back from the staged bytes by the reader of their format before anybody else can see them, and the witness is shown
@@ -7,7 +7,7 @@ digests: one of the rows that were handed to the writer, made from their values 
 of the rows that were read. Both depend on every cell, its column and its row, and take the same room for any number of
 rows.
 
-Some columns are counted but not released, such as the one that says whose record it is. They wait in a file without a
+Hidden columns are counted but not released, such as the one that says whose record it is. They wait in a file without a
 name, in the order in which rows were handed to the writer. Row n of the file has value n of them: the digests agree
 only if row n that was read is row n that was to be written.
 """
@@ -19,7 +19,7 @@ import hashlib
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -29,7 +29,7 @@ import pyarrow.compute as pc
 from incrowd.errors import DataError, OutputError, many
 from incrowd.formats.atomic_files import output_errors
 from incrowd.formats.frames import FrameSource
-from incrowd.formats.sources import as_array, is_text
+from incrowd.formats.sources import as_array, is_text, text_bytes
 from incrowd.formats.writers import Apart, BatchWriter
 from incrowd.table.arrays import filled, text_array, to_arrow, to_numpy
 
@@ -47,7 +47,7 @@ def written(
     batches: Iterable[pa.RecordBatch],
     schema: pa.Schema,
     open_writer: Callable[[pa.Schema], BatchWriter],
-    see: Callable[..., object],
+    observer: Callable[..., object],
     check: Callable[[], object],
     folder: Path,
     ahead: Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]] = iter,
@@ -55,52 +55,50 @@ def written(
     """Write rows, read them back, show them, and give the fingerprint of what is there.
 
     Args:
-        batches: The rows; after the columns of the schema come those that are shown beside them and not written.
+        batches: The rows; after the columns of the schema come hidden ones, which are shown and not written.
         schema: The columns to write.
         open_writer: Opens what takes them.
-        see: Shown all rows as they were read back, each with what stands beside it.
+        observer: Shown all rows as they were read back, with their hidden columns.
         check: Asked in between whether to go on.
-        folder: Where columns wait that do not fit in memory.
+        folder: Where hidden columns wait that do not fit in memory.
         ahead: Gives the same batches, and may read the next one while this one is shown.
 
     Raises:
         OutputError: What was read back is not what was to be written.
     """
     names = list(schema.names)
-    with _Beside(folder) as beside, open_writer(schema) as writer:
+    with _HiddenColumns(folder) as hidden, open_writer(schema) as writer:
         meant = RowDigest(schema, writer.apart)
         for batch in batches:
             check()
             rows = batch.select(names)
             meant.add(rows)
-            beside.add(batch.select(batch.schema.names[len(names) :]))
+            hidden.add(batch.select(batch.schema.names[len(names) :]))
             writer.write(rows)
         writer.finish()
-        with _told(writer.name):
-            for rows in ahead(_as_read(writer, meant, beside)):
+        with _refused(writer.name):
+            for rows in ahead(_as_read(writer, meant, hidden)):
                 check()
-                see(rows)
+                observer(rows)
         return writer.fingerprint
 
 
-def _as_read(writer: BatchWriter, meant: RowDigest, beside: _Beside) -> Iterator[pa.RecordBatch]:
-    """The rows that are there, each with what stands beside it; raises at the end if they are not those meant."""
+def _as_read(writer: BatchWriter, meant: RowDigest, hidden: _HiddenColumns) -> Iterator[pa.RecordBatch]:
+    """The rows that are there, with their hidden columns; raises at the end if they are not those meant."""
     read = RowDigest(meant.schema, writer.apart)
     for batch in writer.read_back(meant.encoded):
-        if batch.schema.names != meant.schema.names:
-            raise _Differs("its columns are others")
-        yield beside.following(read.add(batch, written=True))
+        yield hidden.following(read.add(batch, written=True))
     read.require(meant)
 
 
-def handed_out(meant: pa.Table, rows: Any, beside: pa.Table, see: Callable[..., object]) -> None:
+def handed_out(meant: pa.Table, rows: Any, hidden: pa.Table, observer: Callable[..., object]) -> None:
     """Show the rows of a frame that is to be handed out, as whoever gets it reads them.
 
     Args:
         meant: The rows that it should hold.
         rows: The frame.
-        beside: Columns of the same rows that it does not have.
-        see: Shown every row, with what stands beside it.
+        hidden: Columns of the same rows that it does not have.
+        observer: Shown every row, with its hidden columns.
 
     Raises:
         OutputError: The frame holds other rows.
@@ -110,21 +108,19 @@ def handed_out(meant: pa.Table, rows: Any, beside: pa.Table, see: Callable[..., 
     for batch in meant.to_batches():
         digests[0].add(batch)
     start = 0
-    with _told("the table"):
+    with _refused("the table"):
         for batch in FrameSource(rows, lenient=True).batches():
-            if batch.schema.names != meant.schema.names:
-                raise _Differs("its columns are others")
             digests[1].add(batch, written=True)
-            for name in beside.column_names:
-                batch = batch.append_column(name, as_array(beside.column(name).slice(start, len(batch))))
+            for name in hidden.column_names:
+                batch = batch.append_column(name, as_array(hidden.column(name).slice(start, len(batch))))
             start += len(batch)
-            see(batch)
+            observer(batch)
         digests[1].require(digests[0])
 
 
 @contextlib.contextmanager
-def _told(name: str) -> Iterator[None]:
-    """Say in one line that rows which cannot be read back, or are others, do not go out."""
+def _refused(name: str) -> Iterator[None]:
+    """Say in one line that rows which cannot be read back, or are others, are not released."""
     try:
         yield
     except (_Differs, DataError) as error:
@@ -140,10 +136,6 @@ class RowDigest:
     Columns of labels, which are dictionaries where they are written, have few values: of these a number is taken for
     each value, times one for the column, and the sums by row are hashed. Of other columns the values themselves are
     hashed, a column for itself.
-
-    Args:
-        schema: The columns as they are handed to a writer.
-        apart: What can be told apart where they are written.
     """
 
     def __init__(self, schema: pa.Schema, apart: Apart) -> None:
@@ -161,12 +153,9 @@ class RowDigest:
         return [column.name for column in self._columns if isinstance(column, _Labels) and column.several]
 
     def add(self, batch: pa.RecordBatch, *, written: bool = False) -> pa.RecordBatch:
-        """Add rows; gives them back with labels as dictionaries.
-
-        Args:
-            batch: The rows; columns may have other types if they were written.
-            written: Whether they were read back.
-        """
+        """Add rows; gives them back with labels as dictionaries. Those that were written may have other types."""
+        if batch.schema.names != self.schema.names:
+            raise _Differs("its columns are others")
         total = np.zeros(len(batch), np.uint64)
         columns = []
         for column, values in zip(self._columns, batch.columns, strict=True):
@@ -180,7 +169,6 @@ class RowDigest:
         return pa.RecordBatch.from_arrays(columns, names=batch.schema.names)
 
     def require(self, meant: RowDigest) -> None:
-        """Raise unless these are the rows that were meant."""
         if self.rows != meant.rows:
             raise _Differs(f"it has {many(self.rows, 'row')} instead of {meant.rows}")
         for own, other in zip(self._columns, meant._columns, strict=True):
@@ -195,8 +183,6 @@ def _is_label(kind: pa.DataType) -> bool:
 
 
 class _Labels:
-    """A column of few texts."""
-
     def __init__(self, place: int, field: pa.Field, apart: Apart) -> None:
         self.name = field.name
         self.several = False  # whether more than one value can be there
@@ -249,8 +235,6 @@ def constant(column: pa.Array) -> pa.DictionaryArray | None:
 
 
 class _Values:
-    """A column of any other values."""
-
     def __init__(self, field: pa.Field, apart: Apart) -> None:
         self.name = field.name
         kind = field.type
@@ -259,16 +243,10 @@ class _Values:
         self._hashes = [hashlib.sha256() for _ in range(3)]  # values, lengths, and where nothing is
 
     def digests(self) -> list[bytes]:
-        """What was hashed."""
         return [each.digest() for each in self._hashes]
 
     def add(self, column: pa.Array, before: int) -> None:
-        """Hash the values of the type that was meant.
-
-        Args:
-            column: The values.
-            before: How many rows came earlier.
-        """
+        """Hash values of the type that was meant, which come after `before` rows."""
         column = _storage(column.dictionary_decode() if pa.types.is_dictionary(column.type) else column)
         if pa.types.is_nested(column.type):
             column = text_array(None if value is None else repr(value) for value in column.to_pylist())
@@ -289,11 +267,8 @@ class _Values:
         column = column.cast(pa.large_binary())
         if column.null_count:
             column = pc.fill_null(column, b"")
-        _, places, held = column.buffers()
-        offsets = np.frombuffer(places, np.int64)[column.offset : column.offset + len(column) + 1]
-        first, last = int(offsets[0]), int(offsets[-1])
-        if last > first:
-            self._hashes[0].update(memoryview(held)[first:last])
+        self._hashes[0].update(text_bytes(column))
+        offsets = np.frombuffer(column.buffers()[1], np.int64)[column.offset : column.offset + len(column) + 1]
         self._hashes[1].update(np.diff(offsets).astype(np.uint32).data)
 
     def as_meant(self, column: pa.Array) -> pa.Array:
@@ -368,7 +343,6 @@ def _fixed(column: pa.Array) -> npt.NDArray[Any]:
 
 
 def _without_nulls(column: pa.Array) -> pa.Array:
-    """Zeros where nothing is."""
     width = column.type.bit_width // 8
     bytes_ = np.frombuffer(column.buffers()[1], np.uint8)[column.offset * width : (column.offset + len(column)) * width]
     chosen = bytes_.reshape(len(column), width).copy()
@@ -376,8 +350,8 @@ def _without_nulls(column: pa.Array) -> pa.Array:
     return pa.Array.from_buffers(column.type, len(column), [None, pa.py_buffer(chosen)])
 
 
-class _Beside:
-    """Columns that stand beside the written rows: they wait in memory, or in a file that has no name."""
+class _HiddenColumns:
+    """Columns of the written rows that are not written: they wait in memory, or in a file that has no name."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
@@ -386,7 +360,7 @@ class _Beside:
         self._batches: Iterator[pa.RecordBatch] | None = None
         self._waiting: pa.RecordBatch | None = None
 
-    def __enter__(self) -> _Beside:
+    def __enter__(self) -> _HiddenColumns:
         return self
 
     def __exit__(self, *error: object) -> None:
@@ -394,7 +368,7 @@ class _Beside:
             self._file.close()
 
     def add(self, batch: pa.RecordBatch) -> None:
-        """Keep the columns of the next rows; none if there are none."""
+        """Keep the columns of the next rows, if there are any."""
         if not batch.num_columns:
             return
         with output_errors(self._folder):
@@ -426,9 +400,6 @@ class _Beside:
             self._writer.close()
             self._file.seek(0)
             self._batches = iter(pa.ipc.open_stream(pa.PythonFile(self._file, mode="r")))
-        batch = next(self._batches, None)
-        return batch if batch is not None else _too_many()
-
-
-def _too_many() -> NoReturn:
-    raise _Differs("it has more rows than were written")
+        if (batch := next(self._batches, None)) is None:
+            raise _Differs("it has more rows than were written")
+        return batch

@@ -142,7 +142,6 @@ WRITTEN_SUFFIXES = _suffixes(known for known in FORMATS.values() if known.writer
 
 
 def load(home: str) -> Any:
-    """What "module:name" names."""
     module, _, name = home.partition(":")
     return getattr(import_module(module), name)
 

@@ -15,6 +15,7 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from pathlib import Path
 from typing import Protocol
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -34,10 +35,7 @@ Check = Callable[[], object]
 class Source(Protocol):
     """A table that can be read any number of times.
 
-    Attributes:
-        name: What messages call it: the file's name, or "the table".
-        columns: The names of the columns, in order.
-        missing_values: Texts that stand for a missing value in this kind of table.
+    `name` is what messages call it; texts in `missing_values` are missing values in this kind of table.
     """
 
     name: str
@@ -107,7 +105,6 @@ def check_names(names: Sequence[str], name: str) -> None:
 
 
 def choose_columns(source: Source, columns: Sequence[str] | None) -> list[str]:
-    """The names of the columns to read, each of them checked."""
     chosen = list(source.columns if columns is None else columns)
     for column in chosen:
         if column not in source.columns:
@@ -116,17 +113,17 @@ def choose_columns(source: Source, columns: Sequence[str] | None) -> list[str]:
 
 
 def is_text(kind: pa.DataType) -> bool:
-    """Whether an Arrow type holds text, whatever its layout."""
     return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind) or str(kind) == "string_view")
 
 
 def as_array(values: pa.Array | pa.ChunkedArray) -> pa.Array:
-    """The values in one piece."""
     if not isinstance(values, pa.ChunkedArray):
         return values
     if pa.types.is_dictionary(values.type):
         values = values.unify_dictionaries()
-    return values.chunk(0) if values.num_chunks == 1 else pa.concat_arrays(values.chunks)
+    if values.num_chunks == 1:
+        return values.chunk(0)
+    return pa.concat_arrays(values.chunks) if values.num_chunks else values.combine_chunks()
 
 
 def as_dictionary(values: pa.Array) -> pa.Array:
@@ -151,8 +148,19 @@ def with_dictionaries(batch: pa.RecordBatch, encoded: Collection[str]) -> pa.Rec
     return batch
 
 
+def text_bytes(text: pa.Array) -> memoryview:
+    """The bytes of all values of an array of text or bytes, one after the other."""
+    wide = pa.types.is_large_string(text.type) or pa.types.is_large_binary(text.type)
+    offsets = np.frombuffer(text.buffers()[1], np.int64 if wide else np.int32)
+    first, last = int(offsets[text.offset]), int(offsets[text.offset + len(text)])
+    return memoryview(text.buffers()[2])[first:last] if last > first else memoryview(b"")
+
+
 class WatchedFile:
     """A file that must not change while it is being read."""
+
+    columns: tuple[str, ...]
+    schema: pa.Schema
 
     def __init__(self, path: Path) -> None:
         check_readable(path)
@@ -173,12 +181,19 @@ class WatchedFile:
         return found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns
 
     def check_unchanged(self) -> None:
-        """Raise DataError if the file is no longer the one that was opened."""
         if self._stat() != self._state:
             raise DataError(f"{self.name} changed while it was being read; run again when nothing writes to it")
 
+    def describe(self, schema: pa.Schema, rows: int) -> None:
+        """Set the columns; raises DataError if there are none, or no rows."""
+        self.schema, self.columns = schema, tuple(schema.names)
+        if not self.columns:
+            raise DataError(f"{self.name} has no columns")
+        check_names(self.columns, self.name)
+        if not rows:
+            raise DataError(f"{self.name} has no rows")
+
     def fingerprint(self, check: Check | None = None) -> str:
-        """The SHA-256 of the file's bytes."""
         if self._digest is None:
             self.check_unchanged()
             digest, block = hashlib.sha256(), bytearray(HASHED_BYTES)
@@ -200,20 +215,13 @@ class HeldFile(WatchedFile):
         super().__init__(path)
         table = self._table()
         self.check_unchanged()
-        self.columns = tuple(table.column_names)
-        if not self.columns:
-            raise DataError(f"{self.name} has no columns")
-        check_names(self.columns, self.name)
-        if not table.num_rows:
-            raise DataError(f"{self.name} has no rows")
-        self.schema = table.schema
+        self.describe(table.schema, table.num_rows)
         self._batches = table.combine_chunks().to_batches(BATCH_ROWS)
 
     def _table(self) -> pa.Table:
         raise NotImplementedError
 
     def batches(self, columns: Sequence[str] | None = None, encoded: Collection[str] = ()) -> Iterator[pa.RecordBatch]:
-        """Stream the rows in order; see `Source.batches`."""
         chosen = choose_columns(self, columns)
         for batch in self._batches:
             yield with_dictionaries(batch.select(chosen), encoded)

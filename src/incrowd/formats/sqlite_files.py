@@ -25,35 +25,28 @@ _PATIENCE = 5.0  # seconds to wait for a lock
 
 
 class SqliteTransaction(Transaction):
-    """A table that is being written into a file of SQLite."""
-
     errors = (sqlite3.Error, OverflowError)
     _begun, _undone = False, True
 
     def begin(self, path: Path | None) -> None:
-        """Connect, and begin a transaction."""
         self.connection = sqlite3.connect(str(path), timeout=_PATIENCE, isolation_level=None, check_same_thread=False)
         self.execute("BEGIN IMMEDIATE")
         self._begun = True
 
     def create(self) -> None:
-        """Create the empty table."""
         columns = ", ".join(f"{quoted(field.name)} {_declared(field.type)}" for field in self.schema)
         self.execute(f"CREATE TABLE {self.quoted} ({columns})")
 
     def insert(self, batch: pa.RecordBatch) -> None:
-        """Add rows, after those that are there."""
         columns = [_values(column, name) for name, column in zip(batch.schema.names, batch.columns, strict=True)]
         marks = ", ".join("?" * len(columns))
         self.connection.executemany(f"INSERT INTO {self.quoted} VALUES ({marks})", zip(*columns, strict=True))
 
     def rows(self) -> Iterator[pa.RecordBatch]:
-        """The rows of the table as anyone will read them."""
         query = f"SELECT * FROM {self.quoted}"
         return _rows(self.connection, query, _schema(self.connection, query))
 
     def reason(self, error: Exception) -> str:
-        """What went wrong, in a few words."""
         said = one_line(error)
         return "it is locked by another program" if "locked" in said else said
 
@@ -69,7 +62,6 @@ class SqliteTransaction(Transaction):
         )
 
     def commit(self) -> None:
-        """Make the table visible."""
         super().commit()
         self._begun = False
 
@@ -117,7 +109,6 @@ class SqliteDatabase(Database):
         return PolicyError(f"the query of {self.name} fails: {said}")
 
     def tables(self) -> tuple[str, ...]:
-        """The names of all tables and views."""
         with self._reading() as connection:
             rows = connection.execute(
                 "SELECT name FROM sqlite_master WHERE type IN ('table', 'view') AND substr(name, 1, 7) <> 'sqlite_'"
@@ -126,16 +117,13 @@ class SqliteDatabase(Database):
         return tuple(name for (name,) in rows)
 
     def quoted(self, name: str) -> str:
-        """The name of a table in SQL; there are no schemas."""
         return quoted(name)
 
     def schema(self, query: str) -> pa.Schema:
-        """The columns of a query, each with the type that all its values have."""
         with self._reading() as connection:
             return _schema(connection, query)
 
     def stream(self, query: str, columns: Sequence[str], schema: pa.Schema) -> Iterator[pa.RecordBatch]:
-        """The rows of a query in order."""
         with self._reading() as connection:
             try:
                 yield from _rows(connection, query, pa.schema([schema.field(name) for name in columns]))
@@ -162,7 +150,6 @@ def _undo_what_was_cut_off(path: Path) -> bool:
 
 
 def _kind(had: Sequence[int | None]) -> pa.DataType:
-    """The type of a column, given which types of SQLite it has."""
     integer, real, text, blob = (bool(found) for found in had)
     if text or (blob and (integer or real)):
         return pa.string()

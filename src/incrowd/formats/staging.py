@@ -60,29 +60,19 @@ class Unnamed(PosixPath):
 
 @dataclass(frozen=True)
 class Staged:
-    """A file that is being written.
+    """A file that is being written."""
 
-    Args:
-        target: Where it belongs.
-        path: What to write to.
-        handle: The open file, if it has no name.
-        mode: Its permissions in the end.
-        home: The folder that it waits in: that of the target, or the next above that is there.
-        folder: Permissions of the target's folder, if that must be made; None if it is there.
-    """
-
-    target: Path
-    path: Path
-    handle: int | None
-    mode: int
-    home: Path
-    folder: int | None = None
+    target: Path  # where it belongs
+    path: Path  # what to write to
+    handle: int | None  # the open file, if it has no name
+    mode: int  # its permissions in the end
+    home: Path  # the folder that it waits in: that of the target, or the next above that is there
+    folder: int | None = None  # permissions of the target's folder, if that must be made
 
     def sync(self) -> None:
         sync(self.path if self.handle is None else self.handle)
 
     def name_it(self, path: Path) -> None:
-        """Give it a name, and its permissions."""
         os.chmod(self.path, self.mode)
         if self.handle is None:
             os.replace(self.path, path)
@@ -136,19 +126,12 @@ def _remove_own(path: Path, process: int) -> None:
 
 @dataclass(frozen=True)
 class Move:
-    """One file, or a folder of files, that is to be moved into place.
+    """One file, or a folder of files, that is to be moved into place."""
 
-    Args:
-        staged: Where it waits, in a folder of ours.
-        target: Where it belongs.
-        replace: Whether it may take the place of what is there.
-        folder: Permissions of the target's folder, if that must be made.
-    """
-
-    staged: Path
-    target: Path
-    replace: bool
-    folder: int | None = None
+    staged: Path  # where it waits, in a folder of ours
+    target: Path  # where it belongs
+    replace: bool  # whether it may take the place of what is there
+    folder: int | None = None  # permissions of the target's folder, if that must be made
 
     @property
     def old(self) -> Path:
@@ -184,7 +167,6 @@ class Move:
             os.replace(self.staged, self.target)
 
     def undo(self) -> None:
-        """Bring back what was there before."""
         if self.old.is_dir():
             os.rename(self.target, self.staged)
             os.rename(self.old, self.target)
@@ -219,19 +201,12 @@ class Unfinished(OutputError):
 
 @dataclass(frozen=True)
 class Manifest:
-    """What is to be done when all files are complete.
+    """What is to be done when all files are complete."""
 
-    Args:
-        moves: Where each file belongs; in this order.
-        removed: Earlier files to remove.
-        proof: How to see whether rows that are elsewhere were committed; without it, all is to be done.
-        home: A folder for the manifest if nothing is to be moved.
-    """
-
-    moves: Sequence[Move] = ()
-    removed: Sequence[Path] = ()
-    proof: Proof | None = None
-    home: Path | None = None
+    moves: Sequence[Move] = ()  # in this order
+    removed: Sequence[Path] = ()  # earlier files to remove
+    proof: Proof | None = None  # how to see whether rows elsewhere were committed; without it, all is to be done
+    home: Path | None = None  # a folder for the manifest if nothing is to be moved
 
     @property
     def folders(self) -> tuple[Path, ...]:
@@ -250,7 +225,6 @@ class Manifest:
             _write_json(folder / _MANIFEST, data)
 
     def unlink(self) -> None:
-        """Take it back: there is nothing left to be done."""
         for folder in self.folders:
             (folder / _MANIFEST).unlink(missing_ok=True)
 
@@ -353,12 +327,7 @@ def publish(
 
 
 def _commit(output: Output) -> None:
-    """Commit rows; after an error, see whether they were committed nevertheless.
-
-    Raises:
-        OutputError: They were not.
-        Unfinished: That cannot be seen now.
-    """
+    """Commit rows; after an error, see whether they were committed nevertheless."""
     try:
         output.commit()
     except OutputError as error:
@@ -374,11 +343,7 @@ def _commit(output: Output) -> None:
 
 
 def _follow(manifest: Manifest, output: Output) -> None:
-    """Make the moves of files whose rows were committed.
-
-    Raises:
-        Unfinished: They cannot be made.
-    """
+    """Make the moves of files whose rows were committed."""
     try:
         manifest.make()
     except (OSError, OutputError) as error:
@@ -408,11 +373,7 @@ def _write_json(path: Path, data: Mapping[str, Any]) -> None:
 
 @contextlib.contextmanager
 def locked(parents: Iterable[Path]) -> Iterator[None]:
-    """Keep other runs from moving files in these folders.
-
-    Raises:
-        OutputError: Another run does not let go.
-    """
+    """Keep other runs from moving files in these folders."""
     handles = []
     try:
         for parent in sorted(set(parents)) if fcntl is not None else ():

@@ -54,16 +54,7 @@ _BLOCK = 1 << 20
 
 
 class StatisticsSource(HeldFile):
-    """A Stata, SPSS or SAS file.
-
-    Args:
-        path: The file.
-        options: Its encoding, if the file does not say it right, and what becomes of codes with labels.
-
-    Attributes:
-        value_labels: The labels of the codes of columns, if they are kept.
-        column_labels: What columns are about, if the file says so.
-    """
+    """A Stata, SPSS or SAS file, with the labels of the codes of columns, if they are kept, and of the columns."""
 
     def __init__(self, path: Path, options: ReaderOptions | None = None) -> None:
         options = options or {}

@@ -45,11 +45,6 @@ def _item(kind: Any) -> pa.Field:
 
 
 def as_usual(column: Column, name: str) -> Column:
-    """A column in its usual type.
-
-    Raises:
-        DataError: Arrow cannot convert it.
-    """
     kind = usual(column.type)
     try:
         return column if kind == column.type else _converted(column, kind)
@@ -60,16 +55,11 @@ def as_usual(column: Column, name: str) -> Column:
 
 
 def as_stored(column: Column, kind: pa.DataType) -> Column:
-    """A column that was read in its usual type, in the type that it has where it is stored.
-
-    Raises:
-        ArrowException: Arrow cannot convert it.
-    """
+    """A column that was read in its usual type, in the type that it has where it is stored."""
     return column if column.type == kind else _converted(column, kind)
 
 
 def usual_batch(batch: pa.RecordBatch) -> pa.RecordBatch:
-    """Rows with every column in its usual type."""
     if all(usual(field.type) == field.type for field in batch.schema):
         return batch
     columns = [as_usual(batch.column(place), field.name) for place, field in enumerate(batch.schema)]
@@ -77,17 +67,11 @@ def usual_batch(batch: pa.RecordBatch) -> pa.RecordBatch:
 
 
 def usual_schema(schema: pa.Schema) -> pa.Schema:
-    """A schema with usual types."""
     return pa.schema([field.with_type(usual(field.type)) for field in schema], schema.metadata)
 
 
 def stored_schema(schema: pa.Schema, source: Any) -> pa.Schema:
-    """What is to be written, with the types that columns have in their source, of those that left as they were read.
-
-    Args:
-        schema: What is released.
-        source: Where it comes from; it has `stored` where its own types are not those that it is read in.
-    """
+    """What is to be written: columns that are released as they were read have the type that their source stores."""
     stored: pa.Schema | None = getattr(source, "stored", None)
     if stored is None:
         return schema

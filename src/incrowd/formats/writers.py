@@ -25,15 +25,10 @@ Proof = Mapping[str, str]  # where rows are ("place" and what finds it), and the
 
 @dataclass(frozen=True)
 class Apart:
-    """What a kind of file or database can tell apart, besides what they all can.
+    """What a kind of file or database can tell apart, besides what they all can."""
 
-    Args:
-        blanks: A missing value and an empty text.
-        nans: A missing value and not-a-number.
-    """
-
-    blanks: bool = True
-    nans: bool = True
+    blanks: bool = True  # a missing value and an empty text
+    nans: bool = True  # a missing value and not-a-number
 
 
 class BatchWriter(Protocol):
@@ -129,15 +124,7 @@ RowWriterKind = Callable[[Any, Path, pa.Schema, Source], RowWriter]
 
 
 class FileWriter:
-    """A file of any format that is being written, see `BatchWriter`.
-
-    Args:
-        kind: Makes the row writer.
-        path: The file.
-        schema: The columns to write.
-        source: Where the rows came from.
-        apart: What can be told apart in such files.
-    """
+    """A file of any format that is being written by a `RowWriter`; see `BatchWriter`."""
 
     def __init__(
         self, kind: RowWriterKind, path: Path, schema: pa.Schema, source: Source, apart: Apart | None = None
@@ -181,11 +168,7 @@ class FileWriter:
             self._closed = True
 
     def read_back(self, encoded: Sequence[str]) -> Iterator[pa.RecordBatch]:
-        """The rows that are in the file, as its format is read; see `BatchWriter.read_back`.
-
-        Raises:
-            DataError: They cannot be read, or the columns are others.
-        """
+        """The rows that are in the file, as its format is read; DataError if they cannot be, or have other columns."""
         options: Any = getattr(self._rows, "reader_options", {})
         source = self._read = open_written(self._path, options)
         if len(source.columns) != len(self._names):
@@ -197,7 +180,6 @@ class FileWriter:
 
     @property
     def fingerprint(self) -> str:
-        """The digest of the bytes that are in the file, after "sha256:"; to be read after `finish`."""
         if not self._closed:
             raise ValueError("the fingerprint is known only after finish()")
         return WatchedFile(self._path).fingerprint() if self._read is None else self._read.fingerprint()

@@ -63,7 +63,7 @@ class TestReading:
             ('{"a": 1}\n{"a": \n', "line 2 of x.jsonl is not a JSON object"),
             (b'{"a": "secret \xff"}\n', "line 1 of x.jsonl is not a JSON object"),
             ('{"a": 1}\n{"a": "secret"}\n', "a column of x.jsonl holds values of different kinds"),
-            ('{"a": 1, "a": 2}\n', "stands twice in a line"),
+            ('{"a": 1, "a": 2}\n', "appears twice in a line"),
             ('{"a": 12345678901234567890}\n', "column 'a' of x.jsonl has numbers with more digits than can be kept"),
             ('{"": 1}\n', "columns without a name"),
         ],

@@ -374,13 +374,13 @@ class TestDigest:
         read = pa.table({"n": [cent / 100 for cent in range(1000)]})
         assert self.agree(self.digest(read, schema=meant.schema), self.digest(meant))
 
-    def test_what_stands_beside_rows_follows_them_in_any_batches(self, tmp_path):
-        with read_back._Beside(tmp_path) as beside:
+    def test_hidden_columns_follow_their_rows_in_any_batches(self, tmp_path):
+        with read_back._HiddenColumns(tmp_path) as hidden:
             for start in (0, 3, 6):
-                beside.add(pa.record_batch({"who": [f"p{row}" for row in range(start, start + 3)]}))
+                hidden.add(pa.record_batch({"who": [f"p{row}" for row in range(start, start + 3)]}))
             found = []
             for size in (2, 2, 4, 1):
-                found += beside.following(pa.record_batch({"x": [0] * size})).column("who").to_pylist()
+                found += hidden.following(pa.record_batch({"x": [0] * size})).column("who").to_pylist()
         assert found == [f"p{row}" for row in range(9)]
 
     def test_columns_of_labels_cannot_be_swapped(self):
