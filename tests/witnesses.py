@@ -6,21 +6,7 @@ from incrowd.verification.witness import Asked, Witness
 
 def promise_of(model):
     """What a model promises, as data."""
-    limit = next(
-        getattr(model, word) for word in ("c", "k", "l", "t", "alpha", "beta", "delta") if hasattr(model, word)
-    )
-    taxonomy = getattr(model, "taxonomy", None)
-    return Promise(
-        model.name,
-        str(model),
-        limit,
-        model.column,
-        model.l if hasattr(model, "c") else 0,
-        getattr(model, "harmless", ()),
-        getattr(model, "distance", None),
-        () if taxonomy is None else tuple(taxonomy.paths()),
-        getattr(model, "enhanced", False),
-    )
+    return Promise(**model.promise())
 
 
 def witness_of(quasi_identifiers, models=None):

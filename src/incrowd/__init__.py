@@ -33,6 +33,10 @@ if TYPE_CHECKING:
     from incrowd.pipeline import anonymize
     from incrowd.policy.policy import Policy, QuasiIdentifier
     from incrowd.privacy.k_anonymity import KAnonymity
+    from incrowd.privacy.l_diversity import EntropyLDiversity, LDiversity, RecursiveLDiversity
+    from incrowd.privacy.likeness import AlphaAnonymity, BetaLikeness, DeltaDisclosure, EnhancedBetaLikeness
+    from incrowd.privacy.population import DeltaPresence, KMap
+    from incrowd.privacy.t_closeness import TCloseness
     from incrowd.recodings.recoding import Recoding, read_recoding
     from incrowd.recodings.steps import Step
     from incrowd.release.apply import apply
@@ -68,6 +72,16 @@ _HOMES = {
     "Policy": "policy.policy",
     "QuasiIdentifier": "policy.policy",
     "KAnonymity": "privacy.k_anonymity",
+    "LDiversity": "privacy.l_diversity",
+    "EntropyLDiversity": "privacy.l_diversity",
+    "RecursiveLDiversity": "privacy.l_diversity",
+    "TCloseness": "privacy.t_closeness",
+    "AlphaAnonymity": "privacy.likeness",
+    "BetaLikeness": "privacy.likeness",
+    "EnhancedBetaLikeness": "privacy.likeness",
+    "DeltaDisclosure": "privacy.likeness",
+    "KMap": "privacy.population",
+    "DeltaPresence": "privacy.population",
     "Weights": "measures.hierarchical_distance",
     "Taxonomy": "taxonomies.taxonomy",
     "Prefix": "taxonomies.rules",
@@ -120,6 +134,16 @@ __all__ = [  # noqa: RUF022  (what to do, what to say, what comes back, what may
     "Policy",
     "QuasiIdentifier",
     "KAnonymity",
+    "LDiversity",
+    "EntropyLDiversity",
+    "RecursiveLDiversity",
+    "TCloseness",
+    "AlphaAnonymity",
+    "BetaLikeness",
+    "EnhancedBetaLikeness",
+    "DeltaDisclosure",
+    "KMap",
+    "DeltaPresence",
     "Weights",
     "Taxonomy",
     "Prefix",

@@ -19,13 +19,14 @@ from incrowd.formats.sources import Source
 from incrowd.inspection.decimal_commas import with_comma_types
 from incrowd.inspection.leaving import Look, look_at
 from incrowd.key import Key
+from incrowd.policy.options import ENGINE, OPTIONS, PROMISED
 from incrowd.policy.policy import Policy, QuasiIdentifier
-from incrowd.policy.population_options import WORDS as PRESENCE
-from incrowd.policy.protection import WORDS as PROTECTING
 from incrowd.policy.toml import check_spelling
 from incrowd.policy.words import make_policy
+from incrowd.population.opening import with_open_population
+from incrowd.privacy.declared import Declared
+from incrowd.privacy.k_anonymity import KAnonymity
 from incrowd.privacy.model import Requirements
-from incrowd.privacy.population import POPULATION
 from incrowd.recodings.recoding import Recoding
 from incrowd.release.release import Release
 from incrowd.run import Run, Watch
@@ -42,8 +43,6 @@ if TYPE_CHECKING:
     from incrowd.taxonomies.rules import Rule
     from incrowd.taxonomies.taxonomy import Taxonomy
 
-ENGINE_WORDS = ("memory_limit", "spill_folder", "master", "most_tuples")
-
 KEPT_ORDER = (
     "rows keep their order: whoever knows how the original table was sorted can tell more of a person than the "
     "released values say"
@@ -58,7 +57,8 @@ def anonymize(
     data: Any,
     *,
     quasi_identifiers: Iterable[str | QuasiIdentifier | Iterable[str] | Mapping[str, Any]],
-    k: int | None = None,
+    k: int | KAnonymity | None = None,
+    privacy: Iterable[Declared] = (),
     target: str | None = None,
     identifiers: Iterable[str] = (),
     unit: str | None = None,
@@ -97,13 +97,15 @@ def anonymize(
         quasi_identifiers: Columns that together could identify a person; or several such sets, each a
             `QuasiIdentifier` with its own k.
         k: Size of the smallest crowd that anyone may be in.
+        privacy: Privacy models such as `KAnonymity(5)` and `LDiversity("diagnosis", 3)`; `k`, `l`, `t` and the other
+            promises are the short way to write them.
         target: Column that models will predict; the release keeps what predicts it.
         identifiers: Columns to drop, such as names.
         unit: Column that says whose record it is, where one person may have several; k then counts people, and the
             column is dropped.
         sensitive: Columns worth protecting, which pass through unchanged; or what is promised about each, such as
-            `{"diagnosis": {"l": 3, "t": 0.2}}` with the words of `Protection`.
-        l: At least so many values of every sensitive column in every class; or by column.
+            `{"diagnosis": {"l": 3, "t": 0.2}}`.
+        l: At least this many values of every sensitive column in every class; or by column.
         t: The values of every sensitive column are distributed in every class as in the whole, but for this distance;
             or by column.
         insensitive: Columns that pass through unchanged, like all columns that are not named.
@@ -135,7 +137,7 @@ def anonymize(
         progress: Called with every event of the run (see `incrowd.run`); True for a line on stderr, False for nothing.
             The default is a bar in notebooks and nothing elsewhere.
         **options: Options of the method, such as `max_steps` and `criterion`, and promises about sensitive columns, for
-            all of them or by column: the words of `Protection`, such as `alpha` and `entropy_l`. Also
+            all of them or by column, such as `alpha` and `entropy_l`. Also
             `population_table`, a table of everyone that the records were drawn from, with `k_map`, the smallest number
             of its people in a class, and `delta_presence`, the largest share of them that may be in the table.
 
@@ -158,23 +160,12 @@ def anonymize(
         >>> release.measures.total.anonymity >= 5
         True
     """
-    protecting = {word: options.pop(word) for word in (*PROTECTING, *PRESENCE, *ENGINE_WORDS) if word in options}
+    given = {word: value for word, value in locals().items() if word in OPTIONS and word != "options"}
+    given |= {word: options.pop(word) for word in (*PROMISED, *ENGINE) if word in options}
     check_spelling(options, anonymize)
-    roles = {"target": target, "identifiers": identifiers, "unit": unit, "insensitive": insensitive, "keep": keep}
-    values: dict[str, Any] = {"types": types, "ranges": ranges, "missing": missing, "missing_values": missing_values}
+    policy = make_policy(**given, privacy=privacy, options=options)
     dialect: dict[str, Any] = {"separator": separator, "quote": quote, "encoding": encoding, "header": header}
     dialect |= {"strip": strip, "sheet": sheet, "value_labels": value_labels, "query": query}
-    values |= {"taxonomies": taxonomies, "engine": engine}
-    how = {"method": method, "strict": strict, "keep_order": keep_order, "time_limit": time_limit}
-    policy = make_policy(
-        quasi_identifiers=quasi_identifiers,
-        k=k,
-        **roles,
-        **{"sensitive": sensitive, "l": l, "t": t, **protecting},
-        **values,
-        **how,
-        options=options,
-    )
     source = open_source(data, **dialect, engine=engine, master=policy.master)
     with watching(progress) as watch:
         release = release_of(source, policy, Run(watch, key=Key.of(key), time_limit=policy.time_limit))
@@ -208,7 +199,7 @@ def release_of(
     run = run or Run(time_limit=policy.time_limit)
     engine = engine or engine_for(policy, source)
     policy.check_columns(source.columns, source.name)
-    policy, redundant = policy.without_redundant()
+    policy, redundant = with_open_population(policy).without_redundant()
     policy = with_comma_types(policy, source)
     search = method_of(policy.method, policy.options, len(policy.quasi_identifiers))
     if look is None:
@@ -329,7 +320,7 @@ def check_feasible(table: CompressedTable | OutOfCoreTable, requirements: Requir
     everyone = table.everyone()
     for requirement in requirements:
         for model in requirement.models:
-            if model.column not in (None, POPULATION) and table.protected[str(model.column)].width < 2:
+            if isinstance(model, Declared) and model.about == "column" and table.protected[str(model.column)].width < 2:
                 raise PolicyError(f"column '{model.column}' has a single value, so {model} says nothing; leave it out")
             best = model.levels(everyone)[0].item()
             if best < model.threshold:

@@ -10,6 +10,7 @@ from tests.examples import examples
 
 from incrowd.errors import PolicyError
 from incrowd.privacy.model import Requirement
+from incrowd.privacy.population import POPULATION
 from incrowd.privacy.registry import MODELS
 from incrowd.table.class_counts import ClassCounts, Histogram
 from incrowd.taxonomies.taxonomy import Taxonomy
@@ -39,9 +40,10 @@ EXAMPLES = {
         st.just(TREE),
     ),
     "alpha-anonymity": st.builds(MODELS["alpha-anonymity"], st.just("s"), SHARES, HARMLESS),
-    "beta-likeness": st.builds(MODELS["beta-likeness"], st.just("s"), st.sampled_from([0.5, 1, 4]), st.booleans()),
-    "k-map": st.builds(MODELS["k-map"], L, st.just("s")),
-    "delta-presence": st.builds(MODELS["delta-presence"], SHARES, st.just("s")),
+    "beta-likeness": st.builds(MODELS["beta-likeness"], st.just("s"), st.sampled_from([0.5, 1, 4])),
+    "enhanced beta-likeness": st.builds(MODELS["enhanced beta-likeness"], st.just("s"), st.sampled_from([0.5, 1, 4])),
+    "k-map": st.builds(MODELS["k-map"], L),
+    "delta-presence": st.builds(MODELS["delta-presence"], SHARES),
     "delta-disclosure": st.builds(MODELS["delta-disclosure"], st.just("s"), st.sampled_from([0.5, 1, 2])),
 }
 EVERY = pytest.mark.parametrize("name", MODELS)
@@ -56,7 +58,7 @@ def histogram(*rows):
 
 
 def counts(*rows):
-    return ClassCounts(np.array(rows).sum(axis=1), {"s": histogram(*rows)})
+    return ClassCounts(np.array(rows).sum(axis=1), {"s": histogram(*rows), POPULATION: histogram(*rows)})
 
 
 def fitted(model, *rows):

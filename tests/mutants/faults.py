@@ -35,6 +35,6 @@ FAULTS = (
     of("taxonomies/rules.py", "    if len(kinds) > 1:\n", "    if False:\n", *RULES),
     of("taxonomies/rules.py", "is_number(number) and abs(number) <= most", "is_number(number)", *RULES),
     of("pipeline.py", "    check_harmless(table, policy)\n", "", *RULES),
-    of("policy/schema.py", 'if master is not None and engine != "spark":', "if False:", *RULES),
+    of("policy/options.py", 'if master is not None and engine != "spark":', "if False:", *RULES),
     of("cli/groups.py", "    if not text:\n", "    if False:\n", *RULES),
 )

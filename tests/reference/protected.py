@@ -6,7 +6,7 @@ import numpy as np
 from tests.reference import privacy
 
 from incrowd.privacy.k_anonymity import KAnonymity
-from incrowd.privacy.l_diversity import DistinctLDiversity, EntropyLDiversity, RecursiveLDiversity
+from incrowd.privacy.l_diversity import EntropyLDiversity, LDiversity, RecursiveLDiversity
 from incrowd.privacy.likeness import AlphaAnonymity, BetaLikeness, DeltaDisclosure
 from incrowd.privacy.t_closeness import TCloseness
 from incrowd.privacy.units import KUnits
@@ -16,7 +16,7 @@ COLUMN = "ill"
 KINDS = [
     KUnits(COLUMN, 2),
     KUnits(COLUMN, 3),
-    DistinctLDiversity(COLUMN, 2),
+    LDiversity(COLUMN, 2),
     EntropyLDiversity(COLUMN, 1.5),
     EntropyLDiversity(COLUMN, 2.0),
     RecursiveLDiversity(COLUMN, 2.0, 2),
@@ -36,7 +36,7 @@ def is_good(model, values, everyone):
             return len(values) >= model.k
         case KUnits():
             return len(set(values)) >= model.k
-        case DistinctLDiversity():
+        case LDiversity():
             return privacy.distinct_l(values) >= model.l
         case EntropyLDiversity():
             return round(float(np.exp(privacy.entropy(values))), 9) >= model.l

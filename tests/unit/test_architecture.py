@@ -212,7 +212,7 @@ def test_taxonomies_do_not_need_arrow(name):
 
 
 @pytest.mark.parametrize(
-    "name", ["incrowd", "incrowd.cli", "incrowd.errors", "incrowd.policy.policy", "incrowd.policy.typed"]
+    "name", ["incrowd", "incrowd.cli", "incrowd.errors", "incrowd.policy.policy", "incrowd.policy.options"]
 )
 def test_light_modules_wait_with_heavy_imports(name):
     assert not {module.partition(".")[0] for module in reached(name)} & HEAVY

@@ -6,6 +6,8 @@ from pathlib import Path
 import pytest
 from tests.unit.test_readme import blocks, shell
 
+from incrowd.policy.options import PROMISED
+
 PAGE = (Path(__file__).parents[2] / "docs" / "protection.md").read_text()
 ILLS = ["healthy", "infarct", "angina", "flu", "fracture"]
 
@@ -52,7 +54,4 @@ def test_its_policies_run(hospital):
 
 
 def test_it_names_every_promise():
-    from incrowd.policy import population_options, protection
-
-    words = (*protection.WORDS, *population_options.WORDS)
-    assert [word for word in words if f"`{word}`" not in PAGE and f"{word}=" not in PAGE.replace(" =", "=")] == []
+    assert [word for word in PROMISED if f"`{word}`" not in PAGE and f"{word}=" not in PAGE.replace(" =", "=")] == []

@@ -22,7 +22,7 @@ def warnings_of(release: Release) -> tuple[str, ...]:
         if told := [other for other in others if release.loses(other)]:
             found.append(telling_warning(name, told))
     found += look.repeating
-    bare = set(policy.sensitive) - {protection.column for protection in policy.protections if protection.models()}
+    bare = set(policy.sensitive) - set(policy.secrets)
     found += [
         f"nothing is promised about the sensitive column '{name}': a crowd may share one value; give l or t"
         for name in policy.sensitive

@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from incrowd.cli.groups import told
-from incrowd.cli.help import FILES, REPORTS
+from incrowd.cli.groups import option
+from incrowd.cli.help import REPORTS
 from incrowd.cli.messages import console, print_json, running, user_errors
 from incrowd.cli.options import Input, Json, KeyFile, Output, PolicyOptions
 from incrowd.cli.report import ReportOptions
 from incrowd.datasets.demonstration import K
+from incrowd.options import FILES
 
 if TYPE_CHECKING:
     from incrowd.key import Key
@@ -28,10 +29,10 @@ _DRY_RUN = "Read and check everything, say what would be done, and write nothing
 class OutputOptions(ReportOptions):
     """What is written and shown of a release."""
 
-    confidential: Annotated[bool, told(_CONFIDENTIAL, "--confidential", section=FILES)] = False
-    preview: Annotated[bool, told("Show a few rows before and after.", "--preview", section=REPORTS)] = False
+    confidential: Annotated[bool, option(_CONFIDENTIAL, "--confidential", section=FILES)] = False
+    preview: Annotated[bool, option("Show a few rows before and after.", "--preview", section=REPORTS)] = False
     key: KeyFile = None
-    dry_run: Annotated[bool, told(_DRY_RUN, "--dry-run", section=FILES)] = False
+    dry_run: Annotated[bool, option(_DRY_RUN, "--dry-run", section=FILES)] = False
     as_json: Json = False
 
 
@@ -114,7 +115,7 @@ def _told(release: Release, shown: OutputOptions) -> dict[str, Any]:
 
 def demo(
     folder: Annotated[Path, typer.Argument(help="Where to put the files.", readable=False)] = Path("demo"),
-    k: Annotated[int, told("Size of the smallest crowd.", "--k", section=FILES, noun="N")] = K,
+    k: Annotated[int, option("Size of the smallest crowd.", "--k", section=FILES, noun="N")] = K,
 ) -> None:
     """Anonymize the census data that comes with incrowd (Adult, 45,222 people)."""
     with user_errors():

@@ -5,14 +5,14 @@ from __future__ import annotations
 import sys
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
 from incrowd.cli.anonymize import anonymize, demo
 from incrowd.cli.certificate import check_file
-from incrowd.cli.groups import told, told_path, with_options
-from incrowd.cli.help import FILES, SEARCH, TRIAL
+from incrowd.cli.groups import option, path_option, with_options
+from incrowd.cli.help import TRIAL
 from incrowd.cli.inspect import inspect
 from incrowd.cli.messages import (
     Command,
@@ -28,28 +28,23 @@ from incrowd.cli.messages import (
 from incrowd.cli.methods import methods
 from incrowd.cli.numbers import numbers
 from incrowd.cli.options import (
-    KEEP,
-    KEEP_ORDER,
     CsvOptions,
     EngineOptions,
     Input,
     Json,
-    K,
-    MissingValues,
     Output,
     Overwrite,
-    PolicyFile,
     PolicyOptions,
-    Qi,
+    RowsToVerify,
     TrialOptions,
-    to_verify,
+    VerifyOptions,
 )
-from incrowd.cli.protection import ProtectionOptions
 from incrowd.cli.report import ResultReport, evaluation_of, report
 from incrowd.cli.risk import RiskOptions, assess_file
 from incrowd.cli.standard_streams import prepare_streams
 from incrowd.cli.studio import studio
 from incrowd.cli.why import why
+from incrowd.options import FILES, SEARCH
 
 app = typer.Typer(
     name="incrowd",
@@ -122,18 +117,18 @@ def evaluate(
 
 def compare(
     table: Input,
-    output: Annotated[Path, told_path("A folder for the results.", "-o", "--output", section=FILES, noun="FOLDER")],
+    output: Annotated[Path, path_option("A folder for the results.", "-o", "--output", section=FILES, noun="FOLDER")],
     methods: Annotated[
-        str, told("By commas, options after colons: tds,cover:objective=dm.", section=SEARCH, noun="NAMES")
+        str, option("By commas, options after colons: tds,cover:objective=dm.", section=SEARCH, noun="NAMES")
     ],
-    ks: Annotated[str, told("By commas; for quasi-identifiers without their own k.", section=SEARCH, noun="NUMBERS")],
+    ks: Annotated[str, option("By commas; for quasi-identifiers without their own k.", section=SEARCH, noun="NUMBERS")],
     options: PolicyOptions,
     *,
     time_limit_per_run: Annotated[
-        float | None, told("Time that each run may take.", section=SEARCH, noun="SECONDS")
+        float | None, option("Time that each run may take.", section=SEARCH, noun="SECONDS")
     ] = None,
-    again: Annotated[bool, told("Repeat the runs that the folder already has.", "--again", section=FILES)] = False,
-    evaluate: Annotated[bool, told("Also test classifiers.", "--evaluate", section=TRIAL)] = False,
+    again: Annotated[bool, option("Repeat the runs that the folder already has.", "--again", section=FILES)] = False,
+    evaluate: Annotated[bool, option("Also test classifiers.", "--evaluate", section=TRIAL)] = False,
     trial: TrialOptions,
     page: ResultReport,
     as_json: Json = False,
@@ -179,18 +174,14 @@ command(with_options(compare, without=("k", "method")))
 def verify(
     table: Input,
     csv: CsvOptions,
-    protection: ProtectionOptions,
-    qi: Qi = None,
-    k: K = None,
-    policy: PolicyFile = None,
-    missing_values: MissingValues = None,
+    asked: VerifyOptions,
     certificate: Annotated[
-        Path | None, told_path("The .certificate.json of the release: check its claims.", section=FILES)
+        Path | None, path_option("The .certificate.json of the release: check its claims.", section=FILES)
     ] = None,
     recoding: Annotated[
-        Path | None, told_path("The .recoding.json of the release, to recode the population by.", section=FILES)
+        Path | None, path_option("The .recoding.json of the release, to recode the population by.", section=FILES)
     ] = None,
-    population: Annotated[Path | None, told_path("Short for --population-table.", section=FILES, hidden=True)] = None,
+    population: Annotated[Path | None, path_option("Short for --population-table.", section=FILES, hidden=True)] = None,
     as_json: Json = False,
 ) -> None:
     """Count the crowds in any table; the exit code is 3 if one is too small.
@@ -199,19 +190,22 @@ def verify(
     the file is the one that was certified, and every claim of the certificate.
     """
     with user_errors():
-        protection = replace(protection, population_table=protection.population_table or population)
+        if population is not None:
+            asked = replace(
+                asked, given={**asked.given, "population_table": asked.given["population_table"] or population}
+            )
         if certificate is not None:
-            against = {"population_table": protection.population_table, "recoding": recoding}
-            alone = qi is None and policy is None
+            against = {"population_table": asked.words().get("population_table"), "recoding": recoding}
+            alone = not asked.given["quasi_identifiers"] and asked.policy is None
             check_file(certificate, table, csv.dialect(), against, as_json=as_json, alone=alone)
             return
         from incrowd.formats.registry import open_as_release
         from incrowd.verification.verify import verification_of
 
-        words, dialect = to_verify(qi, k, policy, protection, missing_values)
+        words, dialect = asked.read()
         with running() as run:
             source = open_as_release(table, dialect, **csv.dialect())
-            if protection.unit is None and words.get("unit") not in (None, *source.columns):
+            if asked.given["unit"] is None and words.get("unit") not in (None, *source.columns):
                 unit = words.pop("unit")
                 say(f"note: no column '{unit}' in {source.name} tells people apart: k counts records here")
             run.stage("counting")
@@ -251,12 +245,7 @@ def apply(
     output: Output,
     csv: CsvOptions,
     engine: EngineOptions,
-    qi: Qi = None,
-    k: K = None,
-    unit: Annotated[str | None, told("Whose record it is, such as patient_id: k counts people.", noun="COLUMN")] = None,
-    identifiers: Annotated[str | None, told("More columns to drop.", noun="COLUMNS")] = None,
-    keep: Annotated[str | None, told(KEEP, noun="COLUMNS")] = None,
-    keep_order: Annotated[bool, told(KEEP_ORDER, "--keep-order", section=FILES)] = False,
+    rows: RowsToVerify,
     overwrite: Overwrite = False,
 ) -> None:
     """Recode new rows the way a release was recoded; with --qi and --k also verify them.
@@ -264,19 +253,18 @@ def apply(
     This alone does not make new rows k-anonymous: they were not counted when the recoding was made.
     """
     with user_errors():
-        from incrowd.engines.registry import AUTO
-        from incrowd.policy.typed import columns_of, quasi_identifiers
         from incrowd.policy.words import quasi_identifiers_of
         from incrowd.recodings.recoding import read_recoding
         from incrowd.release.apply import apply_to_file
 
-        require = quasi_identifiers_of(quasi_identifiers(qi, k), k) if qi else ()
+        words = rows.words()
+        unit, sets, k = words.get("unit"), words.pop("quasi_identifiers", None), words.pop("k", None)
+        require = quasi_identifiers_of(sets, k) if sets else ()
+        used, settings = engine.settings()
         with running() as run:
             run.stage("writing")
-            words: dict[str, Any] = {"require": require, "unit": unit, "overwrite": overwrite, "keep_order": keep_order}
-            words |= {"identifiers": columns_of(identifiers or ""), "keep": columns_of(keep or "")}
-            words |= csv.dialect() | {"engine": engine.engine or AUTO, "settings": engine.settings()}
-            apply_to_file(read_recoding(recoding), table, output, run, **words)
+            words |= {"require": require, "overwrite": overwrite, "engine": used, "settings": settings}
+            apply_to_file(read_recoding(recoding), table, output, run, **words, **csv.dialect())
         counted = "verified" if unit is None else f"verified, crowds in people by {unit}"
         verified = counted if require else "not verified; give --qi and --k to count the crowds"
         console().print(f"wrote {output} ({verified})", highlight=False, soft_wrap=True)

@@ -17,7 +17,8 @@ from incrowd.comparison.processes import TrialDesign
 from incrowd.errors import PolicyError
 from incrowd.evaluation.trial import require_scikit_learn
 from incrowd.formats.registry import open_source
-from incrowd.policy.typed import columns_of, is_digits
+from incrowd.options import columns_of
+from incrowd.policy.options import is_digits
 
 
 def compare_file(
@@ -43,7 +44,7 @@ def compare_file(
         time_limit: Seconds that a run may take.
         again: Whether to repeat the runs that the folder already has.
     """
-    read = {k: replace(options, k=k).read() for k in _numbers(ks)}
+    read = {k: replace(options, given={**options.given, "k": str(k)}).read() for k in _numbers(ks)}
     settings = settings_of(columns_of(methods), {k: policy for k, (policy, _) in read.items()})
     dialect = next(dialect for _, dialect in read.values())
     source = open_source(table, **dialect)

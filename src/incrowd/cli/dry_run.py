@@ -19,6 +19,7 @@ from incrowd.inspection.decimal_commas import with_comma_types
 from incrowd.inspection.leaving import look_at
 from incrowd.pipeline import check_feasible, reading_notes
 from incrowd.policy.policy import Policy
+from incrowd.population.opening import with_open_population
 from incrowd.release.files import ReleaseFiles
 from incrowd.run import Run
 from incrowd.search.automatic.automatic import choices
@@ -90,7 +91,7 @@ def plan_of(source: Source, policy: Policy, files: ReleaseFiles, run: Run) -> Pl
         InfeasibleError: No release can satisfy the policy.
     """
     policy.check_columns(source.columns, source.name)
-    policy, _ = policy.without_redundant()
+    policy, _ = with_open_population(policy).without_redundant()
     policy = with_comma_types(policy, source)
     method = method_of(policy.method, policy.options, len(policy.quasi_identifiers))
     look_at(source, policy, run).require(policy.keep, source.name)

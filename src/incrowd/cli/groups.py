@@ -7,11 +7,12 @@ from collections.abc import Callable, Collection, Mapping
 from dataclasses import MISSING, dataclass, fields
 from functools import partial, wraps
 from pathlib import Path
-from typing import Any, Self, get_type_hints
+from typing import Annotated, Any, Self, get_type_hints
 
 import typer
 
-from incrowd.cli.help import COLUMNS
+from incrowd.options import COLUMNS, Option
+from incrowd.schemas.shapes import Flag
 
 
 @dataclass(frozen=True)
@@ -70,17 +71,24 @@ def with_options(command: Callable[..., None], without: Collection[str] = ()) ->
     return wrapped
 
 
-def told(help_text: str, *names: str, section: str = COLUMNS, noun: str | None = None, **more: Any) -> Any:
+def option(help_text: str, *names: str, section: str = COLUMNS, noun: str | None = None, **more: Any) -> Any:
     """An option of a section, with what it takes and what it means; what is not given is left to the policy."""
     return typer.Option(*names, help=help_text, rich_help_panel=section, metavar=noun, show_default=False, **more)
 
 
+def declared(name: str, about: Option, **more: Any) -> inspect.Parameter:
+    """The parameter of a command for an option that is declared elsewhere; what is typed stays text, for its kind."""
+    kind = bool | None if isinstance(about.kind, Flag) else list[str] | None if about.repeated else str | None
+    more |= {"section": about.section, "noun": about.noun, "hidden": about.hidden}
+    return keyword(name, Annotated[kind, option(about.about, *about.names, **more)])
+
+
 def _path(text: str) -> Path:
-    """A path as it was typed; an empty one would be the folder that one is in."""
+    """A path as it was typed; an empty one would be the current folder."""
     if not text:
         raise typer.BadParameter("give a path that is not empty")
     return Path(text)
 
 
 # Whether a path can be read is not checked by typer, which would answer with a box: incrowd does with one line.
-told_path = partial(told, parser=_path, noun="FILE")
+path_option = partial(option, parser=_path, noun="FILE")

@@ -12,16 +12,15 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
+from incrowd.options import COLUMNS, FILES, LARGE, PROMISES, SEARCH, VALUES
+
 if TYPE_CHECKING:
     Formatter = Any  # of click, which some versions of typer bring along, others depend on
 
 WIDEST = 100  # characters
-COLUMNS, VALUES, SEARCH, FILES = "Columns", "Values", "Search", "Files and output"
 CSV = "Input"
 TRIAL, RISK = "Evaluation", "Risk"
-PROMISES = "Promises about sensitive columns, N or COLUMN=N"
 REPORTS = "Reports (.html, .md, .json) for you and for anyone; preview"
-LARGE = "Databases and large data"
 BRIEFLY = (REPORTS, PROMISES, CSV, LARGE)
 _OTHER = "Options"
 _FIRST = ("--qi", "--k", "-o")

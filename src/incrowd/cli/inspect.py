@@ -6,11 +6,11 @@ from pathlib import Path
 from shlex import quote
 from typing import Annotated
 
-from incrowd.cli.groups import told, told_path
-from incrowd.cli.help import FILES
+from incrowd.cli.groups import option, path_option
 from incrowd.cli.messages import console, print_json, running, user_errors
 from incrowd.cli.options import CsvOptions, Input, Json, Overwrite
 from incrowd.cli.report import ResultReport
+from incrowd.options import FILES
 
 
 def inspect(
@@ -18,9 +18,11 @@ def inspect(
     csv: CsvOptions,
     page: ResultReport,
     unit: Annotated[
-        str | None, told("Whose record it is, such as patient_id: uniques count people.", "--unit", noun="COLUMN")
+        str | None, option("Whose record it is, such as patient_id: uniques count people.", "--unit", noun="COLUMN")
     ] = None,
-    write: Annotated[Path | None, told_path("Write the proposals as a release.toml.", "--write", section=FILES)] = None,
+    write: Annotated[
+        Path | None, path_option("Write the proposals as a release.toml.", "--write", section=FILES)
+    ] = None,
     overwrite: Overwrite = False,
     as_json: Json = False,
 ) -> None:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from incrowd.cli.groups import told
-from incrowd.cli.help import COLUMNS
+from incrowd.cli.groups import option
 from incrowd.cli.messages import console, running, user_errors
 from incrowd.cli.options import CsvOptions, Input, Output, Overwrite
+from incrowd.options import COLUMNS
 
 _FORM = "midpoint (default): the middle of each interval; bounds: age_low and age_high."
 
@@ -16,8 +16,8 @@ def numbers(
     table: Input,
     output: Output,
     csv: CsvOptions,
-    form: Annotated[str, told(_FORM, section=COLUMNS, noun="WORD")] = "midpoint",
-    columns: Annotated[str | None, told("Columns to convert (default: all with intervals).", noun="COLUMNS")] = None,
+    form: Annotated[str, option(_FORM, section=COLUMNS, noun="WORD")] = "midpoint",
+    columns: Annotated[str | None, option("Columns to convert (default: all with intervals).", noun="COLUMNS")] = None,
     overwrite: Overwrite = False,
 ) -> None:
     """Turn the intervals of a release into numbers and dates: their middle, or a column for each bound.
@@ -29,7 +29,7 @@ def numbers(
 
         from incrowd.formats.atomic_files import AtomicFiles
         from incrowd.formats.registry import has_types, open_source, open_writer
-        from incrowd.policy.typed import columns_of
+        from incrowd.options import columns_of
         from incrowd.release.files import ReleaseFiles
         from incrowd.release.number_columns import converted_rows, number_columns
 

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Self
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Self
 
 import typer
 
-from incrowd.cli.groups import OptionGroup, keyword, told, told_path
-from incrowd.cli.help import CSV, FILES, LARGE, SEARCH, TRIAL, VALUES
-from incrowd.cli.protection import ProtectionOptions
+from incrowd.cli.groups import OptionGroup, declared, option, path_option
+from incrowd.cli.help import CSV, TRIAL
 from incrowd.errors import PolicyError
-from incrowd.policy.typed import columns_of
+from incrowd.options import FILES, LARGE, SEARCH, columns_of
+from incrowd.policy.options import ENGINE, OPTIONS, PROMISED, TYPED, check_engine, typed
 from incrowd.schemas.shapes import Flag
 from incrowd.search.registry import METHODS
 
@@ -22,28 +22,14 @@ if TYPE_CHECKING:
     from incrowd.engines.engine import Settings
     from incrowd.policy.policy import Policy
 
-_QI = "Could identify a person: age,sex,zip; repeatable, each with its own ':k'."
-KEEP = "Columns that stay though they look as if they named people."
-_STRICT = "Refuse until every column has a role."
-KEEP_ORDER = "Leave rows in their order, which can link them to the original ones."
-_TIME_LIMIT = "Then a method that can stop early releases what it has; others fail."
-_RULES = "column=FILE, zip=prefix:3,2, age=widths:5,10 or age=bounds:18,65."
-_ENGINE = "arrow, duckdb or spark; else what suits the table."
-_METHOD = "The search: 'incrowd methods' lists them, with a NAME also its options."
-
 
 def complete_method(incomplete: str) -> list[str]:
     """The methods whose names begin so, for shells that complete what is typed."""
     return [name for name in METHODS if name.startswith(incomplete)]
 
 
-Qi = Annotated[list[str] | None, told(_QI, "--qi", "--quasi-identifiers", noun="COLUMNS")]
-K = Annotated[int | None, told("Size of the smallest crowd allowed.", "--k", noun="N")]
-MissingValues = Annotated[
-    list[str] | None, told("Text that means missing, such as '?'.", "--missing-value", section=VALUES)
-]
 PolicyFile = Annotated[
-    Path | None, told_path("A policy file such as release.toml; options take precedence.", "--policy")
+    Path | None, path_option("A policy file such as release.toml; options take precedence.", "--policy")
 ]
 Input = Annotated[
     Path,
@@ -53,16 +39,18 @@ Input = Annotated[
 ]
 KeyFile = Annotated[
     Path | None,
-    told_path("The key.json of an earlier release, to make the very same again.", "--key", section=SEARCH, noun="FILE"),
+    path_option(
+        "The key.json of an earlier release, to make the very same again.", "--key", section=SEARCH, noun="FILE"
+    ),
 ]
 Output = Annotated[
     Path,
-    told_path(
+    path_option(
         "Where to write; the suffix says the format (.csv, .parquet, .xlsx ...).", "-o", "--output", section=FILES
     ),
 ]
-Overwrite = Annotated[bool, told("Replace existing files.", "--overwrite", section=FILES)]
-Json = Annotated[bool, told("Print JSON on stdout instead of tables.", "--json", section=FILES)]
+Overwrite = Annotated[bool, option("Replace existing files.", "--overwrite", section=FILES)]
+Json = Annotated[bool, option("Print JSON on stdout instead of tables.", "--json", section=FILES)]
 _PROTOCOL = "apply: recode test rows like the training rows (default); together: release both."
 _CLASSIFIER = "tree, bayes, c45, bayes10 or scikit-learn's, by commas (default: tree,bayes)."
 _INTERVALS = "Treat released intervals as midpoints (default) or categories."
@@ -72,19 +60,19 @@ _INTERVALS = "Treat released intervals as midpoints (default) or categories."
 class CsvOptions(OptionGroup):
     """How a table is read: what a CSV file looks like, where it should not be detected, which sheet, which query."""
 
-    separator: Annotated[str | None, told("Separator of columns.", section=CSV)] = None
-    quote: Annotated[str | None, told("Quote character.", section=CSV)] = None
-    encoding: Annotated[str | None, told("Encoding, such as cp1252.", section=CSV)] = None
-    header: Annotated[bool | None, told("Whether the first line has names.", "--header/--no-header", section=CSV)] = (
+    separator: Annotated[str | None, option("Separator of columns.", section=CSV)] = None
+    quote: Annotated[str | None, option("Quote character.", section=CSV)] = None
+    encoding: Annotated[str | None, option("Encoding, such as cp1252.", section=CSV)] = None
+    header: Annotated[bool | None, option("Whether the first line has names.", "--header/--no-header", section=CSV)] = (
         None
     )
 
-    strip: Annotated[bool | None, told("Leave out blanks around values.", "--strip", section=CSV)] = None
-    sheet: Annotated[str | None, told("Sheet of an Excel file.", section=CSV, noun="NAME")] = None
+    strip: Annotated[bool | None, option("Leave out blanks around values.", "--strip", section=CSV)] = None
+    sheet: Annotated[str | None, option("Sheet of an Excel file.", section=CSV, noun="NAME")] = None
     value_labels: Annotated[
-        str | None, told("Codes of Stata and SPSS files: keep, or apply their labels.", section=CSV, noun="WORD")
+        str | None, option("Codes of Stata and SPSS files: keep, or apply their labels.", section=CSV, noun="WORD")
     ] = None
-    query: Annotated[str | None, told("What to read of a database.", section=LARGE, noun="SQL")] = None
+    query: Annotated[str | None, option("What to read of a database.", section=LARGE, noun="SQL")] = None
 
     def dialect(self) -> dict[str, Any]:
         """The words of `open_source` that were given."""
@@ -96,18 +84,18 @@ class CsvOptions(OptionGroup):
 class TrialOptions(OptionGroup):
     """How classifiers are tested."""
 
-    test: Annotated[Path | None, told_path("A file with the test rows.", section=TRIAL)] = None
+    test: Annotated[Path | None, path_option("A file with the test rows.", section=TRIAL)] = None
     split: Annotated[
-        float | None, told("Share of rows to test on (default: one third).", section=TRIAL, noun="SHARE")
+        float | None, option("Share of rows to test on (default: one third).", section=TRIAL, noun="SHARE")
     ] = None
-    folds: Annotated[int | None, told("Number of folds of a cross-validation.", section=TRIAL, noun="N")] = None
-    protocol: Annotated[str, told(_PROTOCOL, section=TRIAL, noun="WORD")] = "apply"
-    classifier: Annotated[str, told(_CLASSIFIER, section=TRIAL, noun="NAMES")] = "tree,bayes"
+    folds: Annotated[int | None, option("Number of folds of a cross-validation.", section=TRIAL, noun="N")] = None
+    protocol: Annotated[str, option(_PROTOCOL, section=TRIAL, noun="WORD")] = "apply"
+    classifier: Annotated[str, option(_CLASSIFIER, section=TRIAL, noun="NAMES")] = "tree,bayes"
     features: Annotated[
-        str | None, told("Columns that classifiers may use (default: all).", section=TRIAL, noun="COLUMNS")
+        str | None, option("Columns that classifiers may use (default: all).", section=TRIAL, noun="COLUMNS")
     ] = None
-    intervals: Annotated[str, told(_INTERVALS, section=TRIAL, noun="WORD")] = "midpoints"
-    seed: Annotated[int, told("Seed of splits, classifiers and searches.", section=TRIAL, noun="N")] = 0
+    intervals: Annotated[str, option(_INTERVALS, section=TRIAL, noun="WORD")] = "midpoints"
+    seed: Annotated[int, option("Seed of splits, classifiers and searches.", section=TRIAL, noun="N")] = 0
 
     def words(self, dialect: Mapping[str, Any]) -> dict[str, Any]:
         """The words of `Trial.of`; test rows are read in the dialect of the table."""
@@ -124,69 +112,109 @@ class TrialOptions(OptionGroup):
 
 
 @dataclass(frozen=True, kw_only=True)
-class EngineOptions(OptionGroup):
-    """What reads, counts and writes rows, and what it may use."""
+class DeclaredOptions(OptionGroup):
+    """Options of a policy as they are typed, made from their declarations.
 
-    engine: Annotated[str | None, told(_ENGINE, section=LARGE, noun="NAME")] = None
-    memory_limit: Annotated[str | None, told("Memory of the engine: 2GB.", section=LARGE, noun="AMOUNT")] = None
-    spill_folder: Annotated[
-        Path | None, told_path("Where it puts what does not fit.", section=LARGE, noun="FOLDER")
-    ] = None
-    master: Annotated[str | None, told("The cluster, such as local[2].", section=LARGE, noun="ADDRESS")] = None
+    Args:
+        given: What was typed, by name; None where nothing was.
+    """
 
-    most_tuples: Annotated[
-        int | None, told("Combinations that may come into memory.", section=LARGE, noun="N", hidden=True)
-    ] = None
+    given: Mapping[str, Any] = field(default_factory=dict)
 
-    def settings(self) -> Settings:
-        """What the engine may use."""
-        from incrowd.engines.engine import Settings
-        from incrowd.policy.schema import check_engine, check_word
+    names: ClassVar[tuple[str, ...]] = ()
 
-        words = {word: getattr(self, word) for word in ("memory_limit", "spill_folder", "master")}
-        for word, value in words.items():
-            check_word(word, value)
-        check_engine(self.engine or "auto", **words)
-        return Settings(**words)
+    @classmethod
+    def parameters(cls) -> dict[str, inspect.Parameter]:
+        """An option for each name, and those that are fields."""
+        own = {name: keyword for name, keyword in super().parameters().items() if name != "given"}
+        complete = {"method": {"autocompletion": complete_method}}
+        named = {name: declared(name, TYPED[name], **complete.get(name, {})) for name in cls.names}
+        return named | own
+
+    @classmethod
+    def of(cls, given: Mapping[str, Any]) -> Self:
+        """What was typed for declared options, and what was given for fields."""
+        fields = {name: value for name, value in given.items() if name not in cls.names}
+        return cls(given={name: value for name, value in given.items() if name in cls.names}, **fields)
+
+    def words(self) -> dict[str, Any]:
+        """The options of a policy that were typed."""
+        return typed(self.given)
 
 
 @dataclass(frozen=True, kw_only=True)
-class PolicyOptions(ProtectionOptions, EngineOptions, CsvOptions):
-    """The options of a policy as they are typed; each field is one option of the command line."""
+class EngineOptions(DeclaredOptions):
+    """What reads, counts and writes rows, and what it may use."""
 
-    qi: Qi = None
-    k: K = None
-    target: Annotated[str | None, told("The column that models will predict.", noun="COLUMN")] = None
-    identifiers: Annotated[str | None, told("Columns to drop, such as names.", noun="COLUMNS")] = None
-    insensitive: Annotated[str | None, told("Harmless columns, kept unchanged.", noun="COLUMNS")] = None
-    keep: Annotated[str | None, told(KEEP, noun="COLUMNS")] = None
-    strict: Annotated[bool | None, told(_STRICT, "--strict")] = None
+    names: ClassVar[tuple[str, ...]] = ENGINE
+
+    def settings(self) -> tuple[str, Settings]:
+        """The engine, and what it may use."""
+        from incrowd.engines.engine import Settings
+        from incrowd.engines.registry import AUTO
+
+        words = self.words()
+        engine = words.get("engine", AUTO)
+        limits = {word: words.get(word) for word in ("memory_limit", "spill_folder", "master")}
+        for word, value in limits.items():
+            OPTIONS[word].check(word, value)
+        check_engine(engine, **limits)
+        return engine, Settings(**limits)
+
+
+@dataclass(frozen=True, kw_only=True)
+class RowsToVerify(DeclaredOptions):
+    """What new rows must satisfy, and which of their columns leave."""
+
+    names: ClassVar[tuple[str, ...]] = ("quasi_identifiers", "k", "unit", "identifiers", "keep", "keep_order")
+
+
+@dataclass(frozen=True, kw_only=True)
+class VerifyOptions(DeclaredOptions):
+    """What must hold for a table."""
+
     policy: PolicyFile = None
-    taxonomies: Annotated[
-        Path | None, told_path("Folder with a taxonomy file per column.", section=VALUES, noun="FOLDER")
-    ] = None
-    taxonomy: Annotated[list[str] | None, told(_RULES, section=VALUES, noun="COLUMN=RULE")] = None
-    types: Annotated[
-        list[str] | None,
-        told("number, comma (as in 3,5), date or text; else detected.", "--type", section=VALUES, noun="COLUMN=TYPE"),
-    ] = None
-    ranges: Annotated[
-        list[str] | None, told("A range that is public.", "--range", section=VALUES, noun="COLUMN=LOW:HIGH")
-    ] = None
-    missing: Annotated[
-        str | None,
-        told("Missing values are a category (default), drop rows, or an error.", section=VALUES, noun="WORD"),
-    ] = None
-    missing_values: MissingValues = None
-    method: Annotated[str | None, told(_METHOD, section=SEARCH, noun="NAME", autocompletion=complete_method)] = None
-    time_limit: Annotated[float | None, told(_TIME_LIMIT, section=SEARCH, noun="SECONDS")] = None
-    keep_order: Annotated[bool | None, told(KEEP_ORDER, "--keep-order", section=FILES)] = None
+
+    names: ClassVar[tuple[str, ...]] = (
+        *("quasi_identifiers", "k", "unit", "sensitive", "missing_values"),
+        *(word for word in PROMISED if TYPED[word].section),
+    )
+
+    def read(self) -> tuple[dict[str, Any], dict[str, Any]]:
+        """What must hold, from options or from a policy file; and how that reads CSV files."""
+        words = self.words()
+        if self.policy is None:
+            if "quasi_identifiers" not in words:
+                raise PolicyError(
+                    "nothing to verify; give --qi with the columns of a quasi-identifier, or a --policy file"
+                )
+            return words, {}
+        from incrowd.policy.toml import read_policy
+
+        base, dialect = read_policy(self.policy)
+        asking = (*self.names, *PROMISED, "taxonomies", "types")
+        found = {**{word: value for word, value in base.items() if word in asking}, **words}
+        sensitive = found.get("sensitive", ())
+        for word in ("taxonomies", "types"):
+            if isinstance(by_column := found.get(word), Mapping):
+                found[word] = {column: value for column, value in by_column.items() if column in sensitive}
+        return found, dialect
+
+
+@dataclass(frozen=True, kw_only=True)
+class PolicyOptions(DeclaredOptions, CsvOptions):
+    """All options of a policy."""
+
+    policy: PolicyFile = None
     method_options: Mapping[str, Any] = field(default_factory=dict)  # those that were given, by name
+
+    names: ClassVar[tuple[str, ...]] = tuple(word for word, about in TYPED.items() if about.section)
 
     @classmethod
     def parameters(cls) -> dict[str, inspect.Parameter]:
         """Also the options of all methods."""
-        return super().parameters() | _method_options()
+        own = {name: keyword for name, keyword in super().parameters().items() if name != "method_options"}
+        return own | _method_options()
 
     @classmethod
     def of(cls, given: Mapping[str, Any]) -> Self:
@@ -194,17 +222,11 @@ class PolicyOptions(ProtectionOptions, EngineOptions, CsvOptions):
         of_methods = _method_options()
         options = {name: text for name, text in given.items() if name in of_methods and text is not None}
         common = {name: value for name, value in given.items() if name not in of_methods}
-        return cls(**common, method_options=options)
+        return super().of({**common, "method_options": options})
 
     def read(self) -> tuple[Policy, dict[str, Any]]:
         """The policy, and how to read CSV files."""
-        from incrowd.policy.typed import given_words
-
-        dialect = {option.name for option in fields(CsvOptions)}
-        typed = {name: value for name, value in self.__dict__.items() if name not in dialect}
-        file, options, qi = typed.pop("policy"), dict(typed.pop("method_options")), typed.pop("qi")
-        words = given_words(quasi_identifiers=qi, **typed)
-        return policy_of(file, words, self.dialect(), options)
+        return policy_of(self.policy, self.words(), self.dialect(), self.method_options)
 
 
 _INSTEAD = {"taxonomies": "ranges", "ranges": "taxonomies"}  # a column has one or the other
@@ -235,8 +257,8 @@ def policy_of(
         raise PolicyError("a release needs a quasi-identifier; give --qi with its columns, or a --policy file")
     method = METHODS.get(words.get("method", Policy.method))
     known = {} if method is None else method.options
-    typed = {name: known[name].typed(text) if name in known else text for name, text in (options or {}).items()}
-    policy = make_policy(**{**words, "options": {**words.get("options", {}), **typed}})
+    own = {name: known[name].typed(text) if name in known else text for name, text in (options or {}).items()}
+    policy = make_policy(**{**words, "options": {**words.get("options", {}), **own}})
     return policy, {**dialect, **_read_by(policy)}
 
 
@@ -275,34 +297,6 @@ def _columns(quasi_identifiers: Any) -> set[str]:
     return {name for qid in quasi_identifiers_of(quasi_identifiers, 2) for name in qid.attributes}  # whatever their k
 
 
-def to_verify(
-    qi: list[str] | None,
-    k: int | None,
-    policy: Path | None,
-    protection: ProtectionOptions,
-    missing_values: list[str] | None,
-) -> tuple[dict[str, Any], dict[str, Any]]:
-    """What must hold, as words of a policy, from options or from a policy file; and how that reads CSV files."""
-    from incrowd.policy.protection import WORDS
-    from incrowd.policy.typed import given_words
-
-    words = given_words(quasi_identifiers=qi, k=k, missing_values=missing_values, **protection.__dict__)
-    if policy is None:
-        if qi is None:
-            raise PolicyError("nothing to verify; give --qi with the columns of a quasi-identifier, or a --policy file")
-        return words, {}
-    from incrowd.policy.toml import read_policy
-
-    base, dialect = read_policy(policy)
-    asking = ("quasi_identifiers", "k", "unit", "sensitive", "taxonomies", "missing_values", "types", *WORDS)
-    found = {**{word: value for word, value in base.items() if word in asking}, **words}
-    sensitive = found.get("sensitive", ())
-    for word in ("taxonomies", "types"):
-        if isinstance(by_column := found.get(word), Mapping):
-            found[word] = {column: value for column, value in by_column.items() if column in sensitive}
-    return found, dialect
-
-
 def _says_k(quasi_identifiers: Any) -> bool:
     """Whether all quasi-identifiers of a policy file have their own k, which a common k would not change."""
     items = quasi_identifiers if isinstance(quasi_identifiers, list) else []
@@ -310,12 +304,11 @@ def _says_k(quasi_identifiers: Any) -> bool:
 
 
 def _method_options() -> dict[str, inspect.Parameter]:
-    """The options of all methods; `incrowd methods NAME` tells of them, and not the help of every command."""
+    """The options of all methods; `incrowd methods NAME` lists them, and not the help of every command."""
     found: dict[str, inspect.Parameter] = {}
     for method in METHODS.values():
-        for option, about in method.options.items():
-            flag, is_flag = option.replace("_", "-"), isinstance(about.kind, Flag)
+        for name, about in method.options.items():
+            flag, is_flag = name.replace("_", "-"), isinstance(about.kind, Flag)
             form = f"--{flag}/--no-{flag}" if is_flag else f"--{flag}"
-            hidden = typer.Option(form, help=about.about, show_default=False, hidden=True)
-            found.setdefault(option, keyword(option, Annotated[(bool if is_flag else str) | None, hidden]))
+            found.setdefault(name, declared(name, replace(about, names=(form,), hidden=True)))
     return found

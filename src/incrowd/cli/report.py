@@ -7,11 +7,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-from incrowd.cli.groups import OptionGroup, told, told_path
-from incrowd.cli.help import FILES, REPORTS, TRIAL
+from incrowd.cli.groups import OptionGroup, option, path_option
+from incrowd.cli.help import REPORTS, TRIAL
 from incrowd.cli.messages import console, running, user_errors
 from incrowd.cli.options import Input, KeyFile, Overwrite, PolicyOptions, TrialOptions
 from incrowd.errors import PolicyError
+from incrowd.options import FILES
 
 if TYPE_CHECKING:
     from incrowd.display import Tabular
@@ -30,8 +31,8 @@ _PUBLIC = "Only what the released rows show, for anyone; else it is confidential
 class ReportOptions(OptionGroup):
     """Reports that are written with a release."""
 
-    report: Annotated[Path | None, told_path("Also a report for you alone.", section=REPORTS)] = None
-    public_report: Annotated[Path | None, told_path("Also a report for anyone.", section=REPORTS)] = None
+    report: Annotated[Path | None, path_option("Also a report for you alone.", section=REPORTS)] = None
+    public_report: Annotated[Path | None, path_option("Also a report for anyone.", section=REPORTS)] = None
     overwrite: Overwrite = False
 
     def check(self, source: Source, files: ReleaseFiles) -> None:
@@ -51,7 +52,7 @@ class ReportOptions(OptionGroup):
 class ResultReport(OptionGroup):
     """The report of an inspection, a comparison or an evaluation."""
 
-    report: Annotated[Path | None, told_path(_RESULT, section=FILES)] = None
+    report: Annotated[Path | None, path_option(_RESULT, section=FILES)] = None
 
     def check(self, table: Path, *, overwrite: bool = False) -> None:
         """Check that it can be written, before any work is done."""
@@ -83,10 +84,10 @@ def evaluation_of(source: Source, policy: Policy, trial: TrialOptions, dialect: 
 def report(
     table: Input,
     options: PolicyOptions,
-    output: Annotated[Path, told_path(_OUTPUT, "-o", "--output", section=FILES)],
+    output: Annotated[Path, path_option(_OUTPUT, "-o", "--output", section=FILES)],
     trial: TrialOptions,
-    evaluate: Annotated[bool, told(_EVALUATE, "--evaluate", section=TRIAL)] = False,
-    public: Annotated[bool, told(_PUBLIC, "--public", section=FILES)] = False,
+    evaluate: Annotated[bool, option(_EVALUATE, "--evaluate", section=TRIAL)] = False,
+    public: Annotated[bool, option(_PUBLIC, "--public", section=FILES)] = False,
     overwrite: Overwrite = False,
     key: KeyFile = None,
 ) -> None:

@@ -6,11 +6,11 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-from incrowd.cli.groups import OptionGroup, told, told_path
-from incrowd.cli.help import FILES, RISK
+from incrowd.cli.groups import OptionGroup, option, path_option
+from incrowd.cli.help import RISK
 from incrowd.cli.messages import print_json, running, say
 from incrowd.errors import PolicyError
-from incrowd.policy.typed import columns_of
+from incrowd.options import FILES, columns_of
 
 if TYPE_CHECKING:
     from incrowd.risk.assessment import Question
@@ -24,26 +24,27 @@ class RiskOptions(OptionGroup):
     """What is asked of a table."""
 
     qi: Annotated[
-        str | None, told("Columns that an attacker may know, by commas.", "--qi", "--quasi-identifiers", noun="COLUMNS")
+        str | None,
+        option("Columns that an attacker may know, by commas.", "--qi", "--quasi-identifiers", noun="COLUMNS"),
     ] = None
-    unit: Annotated[str | None, told("Whose record it is, such as patient_id: crowds count people.", noun="COLUMN")] = (
-        None
-    )
-    sensitive: Annotated[str | None, told("Columns nobody should learn, by commas.", noun="COLUMNS")] = None
-    weights: Annotated[str | None, told("Column with survey weights.", noun="COLUMN")] = None
+    unit: Annotated[
+        str | None, option("Whose record it is, such as patient_id: crowds count people.", noun="COLUMN")
+    ] = None
+    sensitive: Annotated[str | None, option("Columns nobody should learn, by commas.", noun="COLUMNS")] = None
+    weights: Annotated[str | None, option("Column with survey weights.", noun="COLUMN")] = None
     sampling_fraction: Annotated[
-        float | None, told("Share of the population that is in the table.", section=RISK, noun="SHARE")
+        float | None, option("Share of the population that is in the table.", section=RISK, noun="SHARE")
     ] = None
     population: Annotated[
         Path | None,
-        told_path("Everyone that the records were drawn from.", "--population", "--population-table", section=RISK),
+        path_option("Everyone that the records were drawn from.", "--population", "--population-table", section=RISK),
     ] = None
-    threshold: Annotated[str, told(_THRESHOLD, section=RISK, noun="SHARE")] = "0.2"
-    max_size: Annotated[int | None, told(_MAX_SIZE, section=RISK, noun="N")] = None
-    released: Annotated[Path | None, told_path("A release of the table, to show before and after.", section=FILES)] = (
-        None
-    )
-    recoding: Annotated[Path | None, told_path("Its .recoding.json, to recode the population by.", section=FILES)] = (
+    threshold: Annotated[str, option(_THRESHOLD, section=RISK, noun="SHARE")] = "0.2"
+    max_size: Annotated[int | None, option(_MAX_SIZE, section=RISK, noun="N")] = None
+    released: Annotated[
+        Path | None, path_option("A release of the table, to show before and after.", section=FILES)
+    ] = None
+    recoding: Annotated[Path | None, path_option("Its .recoding.json, to recode the population by.", section=FILES)] = (
         None
     )
 

@@ -7,10 +7,10 @@ from typing import Annotated
 
 import typer
 
-from incrowd.cli.groups import told
-from incrowd.cli.help import FILES
+from incrowd.cli.groups import option
 from incrowd.cli.messages import console, user_errors
 from incrowd.errors import MissingPackageError
+from incrowd.options import FILES
 
 _TABLE = "CSV or Parquet file to begin with."
 MOST_PORT = 65_535
@@ -18,8 +18,8 @@ MOST_PORT = 65_535
 
 def studio(
     table: Annotated[Path | None, typer.Argument(help=_TABLE, show_default=False, readable=False)] = None,
-    port: Annotated[int, told("Where to listen; any that is free if 0.", "--port", section=FILES, noun="N")] = 0,
-    no_browser: Annotated[bool, told("Print the link, and open no browser.", "--no-browser", section=FILES)] = False,
+    port: Annotated[int, option("Where to listen; any that is free if 0.", "--port", section=FILES, noun="N")] = 0,
+    no_browser: Annotated[bool, option("Print the link, and open no browser.", "--no-browser", section=FILES)] = False,
 ) -> None:
     """Open a local web page that leads from a table to a release.
 

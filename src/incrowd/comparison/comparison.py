@@ -21,7 +21,7 @@ from incrowd.formats.registry import open_source
 from incrowd.formats.sources import Source
 from incrowd.measures.registry import LOSSES
 from incrowd.policy.policy import Policy
-from incrowd.policy.toml import DIALECT, WORDS, check_spelling
+from incrowd.policy.toml import DIALECT, PARAMETERS, check_spelling
 from incrowd.policy.words import make_policy
 from incrowd.run import Run, Watch
 from incrowd.search.registry import METHODS, method_of
@@ -130,7 +130,7 @@ def compare(
         DataError: The table cannot be read or used.
     """
     dialect = {word: words.pop(word) for word in DIALECT if word in words}
-    options = {word: words.pop(word) for word in list(words) if word not in WORDS}
+    options = {word: words.pop(word) for word in list(words) if word not in PARAMETERS}
     check_spelling(options, compare)
     if "k" in words:
         raise PolicyError("The 'k' parameter is not for a comparison. Give the values to compare as 'ks'.")

@@ -18,6 +18,7 @@ from incrowd.evaluation.trial import CLASSIFIERS, Trial
 from incrowd.formats.sources import Source
 from incrowd.inspection.decimal_commas import with_comma_types
 from incrowd.policy.policy import Policy
+from incrowd.population.opening import with_open_population
 from incrowd.run import Run
 
 _CHILD = "import sys; sys.path[:] = sys.argv[1:]; from incrowd.comparison.worker import main; main(warm={})"
@@ -69,7 +70,8 @@ class Jobs:
         if policy.attributes not in self._tables:
             self.run.stage("reading")
             engine = engine_for(policy, self.source)
-            self._tables[policy.attributes] = pickle.dumps(compressed(engine, self.source, policy, self.run))
+            opened = with_open_population(policy)
+            self._tables[policy.attributes] = pickle.dumps(compressed(engine, self.source, opened, self.run))
         if self.design is not None and self._trial is None:
             self._trial = pickle.dumps(self.design.job(self.source, policy, self.run))
         rows = self._source()

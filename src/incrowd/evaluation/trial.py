@@ -38,7 +38,7 @@ from incrowd.formats.registry import open_source
 from incrowd.formats.sources import Source
 from incrowd.key import Key
 from incrowd.policy.policy import Policy
-from incrowd.policy.toml import DIALECT, WORDS, check_spelling
+from incrowd.policy.toml import DIALECT, PARAMETERS, check_spelling
 from incrowd.policy.words import make_policy
 from incrowd.recodings.recoding import Recoding
 from incrowd.release.apply import apply
@@ -89,7 +89,7 @@ def evaluate(
         DataError: A table cannot be read or used.
     """
     dialect = {word: words.pop(word) for word in DIALECT if word in words}
-    options = {word: words.pop(word) for word in list(words) if word not in WORDS}
+    options = {word: words.pop(word) for word in list(words) if word not in PARAMETERS}
     check_spelling(options, evaluate)
     policy = make_policy(target=target, options=options, **words)
     with watching(progress) as watch:

@@ -5,20 +5,20 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from incrowd.errors import PolicyError, UnknownNameError, shown
+from incrowd.policy.options import OPTIONS, check_engine
 from incrowd.policy.protection import Protection
-from incrowd.policy.schema import WORDS as SCHEMA
-from incrowd.policy.schema import check_engine, check_word
 from incrowd.privacy.k_anonymity import KAnonymity
-from incrowd.privacy.model import PrivacyModel, Requirement
+from incrowd.privacy.model import Requirement
+from incrowd.privacy.registry import OF_POPULATION
+from incrowd.privacy.units import KUnits
 from incrowd.table.numbers import with_point
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
-    from incrowd.formats.sources import Source
+    from incrowd.privacy.declared import Declared
     from incrowd.taxonomies.rules import Rule
     from incrowd.taxonomies.taxonomy import Taxonomy
 
@@ -43,7 +43,8 @@ class QuasiIdentifier:
     attributes: tuple[str, ...]
     k: int
 
-    def __init__(self, attributes: Iterable[str], k: int) -> None:
+    def __init__(self, attributes: Iterable[str], k: int | KAnonymity) -> None:
+        k = k.k if isinstance(k, KAnonymity) else k
         several = isinstance(attributes, Iterable) and not isinstance(attributes, str)
         names: tuple[Any, ...] = tuple(attributes) if several else (attributes,)
         if not names:
@@ -77,9 +78,9 @@ class Policy:
             dropped.
         sensitive: Columns worth protecting that pass through unchanged.
         protections: What is promised about sensitive columns.
-        population_table: The people that the records were drawn from, with the columns of the quasi-identifiers.
-        k_map: At least so many people of the population for every class.
-        delta_presence: The largest share of the people of a class that may be in the table.
+        population_table: The people that the records were drawn from, with the columns of the quasi-identifiers; the
+            pipeline opens it.
+        population: What is promised against them, by words such as "k_map" and "delta_presence".
         insensitive: Columns that pass through unchanged, like columns that have no role.
         keep: Columns that leave as they are on purpose, though they look as if they named people.
         taxonomies: Taxonomy, or rule that builds one, by column.
@@ -105,9 +106,8 @@ class Policy:
     unit: str | None = None
     sensitive: tuple[str, ...] = ()
     protections: tuple[Protection, ...] = ()
-    population_table: Source | None = field(default=None, compare=False)
-    k_map: int | None = None
-    delta_presence: float | None = None
+    population_table: Any = field(default=None, compare=False)
+    population: Mapping[str, Any] = field(default_factory=dict)
     insensitive: tuple[str, ...] = ()
     keep: tuple[str, ...] = ()
     taxonomies: Mapping[str, Taxonomy | Rule] = field(default_factory=dict)
@@ -129,8 +129,9 @@ class Policy:
     def __post_init__(self) -> None:
         if not self.quasi_identifiers:
             raise PolicyError("A policy must have at least one quasi-identifier. None was given.")
-        for word in SCHEMA:
-            check_word(word, getattr(self, word))
+        for word, option in OPTIONS.items():
+            if word in self.__dict__ and word != "quasi_identifiers":
+                option.check(word, self.__dict__[word])
         for column in self.ranges:
             if column in self.taxonomies:
                 raise PolicyError(f"column '{column}' has a taxonomy, so its range would have no effect; leave one out")
@@ -161,24 +162,23 @@ class Policy:
 
     def _check_protection(self) -> None:
         protected = {protection.column: protection for protection in self.protections}
-        for column, protection in protected.items():
+        for column in protected:
             if column not in self.sensitive:
                 raise UnknownNameError("sensitive column", column, self.sensitive, "the policy")
-            if protection.t_distance == "hierarchical" and column not in self.taxonomies:
-                raise PolicyError(f"the hierarchical distance of '{column}' needs a taxonomy of that column; give one")
         for column in self.taxonomies:
-            if column in self.sensitive and (column not in protected or protected[column].t is None):
+            if column in self.sensitive and (column not in protected or "t" not in protected[column].options):
                 raise PolicyError(
                     f"column '{column}' is sensitive, so its taxonomy is for t alone; give a t or leave it out"
                 )
-        against = self._against_population()
-        if bool(against) != (self.population_table is not None):
+        if self.population and self.population_table is None:
             raise PolicyError(
-                "k_map and delta_presence count the people of a population; give its table as population_table"
-                if against
-                else "The 'population_table' parameter says nothing by itself. Give k_map or delta_presence as well."
+                f"{' and '.join(OF_POPULATION)} count the people of a population; give its table as population_table"
             )
-        if any(qid.k == 1 for qid in self.quasi_identifiers) and not any((*against, *self.models_of_columns)):
+        if not self.population and self.population_table is not None:
+            words = " or ".join(OF_POPULATION)
+            raise PolicyError(f"The 'population_table' parameter says nothing by itself. Give {words} as well.")
+        promised = *self.models_against_population, *self.models_of_columns
+        if any(qid.k == 1 for qid in self.quasi_identifiers) and not promised:
             raise PolicyError("The 'k' parameter must be an integer of at least 2. Got 1.")
 
     @property
@@ -186,31 +186,31 @@ class Policy:
         """The columns of all quasi-identifiers, each once, in order of appearance."""
         return tuple(dict.fromkeys(name for qid in self.quasi_identifiers for name in qid.attributes))
 
-    def _against_population(self) -> tuple[PrivacyModel, ...]:
-        from incrowd.privacy.population import DeltaPresence, KMap
-
-        k_map = () if self.k_map is None else (KMap(self.k_map),)
-        return (*k_map, *(() if self.delta_presence is None else (DeltaPresence(self.delta_presence),)))
+    @property
+    def models_against_population(self) -> tuple[Declared, ...]:
+        """What is promised against the population."""
+        return tuple(OF_POPULATION[word](value) for word, value in self.population.items())  # type: ignore[call-arg]
 
     @property
-    def models_of_columns(self) -> tuple[PrivacyModel, ...]:
+    def models_of_columns(self) -> tuple[Declared, ...]:
         """What is promised about sensitive columns."""
-        from incrowd.taxonomies.taxonomy import Taxonomy
-
-        found: list[PrivacyModel] = []
+        found: list[Declared] = []
         for protection in self.protections:
-            tree = self.taxonomies.get(protection.column)
-            if self._has_commas(protection.column):
-                protection = replace(protection, harmless=tuple(map(with_point, protection.harmless)))
-            found += protection.models(tree if isinstance(tree, Taxonomy) else None)
+            options = dict(protection.options)
+            if "harmless" in options and self._has_commas(protection.column):
+                options["harmless"] = tuple(map(with_point, options["harmless"]))
+            found += Protection(protection.column, options).models(self.tree_of(protection.column))
         return tuple(found)
+
+    def tree_of(self, column: str) -> Taxonomy | None:
+        """The tree of the values of a sensitive column, for distances."""
+        tree = self.taxonomies.get(column)
+        return tree if hasattr(tree, "paths") else None  # type: ignore[return-value]
 
     @cached_property
     def requirements(self) -> tuple[Requirement, ...]:
         """What must hold for the classes of each quasi-identifier."""
-        from incrowd.privacy.units import KUnits
-
-        others = (*self.models_of_columns, *self._against_population())
+        others = (*self.models_of_columns, *self.models_against_population)
         made = []
         for qid in self.quasi_identifiers:
             crowd = () if qid.k == 1 else (KAnonymity(qid.k) if self.unit is None else KUnits(self.unit, qid.k),)
@@ -242,15 +242,13 @@ class Policy:
     @property
     def protected(self) -> tuple[str, ...]:
         """The columns whose values privacy models count."""
-        from incrowd.privacy.population import POPULATION
-
-        columns = dict.fromkeys(column for requirement in self.requirements for column in requirement.columns)
-        return tuple(column for column in columns if column != POPULATION)
+        unit = (self.unit,) if self.unit and any(qid.k > 1 for qid in self.quasi_identifiers) else ()
+        return tuple(dict.fromkeys((*unit, *self.secrets)))
 
     @property
     def secrets(self) -> tuple[str, ...]:
         """The sensitive columns about which something is promised."""
-        return tuple(protection.column for protection in self.protections if protection.models())
+        return tuple(protection.column for protection in self.protections if protection.promises)
 
     @property
     def counted(self) -> tuple[str, ...]:
@@ -292,9 +290,8 @@ class Policy:
             **({"unit": self.unit} if self.unit else {}),
             "sensitive": list(self.sensitive),
             **({"protections": {p.column: p.to_json() for p in self.protections}} if self.protections else {}),
-            **({} if self.population_table is None else {"population_table": self.population_table.name}),
-            **({} if self.k_map is None else {"k_map": self.k_map}),
-            **({} if self.delta_presence is None else {"delta_presence": self.delta_presence}),
+            **({} if self.population_table is None else {"population_table": _name_of(self.population_table)}),
+            **self.population,
             "insensitive": list(self.insensitive),
             **({"keep": list(self.keep)} if self.keep else {}),
             "taxonomies": sorted(self.taxonomies),
@@ -319,3 +316,9 @@ class Policy:
         taken = {name for qid in kept for name in qid.attributes}
         assert taken == set(self.attributes)  # a redundant one is contained in another: no column is lost
         return replace(self, quasi_identifiers=tuple(kept)), tuple(dropped)
+
+
+def _name_of(table: Any) -> str:
+    if isinstance(table, str | Path):
+        return Path(table).name
+    return table.name if isinstance(getattr(table, "name", None), str) else "the population"

@@ -7,57 +7,18 @@ from inspect import Parameter, signature
 from pathlib import Path
 from typing import Any
 
-from incrowd.errors import PolicyError, UnknownNameError, closest
-from incrowd.policy.population_options import WORDS as PRESENCE
-from incrowd.policy.protection import WORDS as PROTECTING
+from incrowd.errors import PolicyError, UnknownNameError, closest, shown
+from incrowd.policy.options import OPTIONS
 from incrowd.schemas.regular_files import open_regular
 from incrowd.schemas.toml import parsed_toml
 from incrowd.search.registry import METHODS
 
-WORDS = (
-    "quasi_identifiers",
-    "k",
-    "target",
-    "identifiers",
-    "unit",
-    "sensitive",
-    *PROTECTING,
-    *PRESENCE,
-    "insensitive",
-    "keep",
-    "taxonomies",
-    "types",
-    "ranges",
-    "missing",
-    "missing_values",
-    "method",
-    "strict",
-    "keep_order",
-    "time_limit",
-    "engine",
-    "memory_limit",
-    "spill_folder",
-    "master",
-    "most_tuples",
-)
+WORDS = tuple(word for word in OPTIONS if word != "options")
+PARAMETERS = (*WORDS, "privacy")  # what functions in Python take
 MOST_BYTES = 1 << 24  # of a policy file
 FILES = {"csv": ("separator", "quote", "encoding", "header", "strip"), "file": ("sheet", "value_labels")}
 DIALECT = tuple(word for words in FILES.values() for word in words)
 QUERY = "query"  # what to read of a database
-_LISTS = ("identifiers", "insensitive", "keep", "missing_values")
-_TABLES = ("types", "ranges", *FILES)
-_TEXTS = (
-    "target",
-    "unit",
-    "population_table",
-    "missing",
-    "method",
-    "engine",
-    "memory_limit",
-    "spill_folder",
-    "master",
-    QUERY,
-)
 
 
 def check_spelling(options: Iterable[str], function: Callable[..., object]) -> None:
@@ -68,7 +29,7 @@ def check_spelling(options: Iterable[str], function: Callable[..., object]) -> N
         function: One that takes the words of a policy, some by name.
     """
     own = [word.name for word in signature(function).parameters.values() if word.kind is Parameter.KEYWORD_ONLY]
-    known = dict.fromkeys([*own, *WORDS, *DIALECT, QUERY])
+    known = dict.fromkeys([*own, *PARAMETERS, *DIALECT, QUERY])
     of_methods = [option for method in METHODS.values() for option in method.options]
     for name in options:
         if name not in of_methods and closest(name, [*known, *of_methods]) in known:
@@ -122,9 +83,10 @@ def words_of(data: Mapping[str, Any], path: Path) -> tuple[dict[str, Any], dict[
     for key in data:
         if key not in known:
             raise UnknownNameError("key", key, known, str(path))
-    _check_kinds(data, path)
     dialect: dict[str, Any] = {}
     for table, words_there in FILES.items():
+        if not isinstance(data.get(table, {}), Mapping):
+            raise PolicyError(f"The '{table}' key of {path} must be a table. Got {shown(data[table])}.")
         for key in data.get(table, {}):
             if key not in words_there:
                 raise UnknownNameError("key", key, words_there, f"{path} [{table}]")
@@ -133,31 +95,14 @@ def words_of(data: Mapping[str, Any], path: Path) -> tuple[dict[str, Any], dict[
         dialect[QUERY] = data[QUERY]
     words = {key: value for key, value in data.items() if key in WORDS}
     words["options"] = {key: value for key, value in data.items() if key in options}
-    if "population_table" in words:
-        words["population_table"] = path.parent / words["population_table"]
-    if "spill_folder" in words:
-        words["spill_folder"] = path.parent / words["spill_folder"]
-    if "taxonomies" in words:
-        words["taxonomies"] = _taxonomies(words["taxonomies"], path)
+    for key in ("population_table", "spill_folder", "taxonomies"):
+        if key in words:
+            words[key] = _beside(path, words[key])
     return words, dialect
 
 
-def _check_kinds(data: Mapping[str, Any], path: Path) -> None:
-    for key, value in data.items():
-        kind: Any = list if key in _LISTS else dict if key in _TABLES else str if key in _TEXTS else object
-        if not isinstance(value, kind):
-            noun = {list: "a list", dict: "a table", str: "text"}[kind]
-            raise PolicyError(f"The '{key}' key of {path} must be {noun}. Got {type(value).__name__}.")
-
-
-def _taxonomies(given: Any, path: Path) -> Any:
-    """Taxonomies of a policy file: a folder, or per column a file or a rule such as {prefix = [3, 2]}."""
-    if isinstance(given, str):
-        return path.parent / given
-    if not isinstance(given, Mapping):
-        raise PolicyError(f"The 'taxonomies' key of {path} must be a folder or a table. Got {type(given).__name__}.")
-    from incrowd.taxonomies.rules import rule_of
-
-    return {
-        column: path.parent / item if isinstance(item, str) else rule_of(column, item) for column, item in given.items()
-    }
+def _beside(path: Path, value: Any) -> Any:
+    """Paths in a policy file are relative to its folder."""
+    if isinstance(value, Mapping):
+        return {column: _beside(path, item) if isinstance(item, str) else item for column, item in value.items()}
+    return path.parent / value if isinstance(value, str) else value

@@ -8,29 +8,9 @@ from collections.abc import Iterator, Mapping
 from datetime import date, datetime, time
 from typing import Any
 
-from incrowd.policy.population_options import WORDS as PRESENCE
-from incrowd.policy.protection import WORDS as PROTECTING
+from incrowd.policy.options import OPTIONS
 
-_ABOUT = {
-    "quasi_identifiers": "Together these could point at a person; they are generalized.",
-    "k": "Everyone stands in a crowd of at least so many.",
-    "unit": "Whose record it is: k counts people. The column is dropped.",
-    "identifiers": "These are dropped.",
-    "target": "What models will predict: the release keeps what predicts it.",
-    "sensitive": "These stay as they are, and are worth protecting.",
-    "insensitive": "These stay as they are.",
-    "missing_values": "These texts stand for a missing value.",
-    "method": "How the release is searched for, and options of the method.",
-}
-_FIRST = ("quasi_identifiers", "k", "unit", "identifiers", "sensitive", *PROTECTING, "insensitive", "target")
-_THEN = (*PRESENCE, "missing", "missing_values", "strict", "keep_order", "method")  # then the options of the method
-_LAST = ("time_limit",)
-_TABLES = {
-    "types": "What columns hold, where that is not found out.",
-    "ranges": "The lowest and the highest value that anyone may know of.",
-    "taxonomies": "How values are generalized: a rule, or a file with one line per value.",
-    "csv": "How the file is read.",
-}
+_TABLES = ("types", "ranges", "taxonomies", "csv")
 _LINE = 100  # characters of a list on one line
 
 
@@ -47,21 +27,27 @@ def policy_text(words: Mapping[str, Any]) -> str:
     for key in _ordered([key for key in given if key not in tables]):
         if key == "sensitive" and by_column is not None:
             continue
-        if key in _ABOUT:
-            lines += ["", f"# {_ABOUT[key]}"]
+        if key in OPTIONS and OPTIONS[key].comment:
+            lines += ["", f"# {OPTIONS[key].comment}"]
         lines += _entry(key, given[key])
     for column, promised in (by_column or {}).items():
         lines += ["", f"[sensitive.{toml_key(column)}]", *_pairs(promised)]
-    for key, about in _TABLES.items():
+    for key in _TABLES:
         if key in tables:
+            about = OPTIONS[key].comment if key in OPTIONS else "How the file is read."
             lines += ["", f"# {about}", f"[{key}]", *_pairs(tables[key])]
     return "\n".join(lines).lstrip("\n") + "\n"
 
 
 def _ordered(keys: list[str]) -> list[str]:
-    known = [key for key in (*_FIRST, *_THEN) if key in keys]
-    last = [key for key in _LAST if key in keys]
-    return [*known, *(key for key in keys if key not in (*known, *last)), *last]
+    """In the order of the declarations; options of the method come after it."""
+    words = [word for word in OPTIONS if word in keys]
+    after = (
+        words.index("method") + 1
+        if "method" in words
+        else next((place for place, word in enumerate(words) if word == "time_limit"), len(words))
+    )
+    return [*words[:after], *(key for key in keys if key not in OPTIONS), *words[after:]]
 
 
 def _pairs(table: Mapping[str, Any]) -> Iterator[str]:

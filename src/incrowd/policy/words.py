@@ -4,41 +4,88 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from incrowd.errors import PolicyError, UnknownNameError, shown
+from incrowd.policy.options import checked
 from incrowd.policy.policy import Policy, QuasiIdentifier
-from incrowd.policy.population_options import add_population
-from incrowd.policy.protection import WORDS as PROTECTING
 from incrowd.policy.protection import protections_of
-from incrowd.policy.schema import checked
+from incrowd.privacy.declared import Declared
+from incrowd.privacy.registry import COLUMN_OPTIONS, OF_POPULATION
+from incrowd.taxonomies.rules import Rule, rule_of
+from incrowd.taxonomies.taxonomy import Taxonomy
 
-if TYPE_CHECKING:
-    from incrowd.taxonomies.rules import Rule
-    from incrowd.taxonomies.taxonomy import Taxonomy
 
-
-def make_policy(*, quasi_identifiers: Any, k: int | None = None, taxonomies: Any = None, **words: Any) -> Policy:
-    """A policy from the words that users write, the same in Python, on the command line and in a policy file.
+def make_policy(*, quasi_identifiers: Any, k: Any = None, taxonomies: Any = None, **words: Any) -> Policy:
+    """A policy from what users write, the same in Python, on the command line and in a policy file.
 
     Args:
         quasi_identifiers: See `quasi_identifiers_of`.
         k: The k of quasi-identifiers that do not say their own.
         taxonomies: Taxonomy, rule or file by column, or a folder with a file per column.
-        **words: The other fields of `Policy`, with lists where it wants tuples, and the words of `Protection`, each for
-            all sensitive columns or by column.
+        **words: The other options of a policy (`policy.options`), promises for all sensitive columns or by column, and
+            privacy models as `privacy`.
     """
-    words = checked({**words, "taxonomies": taxonomies})
-    del words["taxonomies"]
-    protecting = {word: words.pop(word) for word in PROTECTING if word in words}
-    words["sensitive"], words["protections"] = protections_of(words.get("sensitive", ()), protecting)
-    add_population(words)
-    alone = any(protection.models() for protection in words["protections"])
-    alone = k is None and (alone or "k_map" in words or "delta_presence" in words)
+    words = _without_models({**words, "k": k, "taxonomies": taxonomies})
+    k, taxonomies = words.pop("k"), words["taxonomies"]
+    protecting = {word: words.pop(word) for word in COLUMN_OPTIONS if word in words}
+    sensitive, protections = protections_of(words.pop("sensitive", ()), protecting)
+    words = checked({word: value for word, value in words.items() if value is not None})
+    words.pop("taxonomies", None)
+    population = {word: words.pop(word) for word in OF_POPULATION if word in words}
+    alone = k is None and (population or any(protection.promises for protection in protections))
     qids = quasi_identifiers_of(quasi_identifiers, 1 if alone else k)
     columns = tuple(dict.fromkeys(name for qid in qids for name in qid.attributes))
-    for_distance = tuple(protection.column for protection in words["protections"] if protection.t is not None)
-    return Policy(quasi_identifiers=qids, taxonomies=_taxonomies_of(taxonomies, (*columns, *for_distance)), **words)
+    for_distance = tuple(protection.column for protection in protections if "t" in protection.options)
+    return Policy(
+        quasi_identifiers=qids,
+        sensitive=sensitive,
+        protections=protections,
+        population=population,
+        taxonomies=_taxonomies_of(taxonomies, (*columns, *for_distance)),
+        **words,
+    )
+
+
+def _without_models(words: dict[str, Any]) -> dict[str, Any]:
+    """The same with privacy models written as words."""
+    given = words.pop("privacy", None) or ()
+    models = [given] if isinstance(given, Declared) or not isinstance(given, Iterable) else list(given)
+    for word, value in words.items():
+        if isinstance(value, Declared):
+            if value.word != word:
+                raise PolicyError(
+                    f"The '{word}' parameter must not be {type(value).__name__}; give it as {value.word}."
+                )
+            models.append(value)
+            words[word] = None
+    by_column: dict[str, dict[str, Any]] = {}
+    for model in models:
+        if not isinstance(model, Declared):
+            raise PolicyError(
+                f"The 'privacy' parameter must be a list of models such as KAnonymity(5). Got {shown(model)}."
+            )
+        of_column = by_column.setdefault(str(model.column), {}) if model.about == "column" else words
+        for word, value in model.words().items():
+            home = of_column if word in COLUMN_OPTIONS else words
+            if isinstance(value, Mapping) and home is words:
+                value = {**(words.get(word) or {}), **value}
+            elif home.get(word) not in (None, value):
+                raise PolicyError(f"'{word}' is given twice, as {shown(home[word])} and {shown(value)}; give one")
+            home[word] = value
+    if by_column:
+        words["sensitive"] = _joined(words.get("sensitive") or (), by_column)
+    return words
+
+
+def _joined(sensitive: Any, by_column: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
+    """Sensitive columns with what models promise about some of them."""
+    if not isinstance(sensitive, Mapping):
+        sensitive = {name: {} for name in ([sensitive] if isinstance(sensitive, str) else sensitive)}
+    found = {column: dict(own) if isinstance(own, Mapping) else own for column, own in sensitive.items()}
+    for column, own in by_column.items():
+        found[column] = {**found.get(column, {}), **own}
+    return found
 
 
 def _taxonomies_of(given: Any, columns: Sequence[str]) -> dict[str, Taxonomy | Rule]:
@@ -58,9 +105,6 @@ def _taxonomies_of(given: Any, columns: Sequence[str]) -> dict[str, Taxonomy | R
 
 def _taxonomy_of(column: str, item: Any) -> Taxonomy | Rule:
     """A taxonomy or a rule from a file, or from the words of a policy file."""
-    from incrowd.taxonomies.rules import rule_of
-    from incrowd.taxonomies.taxonomy import Taxonomy
-
     if isinstance(item, Mapping):
         return rule_of(column, item)
     taxonomy: Taxonomy | Rule = Taxonomy.read(item) if isinstance(item, str | Path) else item

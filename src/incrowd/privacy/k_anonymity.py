@@ -5,15 +5,26 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from incrowd.errors import PolicyError, shown
-from incrowd.schemas.shapes import MOST
+from incrowd.options import Option
+from incrowd.privacy.declared import Declared
+from incrowd.schemas.shapes import Whole
 
 if TYPE_CHECKING:
-    from incrowd.table.class_counts import ClassCounts, Histogram
+    from incrowd.table.class_counts import ClassCounts
+
+K = Option(
+    "Size of the smallest crowd allowed.",
+    Whole(2),
+    title="people in every crowd",
+    example="10",
+    names=("--k",),
+    noun="N",
+    comment="Everyone is in a crowd of at least this many.",
+)
 
 
 @dataclass(frozen=True)
-class KAnonymity:
+class KAnonymity(Declared):
     """At least k records in every class.
 
     A class that joins another only grows, so it is upward closed.
@@ -25,13 +36,13 @@ class KAnonymity:
     k: int
 
     name: ClassVar[str] = "k-anonymity"
+    word: ClassVar[str] = "k"
+    option: ClassVar[Option] = K
+    about = "records"
+    fields: ClassVar[tuple[str, ...]] = ("k",)
     column: ClassVar[str | None] = None
     whole: ClassVar[bool] = True
     upward_closed: ClassVar[bool] = True
-
-    def __post_init__(self) -> None:
-        if isinstance(self.k, bool) or not isinstance(self.k, int) or not 2 <= self.k <= MOST:
-            raise PolicyError(f"The 'k' parameter must be an integer of at least 2. Got {shown(self.k)}.")
 
     @property
     def threshold(self) -> int:
@@ -42,10 +53,6 @@ class KAnonymity:
     def least_size(self) -> int:
         """K."""
         return self.k
-
-    def fitted(self, histogram: Histogram | None) -> KAnonymity:
-        """The model for a table; it does not depend on it."""
-        return self
 
     def levels(self, classes: ClassCounts) -> Any:
         """The size of each class."""

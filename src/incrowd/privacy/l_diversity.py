@@ -6,31 +6,26 @@ has one counts as a value of its own. That keeps the law of unions for all three
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from math import ceil, inf, nextafter
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
-import numpy as np
+from incrowd.options import PROMISES, Option, Pair
+from incrowd.privacy.declared import Declared
+from incrowd.privacy.sensitive import check_reachable, column_counts, harmful, largest, ratio, sums
+from incrowd.schemas.shapes import Number, Whole
 
-from incrowd.privacy.sensitive import (
-    check_number,
-    check_reachable,
-    check_values,
-    column_counts,
-    harmful,
-    largest,
-    ratio,
-    sums,
-)
-from incrowd.table.class_counts import ClassCounts, Histogram
-from incrowd.table.grouping import Counts
+if TYPE_CHECKING:
+    from incrowd.table.class_counts import ClassCounts, Histogram
+    from incrowd.table.grouping import Counts
 
-DIGITS = 9  # entropies are logarithms: they are compared to so many decimals
+DIGITS = 9  # entropies are logarithms: they are compared to this many decimals
 
 
 @dataclass(frozen=True)
-class DistinctLDiversity:
+class LDiversity(Declared):
     """At least l different values in every class.
 
     A class that joins another keeps its values, so it is upward closed.
@@ -46,11 +41,20 @@ class DistinctLDiversity:
     harmless: tuple[str, ...] = ()
 
     name: ClassVar[str] = "distinct l-diversity"
+    word: ClassVar[str] = "l"
+    option: ClassVar[Option] = Option(
+        "At least this many values in every class.",
+        Whole(2),
+        title="different values in every crowd",
+        example="3",
+        noun="N",
+        section=PROMISES,
+    )
+    fields: ClassVar[tuple[str, ...]] = ("l",)
+    settings: ClassVar[Mapping[str, str]] = {"harmless": "harmless"}
+    weakest: ClassVar[Any] = 2
     whole: ClassVar[bool] = True
     upward_closed: ClassVar[bool] = True
-
-    def __post_init__(self) -> None:
-        check_values("l", self.l)
 
     @property
     def threshold(self) -> int:
@@ -62,8 +66,8 @@ class DistinctLDiversity:
         """As many values need as many records."""
         return self.l
 
-    def fitted(self, histogram: Histogram) -> DistinctLDiversity:
-        """The model for a table; it does not depend on the distribution."""
+    def fitted(self, histogram: Histogram) -> Self:
+        """Itself, if the table has enough values."""
         if not self.harmless:
             check_reachable(self.column, self.l, histogram)
         return self
@@ -78,7 +82,7 @@ class DistinctLDiversity:
 
 
 @dataclass(frozen=True)
-class EntropyLDiversity:
+class EntropyLDiversity(Declared):
     """Entropy of the values of at least log(l) in every class: as diverse as l values that are equally frequent.
 
     Args:
@@ -92,11 +96,18 @@ class EntropyLDiversity:
     harmless: tuple[str, ...] = ()
 
     name: ClassVar[str] = "entropy l-diversity"
-    whole: ClassVar[bool] = False
-    upward_closed: ClassVar[bool] = False
-
-    def __post_init__(self) -> None:
-        check_number("l", self.l, "a number above 1", lambda l: 1 < l < inf)
+    word: ClassVar[str] = "entropy_l"
+    option: ClassVar[Option] = Option(
+        "As diverse as this many equally frequent values.",
+        Number(1, above=True),
+        title="as mixed as this many values",
+        example="2",
+        noun="N",
+        section=PROMISES,
+    )
+    fields: ClassVar[tuple[str, ...]] = ("l",)
+    settings: ClassVar[Mapping[str, str]] = {"harmless": "harmless"}
+    weakest: ClassVar[Any] = 2
 
     @property
     def threshold(self) -> float:
@@ -108,14 +119,16 @@ class EntropyLDiversity:
         """As many values need as many records."""
         return ceil(self.threshold)
 
-    def fitted(self, histogram: Histogram) -> EntropyLDiversity:
-        """The model for a table; it does not depend on the distribution."""
+    def fitted(self, histogram: Histogram) -> Self:
+        """Itself, if the table has enough values."""
         if not self.harmless:
             check_reachable(self.column, self.l, histogram)
         return self
 
     def levels(self, classes: ClassCounts) -> Any:
         """The number of equally frequent values that would be as diverse as each class, to nine decimals."""
+        import numpy as np
+
         counted = column_counts(classes, self.column)
         mine = counted.counts * np.log(counted.counts)  # of a harmless value: one value each, and log(1) is 0
         mine = np.where(harmful(counted.values, self.harmless)[counted.codes], mine, 0.0)
@@ -128,7 +141,7 @@ class EntropyLDiversity:
 
 
 @dataclass(frozen=True)
-class RecursiveLDiversity:
+class RecursiveLDiversity(Declared):
     """(c, l)-diversity: the most frequent value is rarer than c times the l-th and all rarer ones together.
 
     Args:
@@ -144,12 +157,18 @@ class RecursiveLDiversity:
     harmless: tuple[str, ...] = ()
 
     name: ClassVar[str] = "recursive (c, l)-diversity"
-    whole: ClassVar[bool] = False
-    upward_closed: ClassVar[bool] = False
-
-    def __post_init__(self) -> None:
-        check_values("l", self.l)
-        check_number("c", self.c, "a number above 0", lambda c: 0 < c < inf)
+    word: ClassVar[str] = "recursive_l"
+    option: ClassVar[Option] = Option(
+        "c,l of recursive (c,l)-diversity.",
+        Pair(Number(0, above=True), Whole(2), "a factor c above 0 and an integer l of at least 2"),
+        title="c, l of recursive diversity",
+        example="3, 2",
+        noun="N",
+        section=PROMISES,
+    )
+    fields: ClassVar[tuple[str, ...]] = ("c", "l")
+    settings: ClassVar[Mapping[str, str]] = {"harmless": "harmless"}
+    weakest: ClassVar[Any] = (1, 2)
 
     @property
     def threshold(self) -> float:
@@ -161,14 +180,16 @@ class RecursiveLDiversity:
         """As many values need as many records."""
         return self.l
 
-    def fitted(self, histogram: Histogram) -> RecursiveLDiversity:
-        """The model for a table; it does not depend on the distribution."""
+    def fitted(self, histogram: Histogram) -> Self:
+        """Itself, if the table has enough values."""
         if not self.harmless:
             check_reachable(self.column, self.l, histogram)
         return self
 
     def levels(self, classes: ClassCounts) -> Any:
         """How often the l-th and all rarer values occur, over the most frequent one."""
+        import numpy as np
+
         counted = column_counts(classes, self.column)
         bad = harmful(counted.values, self.harmless)[counted.codes]
         counts = np.where(bad, counted.counts, 0)
@@ -188,5 +209,7 @@ class RecursiveLDiversity:
 
 def _as_values(counted: Histogram, harmless: tuple[str, ...]) -> Counts:
     """As how many values each entry counts: one, or if it is harmless, as many as it has records."""
+    import numpy as np
+
     bad = harmful(counted.values, harmless)[counted.codes]
     return np.where(bad, 1, counted.counts)

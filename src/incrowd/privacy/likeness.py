@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from math import inf, nextafter
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
-import numpy as np
+from incrowd.options import PROMISES, Option
+from incrowd.privacy.declared import Declared
+from incrowd.privacy.sensitive import Distribution, column_counts, harmful, largest, ratio, sums
+from incrowd.schemas.shapes import Number
 
-from incrowd.privacy.sensitive import Distribution, check_number, column_counts, harmful, largest, ratio, sums
-from incrowd.table.class_counts import ClassCounts, Histogram
-from incrowd.table.grouping import Floats
+if TYPE_CHECKING:
+    from incrowd.table.class_counts import ClassCounts, Histogram
+    from incrowd.table.grouping import Floats
 
-DIGITS = 12  # what contains logarithms is compared to so many decimals
+DIGITS = 12  # what contains logarithms is compared to this many decimals
 
 
 @dataclass(frozen=True)
-class AlphaAnonymity:
+class AlphaAnonymity(Declared):
     """No value is more frequent than a share alpha in any class; with k-anonymity, (alpha, k)-anonymity.
 
     Args:
@@ -30,11 +34,18 @@ class AlphaAnonymity:
     harmless: tuple[str, ...] = ()
 
     name: ClassVar[str] = "alpha-anonymity"
-    whole: ClassVar[bool] = False
-    upward_closed: ClassVar[bool] = False
-
-    def __post_init__(self) -> None:
-        check_number("alpha", self.alpha, "a number above 0 and at most 1", lambda alpha: 0 < alpha <= 1)
+    word: ClassVar[str] = "alpha"
+    option: ClassVar[Option] = Option(
+        "Largest share of a value in a class.",
+        Number(0, 1, above=True),
+        title="largest share of one value",
+        example="0.6",
+        noun="N",
+        section=PROMISES,
+    )
+    fields: ClassVar[tuple[str, ...]] = ("alpha",)
+    settings: ClassVar[Mapping[str, str]] = {"harmless": "harmless"}
+    weakest: ClassVar[Any] = 1
 
     @property
     def threshold(self) -> float:
@@ -46,12 +57,10 @@ class AlphaAnonymity:
         """A single record is all of its class."""
         return 1 if self.harmless or self.alpha >= 1 else 2
 
-    def fitted(self, histogram: Histogram) -> AlphaAnonymity:
-        """The model for a table; it does not depend on the distribution."""
-        return self
-
     def levels(self, classes: ClassCounts) -> Any:
         """Minus the largest share of a harmful value in each class."""
+        import numpy as np
+
         counted = column_counts(classes, self.column)
         counts = np.where(harmful(counted.values, self.harmless)[counted.codes], counted.counts, 0)
         return -ratio(largest(counted, counts, 0), counted.in_each)
@@ -61,60 +70,86 @@ class AlphaAnonymity:
 
 
 @dataclass(frozen=True)
-class BetaLikeness:
-    """No value gains more than beta, relatively, in any class; enhanced, nor more than minus the log of its share.
+class BetaLikeness(Declared):
+    """No value gains more than beta, relatively, in any class.
 
     Args:
         column: The sensitive column.
         beta: The gain, above 0.
-        enhanced: Whether frequent values are held closer.
         release: The distribution of the released rows; filled in when the table is known.
     """
 
     column: str
     beta: float
-    enhanced: bool = False
     release: Distribution | None = None
 
     name: ClassVar[str] = "beta-likeness"
-    whole: ClassVar[bool] = False
-    upward_closed: ClassVar[bool] = False
+    word: ClassVar[str] = "beta_likeness"
+    option: ClassVar[Option] = Option(
+        "Largest relative gain of a value in a class.",
+        Number(0, above=True),
+        title="relative gain of a value",
+        example="2",
+        noun="N",
+        section=PROMISES,
+    )
+    fields: ClassVar[tuple[str, ...]] = ("beta",)
+    weakest: ClassVar[Any] = 1
     least_size: ClassVar[int] = 1
-
-    def __post_init__(self) -> None:
-        check_number("beta", self.beta, "a number above 0", lambda beta: 0 < beta < inf)
 
     @property
     def threshold(self) -> float:
         """Minus beta: a smaller gain is better."""
         return -float(self.beta)
 
-    def fitted(self, histogram: Histogram) -> BetaLikeness:
+    def fitted(self, histogram: Histogram) -> Self:
         """The model for a table: its distribution is what classes are compared with."""
         return replace(self, release=Distribution.of(histogram))
 
     def levels(self, classes: ClassCounts) -> Any:
-        """Minus the largest relative gain of a value in each class; enhanced, gains are weighed by what is allowed."""
+        """Minus the largest relative gain of a value in each class."""
+        import numpy as np
+
         counted = column_counts(classes, self.column)
         whole = self.release or Distribution.of(counted)
         expected = counted.in_each[counted.tuples] * whole.array[counted.codes]
         gain = ratio(np.maximum(counted.counts * whole.records - expected, 0), expected)
-        if self.enhanced:
-            gain = np.round(gain * self._closer(whole)[counted.codes], DIGITS)
-        return -largest(counted, gain, 0.0)
+        return -largest(counted, self._weighed(gain, whole, counted), 0.0)
 
-    def _closer(self, whole: Distribution) -> Floats:
-        """Beta over the gain that is allowed to each value."""
-        with np.errstate(divide="ignore"):
-            allowed = -np.log(ratio(whole.array, whole.records))
-        return np.asarray(self.beta / np.clip(allowed, 1e-300, self.beta))
+    def _weighed(self, gain: Floats, whole: Distribution, counted: Histogram) -> Floats:
+        return gain
 
     def __str__(self) -> str:
-        return f"{'enhanced ' if self.enhanced else ''}beta={self.beta:g} of {self.column}"
+        return f"beta={self.beta:g} of {self.column}"
 
 
 @dataclass(frozen=True)
-class DeltaDisclosure:
+class EnhancedBetaLikeness(BetaLikeness):
+    """No value gains more than beta, relatively, nor more than minus the log of its share, in any class."""
+
+    name: ClassVar[str] = "enhanced beta-likeness"
+    word: ClassVar[str] = "enhanced_beta_likeness"
+    option: ClassVar[Option] = replace(
+        BetaLikeness.option,
+        about="The same, frequent values held closer.",
+        title="the same, frequent values closer",
+    )
+
+    def _weighed(self, gain: Floats, whole: Distribution, counted: Histogram) -> Floats:
+        """Gains times beta over the gain that is allowed to each value."""
+        import numpy as np
+
+        with np.errstate(divide="ignore"):
+            allowed = -np.log(ratio(whole.array, whole.records))
+        closer = np.asarray(self.beta / np.clip(allowed, 1e-300, self.beta))
+        return np.round(gain * closer[counted.codes], DIGITS)
+
+    def __str__(self) -> str:
+        return f"enhanced {super().__str__()}"
+
+
+@dataclass(frozen=True)
+class DeltaDisclosure(Declared):
     """The share of every value in every class differs from that in the whole by a factor below e to the delta.
 
     Over all values, those that a class does not have included: that is the form that a union of good classes keeps.
@@ -131,11 +166,17 @@ class DeltaDisclosure:
     release: Distribution | None = None
 
     name: ClassVar[str] = "delta-disclosure"
-    whole: ClassVar[bool] = False
-    upward_closed: ClassVar[bool] = False
-
-    def __post_init__(self) -> None:
-        check_number("delta", self.delta, "a number above 0", lambda delta: 0 < delta < inf)
+    word: ClassVar[str] = "delta_disclosure"
+    option: ClassVar[Option] = Option(
+        "Largest ln of a factor of a share in a class, over all values (ARX: log2, present ones).",
+        Number(0, above=True),
+        title="logarithm of the largest factor",
+        example="1",
+        noun="N",
+        section=PROMISES,
+    )
+    fields: ClassVar[tuple[str, ...]] = ("delta",)
+    weakest: ClassVar[Any] = 1
 
     @property
     def least_size(self) -> int:
@@ -147,12 +188,14 @@ class DeltaDisclosure:
         """Just above minus delta: the factor stays below it."""
         return nextafter(-round(float(self.delta), DIGITS), inf)
 
-    def fitted(self, histogram: Histogram) -> DeltaDisclosure:
+    def fitted(self, histogram: Histogram) -> Self:
         """The model for a table: its distribution is what classes are compared with."""
         return replace(self, release=Distribution.of(histogram))
 
     def levels(self, classes: ClassCounts) -> Any:
         """Minus the largest logarithm of a factor in each class."""
+        import numpy as np
+
         counted = column_counts(classes, self.column)
         whole = self.release or Distribution.of(counted)
         expected = counted.in_each[counted.tuples] * whole.array[counted.codes]

@@ -8,89 +8,126 @@ on the safe side.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
-from incrowd.privacy.sensitive import check_number, check_values, column_counts, ratio
-from incrowd.table.class_counts import ClassCounts, Histogram
-from incrowd.table.compressed import POPULATION
+from incrowd.errors import shown
+from incrowd.options import PROMISES, Option
+from incrowd.privacy.declared import Declared
+from incrowd.privacy.sensitive import column_counts, ratio
+from incrowd.schemas.shapes import Number, SchemaError, Whole
 
-__all__ = ["POPULATION", "DeltaPresence", "KMap"]
+if TYPE_CHECKING:
+    from incrowd.table.class_counts import ClassCounts
+
+POPULATION = "\0population"  # what the people of each class are counted as; no column has this name
 
 
 @dataclass(frozen=True)
-class KMap:
+class LargestShare(Number):
+    """A share, alone or after a smallest one of 0."""
+
+    low: float | None = 0
+    high: float | None = 1
+    above: bool = True
+    noun: str = "a share"
+
+    def plain(self, value: Any) -> Any:
+        if isinstance(value, str) or not isinstance(value, Sequence):
+            return value
+        if len(value) == 2 and value[0] == 0:
+            return value[1]
+        return value[0] if len(value) == 1 else value
+
+    def check(self, value: Any, place: str) -> None:
+        if isinstance(value, Sequence) and not isinstance(value, str):
+            must = (
+                "be the largest share, or 0 and the largest share: people whose values no record has are surely not "
+                "in the table, so a smallest share above 0 cannot hold"
+            )
+            raise SchemaError(place, must, shown(value))
+        super().check(value, place)
+
+    def parse(self, text: str) -> Any:
+        return self.plain([Number().parse(part) for part in text.split(",")])
+
+
+@dataclass(frozen=True)
+class KMap(Declared):
     """At least k people of the population for every class.
 
     A class that joins another keeps its people, so it is upward closed.
 
     Args:
         k: The smallest number of people.
-        column: Where they are counted.
     """
 
     k: int
-    column: str = POPULATION
 
     name: ClassVar[str] = "k-map"
+    word: ClassVar[str] = "k_map"
+    option: ClassVar[Option] = Option(
+        "At least this many people of the population for a class.",
+        Whole(2),
+        title="people of the population for every crowd",
+        example="5",
+        noun="N",
+        section=PROMISES,
+    )
+    about = "population"
+    fields: ClassVar[tuple[str, ...]] = ("k",)
+    column: ClassVar[str] = POPULATION
     whole: ClassVar[bool] = True
     upward_closed: ClassVar[bool] = True
     least_size: ClassVar[int] = 1
-
-    def __post_init__(self) -> None:
-        check_values("k_map", self.k)
 
     @property
     def threshold(self) -> int:
         """The smallest number of people."""
         return self.k
 
-    def fitted(self, histogram: Histogram) -> KMap:
-        """The model for a table; it does not depend on the distribution."""
-        return self
-
     def levels(self, classes: ClassCounts) -> Any:
         """The people of the population in each class."""
-        counted = column_counts(classes, self.column)
-        return counted.in_each
+        return column_counts(classes, POPULATION).in_each
 
     def __str__(self) -> str:
         return f"k-map={self.k}"
 
 
 @dataclass(frozen=True)
-class DeltaPresence:
+class DeltaPresence(Declared):
     """At most a share delta of the people of any class are in the table, so that nobody is known to be in it.
 
     Args:
         delta: The share, above 0 and at most 1.
-        column: Where people are counted.
     """
 
     delta: float
-    column: str = POPULATION
 
     name: ClassVar[str] = "delta-presence"
-    whole: ClassVar[bool] = False
-    upward_closed: ClassVar[bool] = False
+    word: ClassVar[str] = "delta_presence"
+    option: ClassVar[Option] = Option(
+        "Largest share of these that may be in the table.",
+        LargestShare(),
+        title="largest share of the population in the table",
+        example="0.5",
+        noun="N",
+        section=PROMISES,
+    )
+    about = "population"
+    fields: ClassVar[tuple[str, ...]] = ("delta",)
+    column: ClassVar[str] = POPULATION
     least_size: ClassVar[int] = 1
-
-    def __post_init__(self) -> None:
-        check_number("delta_presence", self.delta, "a share above 0 and at most 1", lambda share: 0 < share <= 1)
 
     @property
     def threshold(self) -> float:
         """Minus delta: a smaller share is better."""
         return -float(self.delta)
 
-    def fitted(self, histogram: Histogram) -> DeltaPresence:
-        """The model for a table; it does not depend on the distribution."""
-        return self
-
     def levels(self, classes: ClassCounts) -> Any:
         """Minus the share of the people of each class that are in the table."""
-        counted = column_counts(classes, self.column)
-        return -ratio(classes.records, counted.in_each)
+        return -ratio(classes.records, column_counts(classes, POPULATION).in_each)
 
     def __str__(self) -> str:
         return f"delta-presence={self.delta:g}"

@@ -1,30 +1,46 @@
-"""All privacy models by name."""
+"""All privacy models: the one list that policy, shell, TOML, studio, verify, report and docs iterate over."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 
+from incrowd.options import Ascending, Groups, Option
+from incrowd.privacy.declared import HARMLESS, Declared
 from incrowd.privacy.k_anonymity import KAnonymity
-from incrowd.privacy.l_diversity import DistinctLDiversity, EntropyLDiversity, RecursiveLDiversity
-from incrowd.privacy.likeness import AlphaAnonymity, BetaLikeness, DeltaDisclosure
-from incrowd.privacy.model import PrivacyModel
+from incrowd.privacy.l_diversity import EntropyLDiversity, LDiversity, RecursiveLDiversity
+from incrowd.privacy.likeness import AlphaAnonymity, BetaLikeness, DeltaDisclosure, EnhancedBetaLikeness
 from incrowd.privacy.population import DeltaPresence, KMap
 from incrowd.privacy.t_closeness import TCloseness
 from incrowd.privacy.units import KUnits
 
-MODELS: Mapping[str, type[PrivacyModel]] = {
+MODELS: Mapping[str, type[Declared]] = {
     model.name: model
     for model in (
         KAnonymity,
         KUnits,
-        DistinctLDiversity,
+        LDiversity,
         EntropyLDiversity,
         RecursiveLDiversity,
         TCloseness,
         AlphaAnonymity,
         BetaLikeness,
+        EnhancedBetaLikeness,
         DeltaDisclosure,
         KMap,
         DeltaPresence,
     )
+}
+OF_COLUMNS: Mapping[str, type[Declared]] = {model.word: model for model in MODELS.values() if model.about == "column"}
+OF_POPULATION: Mapping[str, type[Declared]] = {
+    model.word: model for model in MODELS.values() if model.about == "population"
+}
+COLUMN_OPTIONS: Mapping[str, Option] = {  # what people may say of one sensitive column
+    **{
+        word: option
+        for model in OF_COLUMNS.values()
+        for word, option in {model.word: model.option, **model.more}.items()
+    },
+    "harmless": HARMLESS,
+    "groups": Option("Values that count as one, by the name of the group.", Groups(), section=""),
+    "bins": Option("Bounds; numbers between two of them count as one value.", Ascending(), section=""),
 }

@@ -7,19 +7,20 @@ a union is never less protected than its less protected part, holds for the leve
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import numpy as np
-import numpy.typing as npt
+from incrowd.errors import PolicyError
 
-from incrowd.errors import PolicyError, shown
-from incrowd.schemas.shapes import MOST, is_number
-from incrowd.table.class_counts import ClassCounts, Histogram
-from incrowd.table.grouping import Counts, Floats
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
 
-Mask = npt.NDArray[np.bool_]
+    from incrowd.table.class_counts import ClassCounts, Histogram
+    from incrowd.table.grouping import Counts, Floats
+
+    Mask = npt.NDArray[np.bool_]
 
 
 @dataclass(frozen=True)
@@ -37,17 +38,20 @@ class Distribution:
     @classmethod
     def of(cls, histogram: Histogram) -> Distribution:
         """The distribution of a column, from its histogram."""
+        import numpy as np
+
         counts = np.bincount(histogram.codes, histogram.counts, histogram.width).astype(np.int64)
         return cls(histogram.values, tuple(counts.tolist()))
 
     @property
     def records(self) -> int:
-        """Records in all."""
         return sum(self.counts)
 
     @property
     def array(self) -> Counts:
         """Records with each value."""
+        import numpy as np
+
         return np.array(self.counts, np.int64)
 
 
@@ -64,15 +68,21 @@ def column_counts(classes: ClassCounts, column: str) -> Histogram:
 
 def sums(histogram: Histogram, numbers: npt.NDArray[Any]) -> npt.NDArray[Any]:
     """The sum of a number per entry, for each class; exact for whole numbers."""
+    import numpy as np
+
     return _reduced(np.add, histogram, numbers, 0)
 
 
 def largest(histogram: Histogram, numbers: npt.NDArray[Any], least: float) -> npt.NDArray[Any]:
     """The largest of a number per entry, for each class; `least` for a class without an entry."""
+    import numpy as np
+
     return _reduced(np.maximum, histogram, numbers, least)
 
 
 def _reduced(by: np.ufunc, histogram: Histogram, numbers: npt.NDArray[Any], empty: float) -> npt.NDArray[Any]:
+    import numpy as np
+
     kind = np.int64 if numbers.dtype.kind in "bui" else numbers.dtype
     found = np.full(histogram.size, empty, kind)
     starts = histogram.starts
@@ -83,34 +93,18 @@ def _reduced(by: np.ufunc, histogram: Histogram, numbers: npt.NDArray[Any], empt
 
 def ratio(above: Any, below: Any) -> Floats:
     """A quotient of whole numbers; 0 where there is nothing to divide by, which is a class without records."""
+    import numpy as np
+
     return np.asarray(above / np.maximum(below, 1), np.float64)
 
 
 def harmful(values: Sequence[str | None], harmless: Sequence[str]) -> Mask:
     """Which values are not harmless."""
+    import numpy as np
+
     if not harmless:
         return np.ones(len(values), bool)
     return np.array([value not in harmless for value in values], bool)
-
-
-def check_number(word: str, value: Any, form: str, allows: Callable[[float], bool]) -> None:
-    """A parameter of a model is a number in its range.
-
-    Raises:
-        PolicyError: It is not.
-    """
-    if not is_number(value) or not allows(value):
-        raise PolicyError(f"The '{word}' parameter must be {form}. Got {shown(value)}.")
-
-
-def check_values(word: str, value: Any) -> None:
-    """A parameter of a model is a number of values.
-
-    Raises:
-        PolicyError: It is not.
-    """
-    if isinstance(value, bool) or not isinstance(value, int) or not 2 <= value <= MOST:
-        raise PolicyError(f"The '{word}' parameter must be an integer of at least 2. Got {shown(value)}.")
 
 
 def check_reachable(column: str, l: float, histogram: Histogram) -> None:

@@ -8,24 +8,28 @@ The distance is the earth mover's: how much of the distribution has to be moved,
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
-import numpy as np
-
-from incrowd.errors import PolicyError, shown
-from incrowd.privacy.sensitive import Distribution, check_number, column_counts, ratio, sums
-from incrowd.table.class_counts import ClassCounts, Histogram
-from incrowd.table.grouping import Codes, Counts, Floats
+from incrowd.errors import PolicyError
+from incrowd.options import PROMISES, Option
+from incrowd.privacy.declared import Declared
+from incrowd.privacy.sensitive import Distribution, column_counts, ratio, sums
+from incrowd.schemas.shapes import Choice, Number
 from incrowd.table.numbers import number_of
-from incrowd.taxonomies.taxonomy import Taxonomy
+
+if TYPE_CHECKING:
+    from incrowd.table.class_counts import ClassCounts, Histogram
+    from incrowd.table.grouping import Codes, Counts, Floats
+    from incrowd.taxonomies.taxonomy import Taxonomy
 
 DISTANCES = ("equal", "ordered", "hierarchical")
 CELLS = 4_000_000  # of a dense matrix of classes x nodes at a time
 
 
 @dataclass(frozen=True)
-class TCloseness:
+class TCloseness(Declared):
     """Every class is within t of the whole.
 
     Args:
@@ -44,25 +48,53 @@ class TCloseness:
     release: Distribution | None = None
 
     name: ClassVar[str] = "t-closeness"
-    whole: ClassVar[bool] = False
-    upward_closed: ClassVar[bool] = False
+    word: ClassVar[str] = "t"
+    option: ClassVar[Option] = Option(
+        "Largest distance between a class and the whole, 0 to 1.",
+        Number(0, 1),
+        title="distance from the whole table",
+        example="0.3",
+        noun="N",
+        section=PROMISES,
+    )
+    fields: ClassVar[tuple[str, ...]] = ("t",)
+    settings: ClassVar[Mapping[str, str]] = {"t_distance": "distance"}
+    more: ClassVar[Mapping[str, Option]] = {
+        "t_distance": Option(
+            "How --t measures: equal, ordered or hierarchical.", Choice(DISTANCES), noun="N", section=PROMISES
+        )
+    }
+    weakest: ClassVar[Any] = 1
     least_size: ClassVar[int] = 1
 
     def __post_init__(self) -> None:
-        check_number("t", self.t, "a number from 0 to 1", lambda t: 0 <= t <= 1)
-        if self.distance not in (None, *DISTANCES):
-            raise PolicyError(
-                f"The 'distance' parameter must be one of {', '.join(DISTANCES)}. Got {shown(self.distance)}."
-            )
+        super().__post_init__()
         if self.distance == "hierarchical" and self.taxonomy is None:
-            raise PolicyError(f"the hierarchical distance of '{self.column}' needs a taxonomy of that column")
+            raise PolicyError(f"the hierarchical distance of '{self.column}' needs a taxonomy of that column; give one")
+
+    @classmethod
+    def of(cls, column: str, value: Any, settings: Mapping[str, Any], taxonomy: Taxonomy | None = None) -> Self:
+        """With the tree of the values, in which the default distance is measured."""
+        return cls(column, value, settings.get("t_distance"), taxonomy)
+
+    def words(self) -> dict[str, Any]:
+        """Also the tree of the values."""
+        trees = {} if self.taxonomy is None else {"taxonomies": {self.column: self.taxonomy}}
+        return {**super().words(), **trees}
+
+    def promise(self) -> dict[str, Any]:
+        """Also the path of every value to the root, where distances are measured in a tree."""
+        found = super().promise()
+        if self.taxonomy is not None and self.distance in (None, "hierarchical"):
+            found["more"] = {"distance": "hierarchical", "paths": tuple(self.taxonomy.paths())}
+        return found
 
     @property
     def threshold(self) -> float:
         """Minus t: closer is better."""
         return -float(self.t)
 
-    def fitted(self, histogram: Histogram) -> TCloseness:
+    def fitted(self, histogram: Histogram) -> Self:
         """The model for a table: its distribution is what classes are compared with."""
         distance = self.distance
         if distance is None:
@@ -90,6 +122,7 @@ class TCloseness:
 
 def in_order(values: tuple[str | None, ...]) -> Codes:
     """The place of each value in order: numbers by size, then others as text, missing ones last."""
+    import numpy as np
 
     def key(place: int) -> tuple[int, float, str]:
         value = values[place]
@@ -105,6 +138,8 @@ def in_order(values: tuple[str | None, ...]) -> Codes:
 
 def _equal(counted: Histogram, whole: Distribution) -> Floats:
     """Half the sum of the differences of shares; over n * N, in whole numbers."""
+    import numpy as np
+
     total, records = whole.records, counted.in_each
     expected = records[counted.tuples] * whole.array[counted.codes]
     # a value that a class does not have differs by what is expected of it: begin with all of these, then correct
@@ -114,6 +149,8 @@ def _equal(counted: Histogram, whole: Distribution) -> Floats:
 
 def _ordered(counted: Histogram, whole: Distribution) -> Floats:
     """The sum of differences of cumulated shares, over one less than the number of values."""
+    import numpy as np
+
     width, total = counted.width, whole.records
     if width < 2:
         return np.zeros(counted.size)
@@ -139,6 +176,8 @@ def _ordered(counted: Histogram, whole: Distribution) -> Floats:
 
 def _hierarchical(counted: Histogram, whole: Distribution, taxonomy: Taxonomy) -> Floats:
     """What has to leave each subtree, times how high its parent is: children before parents, some classes at a time."""
+    import numpy as np
+
     taxonomy = taxonomy.with_missing() if None in whole.values else taxonomy
     leaf = np.array([taxonomy.leaves[taxonomy.leaf_code(value)] for value in whole.values])
     height, nodes, total = max(1, taxonomy.height), len(taxonomy.labels), whole.records

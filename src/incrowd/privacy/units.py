@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
-import numpy as np
+from incrowd.options import Option
+from incrowd.privacy.declared import Declared
+from incrowd.privacy.k_anonymity import K
+from incrowd.privacy.sensitive import column_counts, sums
 
-from incrowd.privacy.sensitive import check_values, column_counts, sums
-from incrowd.table.class_counts import ClassCounts, Histogram
+if TYPE_CHECKING:
+    from incrowd.table.class_counts import ClassCounts
 
 
 @dataclass(frozen=True)
-class KUnits:
+class KUnits(Declared):
     """At least k different people in every class.
 
     A class that joins another keeps its people, so it is upward closed.
@@ -26,11 +29,12 @@ class KUnits:
     k: int
 
     name: ClassVar[str] = "k people"
+    word: ClassVar[str] = "k"
+    option: ClassVar[Option] = K
+    about = "records"
+    fields: ClassVar[tuple[str, ...]] = ("k",)
     whole: ClassVar[bool] = True
     upward_closed: ClassVar[bool] = True
-
-    def __post_init__(self) -> None:
-        check_values("k", self.k)
 
     @property
     def threshold(self) -> int:
@@ -42,12 +46,14 @@ class KUnits:
         """As many people have at least as many rows."""
         return self.k
 
-    def fitted(self, histogram: Histogram) -> KUnits:
-        """The model for a table; it does not depend on the distribution."""
-        return self
+    def words(self) -> dict[str, Any]:
+        """K, and the unit that it counts."""
+        return {"k": self.k, "unit": self.column}
 
     def levels(self, classes: ClassCounts) -> Any:
-        """The number of people in each class; rows whose owner is not known are taken as one person's."""
+        """The number of people in each class; rows whose owner is not known count as one person's."""
+        import numpy as np
+
         counted = column_counts(classes, self.column)
         return sums(counted, np.ones(len(counted.tuples), np.int64))
 

@@ -7,7 +7,7 @@ what it must be and what it is; a field that nobody declared is wrong as well. `
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from math import isfinite
@@ -72,9 +72,17 @@ class Shape:
         """Raise the SchemaError for a value that does not have this shape."""
         raise SchemaError(place, f"be {self.form}", described(value))
 
+    def plain(self, value: Any) -> Any:
+        """The value in one form, if it may have several; anything that it cannot be stays, for `check` to refuse."""
+        return value
+
     def parse(self, text: str) -> Any:
         """The value that was typed; the text itself where it is none, which `check` then refuses."""
         return text
+
+    def parse_each(self, texts: Sequence[str]) -> Any:
+        """The value that was typed in several parts; the last one, unless a shape is made of parts."""
+        return self.parse(texts[-1])
 
 
 def described(value: Any) -> str:
@@ -292,6 +300,12 @@ class Maybe(Shape):
     def check(self, value: Any, place: str) -> None:
         if value is not None:
             self.shape.check(value, place)
+
+    def plain(self, value: Any) -> Any:
+        return None if value is None else self.shape.plain(value)
+
+    def parse(self, text: str) -> Any:
+        return self.shape.parse(text)
 
 
 @dataclass(frozen=True)

@@ -15,9 +15,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from incrowd.policy.options import OPTIONS, TYPES
 from incrowd.schemas.documents import DIGEST, Document
 from incrowd.schemas.shapes import (
     Anything,
+    Choice,
     Either,
     Fields,
     Flag,
@@ -29,6 +31,7 @@ from incrowd.schemas.shapes import (
     Text,
     Whole,
 )
+from incrowd.search.registry import METHODS
 from incrowd.version import __version__
 
 if TYPE_CHECKING:
@@ -189,12 +192,8 @@ _VERIFICATION = Fields({"holds": Flag(), "records": Whole(1), "quasi_identifiers
 
 def _shape() -> Fields:
     """The schema of a certificate; the words of its policy are those of policies and of methods."""
-    from incrowd.policy.schema import WORDS as SCHEMA
-    from incrowd.policy.toml import WORDS
-    from incrowd.search.registry import METHODS
-
     options = {option for method in METHODS.values() for option in method.options}
-    known: dict[str, Shape] = dict.fromkeys((*options, *WORDS), Anything())
+    known: dict[str, Shape] = dict.fromkeys((*options, *OPTIONS), Anything())
     special: dict[str, Shape] = {
         "target": Either((Text(), Nothing())),
         "identifiers": _NAMES,
@@ -203,7 +202,7 @@ def _shape() -> Fields:
         "keep": _NAMES,
         "protections": TableOf(TableOf(Anything())),
         "unit": Text(blank=False),
-        "types": SCHEMA["types"],
+        "types": TableOf(Choice(TYPES)),
         "missing_values": ListOf(Text()),
     }
     known.pop("quasi_identifiers")

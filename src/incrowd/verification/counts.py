@@ -7,7 +7,7 @@ one: matrices instead of sparse counts, edges of a tree instead of its nodes.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -21,9 +21,6 @@ _CELLS = 4_000_000  # of a matrix of classes x values at a time
 _TIE = 1e-9  # numbers with fractions may be so far over a limit
 
 
-PEOPLE = ("k-map", "delta-presence")  # what is promised against a population
-
-
 @dataclass(frozen=True)
 class Promise:
     """One promise, as data.
@@ -32,24 +29,20 @@ class Promise:
         name: The name of the model, such as "k-anonymity".
         text: The promise in short, such as "k=10".
         limit: What every class should reach, or must not exceed.
-        column: The column whose values are counted, where there is one.
-        l: The number l of recursive (c, l)-diversity; its limit is c.
-        harmless: Values that need no protection.
-        distance: How far values are apart, for t-closeness: "equal", "ordered" or "hierarchical"; if None, "ordered"
-            where all values are numbers, else "equal".
-        paths: The tree of the values, for the hierarchical distance: of every leaf, the path to the root.
-        enhanced: Whether beta-likeness is the enhanced one.
+        column: The column whose values are counted, if any.
+        more: What else the model says of its column, such as values that need no protection.
     """
 
     name: str
     text: str
     limit: float
     column: str | None = None
-    l: int = 0
-    harmless: tuple[str, ...] = ()
-    distance: str | None = None
-    paths: tuple[tuple[str | None, ...], ...] = ()
-    enhanced: bool = False
+    more: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def harmless(self) -> tuple[str, ...]:
+        """Values that need no protection."""
+        return tuple(self.more.get("harmless", ()))
 
 
 @dataclass(frozen=True)
@@ -107,7 +100,7 @@ def _recursive(matrix: Numbers, column: Column, promise: Promise) -> Numbers:
     found = []
     for row in matrix:
         counts = sorted([n for n in row[~harmless].tolist() if n] + [1] * int(row[harmless].sum()), reverse=True)
-        rest = sum(counts[promise.l - 1 :])
+        rest = sum(counts[promise.more["l"] - 1 :])
         found.append(counts[0] / rest if rest else np.inf)
     return np.array(found)
 
@@ -122,10 +115,10 @@ def _excess(matrix: Numbers, column: Column) -> Numbers:
 
 
 def _distance(matrix: Numbers, column: Column, promise: Promise) -> Numbers:
-    excess = _excess(matrix, column)
-    if promise.distance == "hierarchical":
-        return _in_tree(excess, column.values, promise.paths)
-    if promise.distance == "ordered" or (promise.distance is None and all(map(_is_number, column.values))):
+    excess, distance = _excess(matrix, column), promise.more.get("distance")
+    if distance == "hierarchical":
+        return _in_tree(excess, column.values, promise.more["paths"])
+    if distance == "ordered" or (distance is None and all(map(_is_number, column.values))):
         order = sorted(range(len(column.values)), key=lambda place: _sort_key(column.values[place]))
         return np.asarray(np.abs(excess[:, order].cumsum(axis=1)).sum(axis=1) / max(1, len(order) - 1))
     return np.asarray(np.abs(excess).sum(axis=1) / 2)
@@ -151,11 +144,13 @@ def _in_tree(excess: Numbers, values: tuple[Any, ...], tree: tuple[tuple[str | N
 
 
 def _gain(matrix: Numbers, column: Column, promise: Promise) -> Numbers:
-    """The smallest beta that a class allows; none does, in the enhanced form, if a frequent value gains too much."""
+    return np.asarray(np.maximum(_excess(matrix, column) / column.shares, 0).max(axis=1))
+
+
+def _enhanced_gain(matrix: Numbers, column: Column, promise: Promise) -> Numbers:
+    """The smallest beta that a class allows; none does if a frequent value gains too much."""
     gain = np.maximum(_excess(matrix, column) / column.shares, 0)
-    if promise.enhanced:
-        gain = np.where(gain > -np.log(column.shares) + _TIE, np.inf, gain)
-    return np.asarray(gain.max(axis=1))
+    return np.asarray(np.where(gain > -np.log(column.shares) + _TIE, np.inf, gain).max(axis=1))
 
 
 def _factor(matrix: Numbers, column: Column, promise: Promise) -> Numbers:
@@ -174,16 +169,40 @@ def _is_number(value: Any) -> bool:
         return False
 
 
-# For each model with a column: what to compute, and whether more is better.
-_BY_COLUMN: Mapping[str, tuple[Level, bool]] = {
-    "distinct l-diversity": (_distinct, True),
-    "entropy l-diversity": (_entropy, True),
-    "recursive (c, l)-diversity": (_recursive, False),
-    "t-closeness": (_distance, False),
-    "alpha-anonymity": (_share, False),
-    "beta-likeness": (_gain, False),
-    "delta-disclosure": (_factor, False),
+@dataclass(frozen=True)
+class Count:
+    """How a model of a sensitive column is counted.
+
+    Args:
+        level: What each class reaches.
+        more_is_better: Whether classes should reach the limit, or must not exceed it.
+        strict: Whether they must stay below it.
+        tie: How far numbers with fractions may be over the limit.
+    """
+
+    level: Level
+    more_is_better: bool = False
+    strict: bool = False
+    tie: float = _TIE
+
+    def bad(self, found: Numbers, limit: float) -> Numbers:
+        """Which classes fall short."""
+        if self.more_is_better:
+            return np.asarray(found < limit - self.tie)
+        return np.asarray(~(found < limit - self.tie) if self.strict else found > limit + self.tie)
+
+
+BY_COLUMN: Mapping[str, Count] = {
+    "distinct l-diversity": Count(_distinct, more_is_better=True),
+    "entropy l-diversity": Count(_entropy, more_is_better=True),
+    "recursive (c, l)-diversity": Count(_recursive, strict=True, tie=0),
+    "t-closeness": Count(_distance),
+    "alpha-anonymity": Count(_share),
+    "beta-likeness": Count(_gain),
+    "enhanced beta-likeness": Count(_enhanced_gain),
+    "delta-disclosure": Count(_factor, strict=True),
 }
+IN_POPULATION = ("k-map", "delta-presence")
 
 
 def reached(promise: Promise, sizes: Numbers, columns: Mapping[str | None, Column]) -> tuple[float, Numbers]:
@@ -209,13 +228,9 @@ def reached(promise: Promise, sizes: Numbers, columns: Mapping[str | None, Colum
     if name == "delta-presence":
         shares = sizes / np.maximum(columns[None].counts, 1)
         return shares.max().item(), shares > limit
-    if name not in _BY_COLUMN:
+    if name not in BY_COLUMN:
         raise DataError(f"the witness cannot count {name}, so it cannot say whether {promise.text} holds")
-    level, more_is_better = _BY_COLUMN[name]
-    column = columns[promise.column]
-    found = np.concatenate([level(matrix, column, promise) for matrix in column.matrices()])
-    if more_is_better:
-        return found.min().item(), found < limit - _TIE
-    if name in ("recursive (c, l)-diversity", "delta-disclosure"):  # these are strict
-        return found.max().item(), ~(found < limit - (_TIE if name == "delta-disclosure" else 0))
-    return found.max().item(), found > limit + _TIE
+    counted, column = BY_COLUMN[name], columns[promise.column]
+    found = np.concatenate([counted.level(matrix, column, promise) for matrix in column.matrices()])
+    worst = found.min() if counted.more_is_better else found.max()
+    return worst.item(), counted.bad(found, limit)

@@ -15,8 +15,9 @@ from typing import TYPE_CHECKING, Any, Unpack
 from incrowd.errors import NotAnonymousError, PolicyError, UnknownNameError
 from incrowd.formats.reader_options import ReaderOptions
 from incrowd.formats.registry import open_source
-from incrowd.policy.population_options import WORDS as PRESENCE
 from incrowd.policy.words import make_policy, quasi_identifiers_of
+from incrowd.population.opening import with_open_population
+from incrowd.privacy.registry import OF_POPULATION
 from incrowd.run import Run
 from incrowd.verification.certificate import Certificate, Commitment
 from incrowd.verification.promises import witness_of
@@ -163,7 +164,7 @@ def _countable(words: Mapping[str, Any], taxonomies: Any, population_table: Any)
             given.pop("t_distance", None)
     if words.get("unit"):
         untold.append(Claim(f"k counts people, told apart by {words['unit']}", None, _TO_TELL))
-    against = {word: words[word] for word in PRESENCE[1:] if word in words}
+    against = {word: words[word] for word in OF_POPULATION if word in words}
     if population_table is None:
         for word, value in against.items():
             untold.append(Claim(f"{word} = {value} against {words.get('population_table')}", None, _TO_TELL))
@@ -184,6 +185,7 @@ def _recounted(source: Source, words: dict[str, Any], recoding: Any, run: Run) -
     if any(qid.k > 1 for qid in quasi_identifiers) or any(words["sensitive"].values()) or "population_table" in words:
         policy = make_policy(**words)
         policy.check_columns(source.columns, source.name)
+        policy = with_open_population(policy)
         if policy.population_table is not None:
             return recount_in_population(source, policy, recoding, run)
         return recount(source, witness_of(policy), run)

@@ -11,10 +11,10 @@ from incrowd.formats.reader_options import take_reader_options
 from incrowd.formats.registry import open_source
 from incrowd.formats.sources import Source
 from incrowd.inspection.decimal_commas import with_comma_types
+from incrowd.policy.options import PROMISED
 from incrowd.policy.policy import Policy, QuasiIdentifier
-from incrowd.policy.population_options import WORDS as PRESENCE
-from incrowd.policy.protection import WORDS
 from incrowd.policy.words import make_policy, quasi_identifiers_of
+from incrowd.population.opening import with_open_population
 from incrowd.run import Run
 from incrowd.verification.promises import witness_of, witness_of_everything
 from incrowd.verification.verdict import Verification
@@ -46,8 +46,8 @@ def verify(
         taxonomies: As in `anonymize`, for distances between sensitive values.
         progress: As in `anonymize`.
         **options: How to read a file or a database, see `ReaderOptions`. Promises about the sensitive columns, such as
-            `l` and `t`; the words of `Protection`. Also `population_table` with `k_map` and `delta_presence` as in
-            `anonymize`, and `recoding`, the recoding of a global method or its file, which says what people of the
+            `l` and `t`, or `privacy`, a list of models. Also `population_table` with `k_map` and `delta_presence` as
+            in `anonymize`, and `recoding`, the recoding of a global method or its file, which says what people of the
             population would be released as; without it their values must be written as in the table. `missing_values`
             and `types` as in `anonymize`, for sensitive columns.
 
@@ -80,9 +80,9 @@ def verification_of(source: Source, words: Mapping[str, Any], run: Run) -> Verif
     words = dict(words)
     recoding = words.pop("recoding", None)
     for word in words:
-        if word not in (*WORDS, *PRESENCE, *_READ, "quasi_identifiers", "k", "unit", "sensitive", "taxonomies"):
-            raise UnknownNameError("parameter", word, (*WORDS, *PRESENCE), "verify")
-    asked = words.get("k") is not None or any(words.get(word) is not None for word in (*WORDS, *PRESENCE))
+        if word not in (*PROMISED, *_READ, "quasi_identifiers", "k", "privacy", "unit", "sensitive", "taxonomies"):
+            raise UnknownNameError("parameter", word, PROMISED, "verify")
+    asked = any(words.get(word) is not None for word in ("k", "privacy", *PROMISED))
     own = quasi_identifiers_of(words["quasi_identifiers"], words.get("k") or 1)
     asked = asked or isinstance(words.get("sensitive"), Mapping) or any(qid.k > 1 for qid in own)
     policy = make_policy(**{**words, **({} if asked else {"k": 2})})
@@ -90,6 +90,7 @@ def verification_of(source: Source, words: Mapping[str, Any], run: Run) -> Verif
     policy = with_comma_types(policy, source)
     if recoding is not None and policy.population_table is None:
         raise PolicyError("a recoding says what a population would be released as; give population_table as well")
+    policy = with_open_population(policy)
     if policy.population_table is not None:
         return recount_in_population(source, policy, recoding, run)
     if asked:

@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 from incrowd.errors import DataError, NotAnonymousError, many, shown_type
 from incrowd.table.arrays import filled, to_arrow, to_numpy
-from incrowd.verification.counts import PEOPLE, Column, Promise, reached
+from incrowd.verification.counts import IN_POPULATION, Column, Promise, reached
 from incrowd.verification.values import Meaning, as_text, plain
 
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ class Asked:
     @property
     def columns(self) -> tuple[str, ...]:
         """The columns whose values are counted in classes."""
-        return tuple(dict.fromkeys(p.column for p in self.promises if p.column is not None and p.name not in PEOPLE))
+        return tuple(dict.fromkeys(promise.column for promise in self.promises if promise.column is not None))
 
 
 @dataclass(frozen=True)
@@ -80,8 +80,7 @@ class ModelFinding:
         """Count the classes of one quasi-identifier."""
         worst, bad = reached(promise, sizes, columns)
         fallen = int(bad.sum()), int(sizes[bad].sum())
-        name = f"enhanced {promise.name}" if promise.enhanced else promise.name
-        return cls(promise.text, promise.limit, worst, *fallen, name, promise.column)
+        return cls(promise.text, promise.limit, worst, *fallen, promise.name, promise.column)
 
     def to_json(self) -> dict[str, Any]:
         """As JSON-able data; a worst level of infinity, which JSON has not, is None."""
@@ -312,7 +311,7 @@ class Witness:
             columns: dict[str | None, Column] = {}
             for name, counted in values.items():
                 columns[name] = self._column(name, counted, len(sizes))
-            if any(promise.name in PEOPLE for promise in asked.promises):
+            if any(promise.name in IN_POPULATION for promise in asked.promises):
                 columns[None] = self._population(place, tally)
             models = tuple(ModelFinding.of(promise, sizes, columns) for promise in asked.promises)
             findings.append(Finding(asked.attributes, asked.k, int(sizes.min()), len(sizes), models))

@@ -196,7 +196,7 @@ BAD = {
     ),
     "usage: too many tables": (nothing, ("verify", "people.csv", "b.csv"), 2, "unexpected extra argument"),
     "usage: no value": (nothing, anonymize("--qi"), 2, "option '--qi' requires an argument; see 'incrowd"),
-    "usage: no number": (nothing, anonymize("--qi", "age", "--k", "ten"), 2, "invalid value for '--k'"),
+    "usage: no number": (nothing, anonymize("--qi", "age", "--k", "ten"), 2, "'k' parameter must be an integer"),
     "demo: in a file": (nothing, ("demo", "people.csv"), 1, "people.csv/taxonomies: Not a directory"),
 }
 

@@ -11,8 +11,8 @@ from tests.examples import examples
 from tests.reference import privacy as reference
 
 from incrowd.errors import PolicyError
-from incrowd.privacy.l_diversity import DistinctLDiversity, EntropyLDiversity, RecursiveLDiversity
-from incrowd.privacy.likeness import AlphaAnonymity, BetaLikeness, DeltaDisclosure
+from incrowd.privacy.l_diversity import EntropyLDiversity, LDiversity, RecursiveLDiversity
+from incrowd.privacy.likeness import AlphaAnonymity, BetaLikeness, DeltaDisclosure, EnhancedBetaLikeness
 from incrowd.privacy.model import with_suppression
 from incrowd.privacy.t_closeness import TCloseness
 from incrowd.privacy.units import KUnits
@@ -49,7 +49,7 @@ def whole(classes):
 @given(CLASSES, HARMLESS)
 def test_diversity_follows_its_definitions(classes, harmless):
     counts, _ = counted(classes)
-    assert DistinctLDiversity("s", 2, harmless).levels(counts).tolist() == [
+    assert LDiversity("s", 2, harmless).levels(counts).tolist() == [
         reference.distinct_l(values, harmless) for values in classes
     ]
     for found, values in zip(EntropyLDiversity("s", 2, harmless).levels(counts), classes, strict=True):
@@ -85,7 +85,7 @@ def test_likeness_follows_its_definitions(classes):
     table = whole(classes)
     assert levels(BetaLikeness("s", 1), classes) == [-float(reference.largest_gain(v, table)) for v in classes]
     for beta in (0.25, 1, 2):
-        model = BetaLikeness("s", beta, enhanced=True)
+        model = EnhancedBetaLikeness("s", beta)
         good = [level >= model.threshold for level in levels(model, classes)]
         assert good == [reference.is_enhanced_beta_like(values, table, beta) for values in classes]
     for found, values in zip(levels(DeltaDisclosure("s", 1), classes), classes, strict=True):
@@ -142,7 +142,7 @@ def test_the_inpatient_table_of_the_l_diversity_paper():
         ["heart", "viral", "cancer", "cancer"],
     ]
     counts, _ = counted(blocks)
-    assert DistinctLDiversity("s", 3).levels(counts).tolist() == [3, 3, 3]
+    assert LDiversity("s", 3).levels(counts).tolist() == [3, 3, 3]
     # two of four, one, one: entropy 1.5 bits, as diverse as 2.83 equally frequent values
     assert EntropyLDiversity("s", 2).levels(counts)[0] == pytest.approx(2**1.5, abs=1e-8)
     # the most frequent is 2, the second and rarer 2: (c, 2) needs 2 < 2c, (c, 3) needs 2 < 1c
@@ -169,20 +169,20 @@ def test_people_are_counted_once():
 @pytest.mark.parametrize(
     ("wrong", "message"),
     [
-        (lambda: DistinctLDiversity("s", 1), "'l' parameter must be an integer of at least 2"),
-        (lambda: DistinctLDiversity("s", 2.5), "'l' parameter must be an integer"),
-        (lambda: EntropyLDiversity("s", 1), "'l' parameter must be a number above 1"),
-        (lambda: EntropyLDiversity("s", float("nan")), "'l' parameter"),
-        (lambda: RecursiveLDiversity("s", 0, 2), "'c' parameter must be a number above 0"),
+        (lambda: LDiversity("s", 1), "'l' parameter must be an integer of at least 2"),
+        (lambda: LDiversity("s", 2.5), "'l' parameter must be an integer"),
+        (lambda: EntropyLDiversity("s", 1), "'entropy_l' parameter must be a number above 1"),
+        (lambda: EntropyLDiversity("s", float("nan")), "'entropy_l' parameter"),
+        (lambda: RecursiveLDiversity("s", 0, 2), "'recursive_l' parameter must be a factor c above 0"),
         (lambda: TCloseness("s", 1.5), "'t' parameter must be a number from 0 to 1"),
         (lambda: TCloseness("s", float("nan")), "'t' parameter"),
-        (lambda: TCloseness("s", 0.1, "far"), "'distance' parameter must be one of"),
+        (lambda: TCloseness("s", 0.1, "far"), "'t_distance' parameter must be one of"),
         (lambda: TCloseness("s", 0.1, "hierarchical"), "needs a taxonomy"),
         (lambda: AlphaAnonymity("s", 0), "'alpha' parameter"),
-        (lambda: BetaLikeness("s", math.inf), "'beta' parameter"),
-        (lambda: DeltaDisclosure("s", -1), "'delta' parameter"),
+        (lambda: BetaLikeness("s", math.inf), "'beta_likeness' parameter"),
+        (lambda: DeltaDisclosure("s", -1), "'delta_disclosure' parameter"),
         (lambda: KUnits("s", 1), "'k' parameter"),
-        (lambda: DistinctLDiversity("s", 3).fitted(counted([["a", "b"]])[1]), "more values than 's' has, which is 2"),
+        (lambda: LDiversity("s", 3).fitted(counted([["a", "b"]])[1]), "more values than 's' has, which is 2"),
         (lambda: with_suppression([AlphaAnonymity("s", 0.5)]), "records cannot be left out"),
     ],
 )

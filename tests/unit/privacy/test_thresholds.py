@@ -15,8 +15,8 @@ from incrowd.errors import NotAnonymousError, PolicyError
 from incrowd.policy.policy import QuasiIdentifier
 from incrowd.privacy.compiled import is_good, size_rule_of
 from incrowd.privacy.k_anonymity import KAnonymity
-from incrowd.privacy.l_diversity import DistinctLDiversity, EntropyLDiversity, RecursiveLDiversity
-from incrowd.privacy.likeness import AlphaAnonymity, BetaLikeness, DeltaDisclosure
+from incrowd.privacy.l_diversity import EntropyLDiversity, LDiversity, RecursiveLDiversity
+from incrowd.privacy.likeness import AlphaAnonymity, BetaLikeness, DeltaDisclosure, EnhancedBetaLikeness
 from incrowd.privacy.model import Requirement
 from incrowd.privacy.t_closeness import TCloseness
 from incrowd.privacy.units import KUnits
@@ -28,8 +28,8 @@ HALVES = "ab" * 50
 CASES = {
     "k": (KAnonymity(3), ["aaa", "aa"], [True, False]),
     "people": (KUnits("s", 2), ["aab", "aaaa"], [True, False]),
-    "l": (DistinctLDiversity("s", 3), ["abc", "aabb"], [True, False]),
-    "l, harmless": (DistinctLDiversity("s", 3, ("a",)), ["aab", "ab", "bbbb"], [True, False, False]),
+    "l": (LDiversity("s", 3), ["abc", "aabb"], [True, False]),
+    "l, harmless": (LDiversity("s", 3, ("a",)), ["aab", "ab", "bbbb"], [True, False, False]),
     "entropy": (EntropyLDiversity("s", 2), ["aabb", "aaab"], [True, False]),
     "entropy of three": (EntropyLDiversity("s", 3), ["abcabcabc", "abcabcab"], [True, False]),
     "recursive, strict": (RecursiveLDiversity("s", 2, 2), ["aaabb", "aaaabb"], [True, False]),
@@ -46,7 +46,7 @@ CASES = {
     "alpha": (AlphaAnonymity("s", 0.5), ["aabb", "aab", "a" * 51 + "b" * 49], [True, False, False]),
     "alpha, harmless": (AlphaAnonymity("s", 0.5, ("a",)), ["aaab", "abb"], [True, False]),
     "beta": (BetaLikeness("s", 0.5), ["aaab", "abbb", "aaaab", "abbbb"], [True, True, False, False]),
-    "enhanced beta": (BetaLikeness("s", 5, enhanced=True), ["aa", "bb", HALVES], [False, False, True]),
+    "enhanced beta": (EnhancedBetaLikeness("s", 5), ["aa", "bb", HALVES], [False, False, True]),
     "delta": (DeltaDisclosure("s", 1.0), ["ab", "aaaaaab", "abbbbbb"], [True, False, False]),
     "delta, strict": (DeltaDisclosure("s", round(math.log(2), 12)), ["ab", "abbbbb"], [False, True]),
     "delta, all values": (DeltaDisclosure("s", 9.0), ["ab", "aa", "bb"], [True, False, False]),
@@ -91,9 +91,7 @@ def test_the_witness_counts_the_same(name, cells, monkeypatch):
     assert (finding.models[1].bad_classes, finding.models[1].bad_records) == (len(sizes), sum(sizes))
 
 
-@pytest.mark.parametrize(
-    "models", [(KAnonymity(2), DistinctLDiversity("s", 2)), (DistinctLDiversity("s", 2), KAnonymity(2))]
-)
+@pytest.mark.parametrize("models", [(KAnonymity(2), LDiversity("s", 2)), (LDiversity("s", 2), KAnonymity(2))])
 def test_the_verdict_is_bad_if_one_model_does_not_hold(models):
     witness = witness_of([QuasiIdentifier(["q"], 2)], models)
     witness.see(pa.RecordBatch.from_pydict({"q": [1, 1, 2, 2], "s": ["a", "b", "a", "a"]}))
@@ -112,7 +110,7 @@ def test_compiled_code_needs_what_the_strictest_model_needs():
 
 
 def test_a_model_that_is_no_promise_is_refused():
-    for make in (KAnonymity, lambda k: KUnits("s", k), lambda l: DistinctLDiversity("s", l)):
+    for make in (KAnonymity, lambda k: KUnits("s", k), lambda l: LDiversity("s", l)):
         with pytest.raises(PolicyError, match="at least 2"):
             make(1)
         make(2)

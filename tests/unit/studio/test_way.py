@@ -114,7 +114,7 @@ class TestErrors:
             ("crowd", "must be an integer", {"set": "0", "k": "1"}),
             ("crowd", "must be an integer", {"set": "0", "k": "2.5"}),
             ("crowd", "out of date", {"set": "7", "k": "5"}),
-            ("promise", "must be a number", {"column": "0", "word": "l", "value": "x"}),
+            ("promise", "must be an integer of at least 2", {"column": "0", "word": "l", "value": "x"}),
             ("promise", "out of date", {"column": "0", "word": "k_map", "value": "3"}),
             ("word", "must be at least 0 and below 100", {"word": "suppress", "value": "120"}),
             ("word", "out of date", {"word": "quasi_identifiers", "value": "x"}),

@@ -9,8 +9,8 @@ from tests.witnesses import witness_of
 
 from incrowd.errors import DataError, NotAnonymousError
 from incrowd.policy.policy import QuasiIdentifier
-from incrowd.privacy.l_diversity import DistinctLDiversity, EntropyLDiversity, RecursiveLDiversity
-from incrowd.privacy.likeness import AlphaAnonymity, BetaLikeness, DeltaDisclosure
+from incrowd.privacy.l_diversity import EntropyLDiversity, LDiversity, RecursiveLDiversity
+from incrowd.privacy.likeness import AlphaAnonymity, BetaLikeness, DeltaDisclosure, EnhancedBetaLikeness
 from incrowd.privacy.t_closeness import TCloseness
 from incrowd.privacy.units import KUnits
 from incrowd.table.class_counts import ClassCounts, Histogram
@@ -137,8 +137,8 @@ class TestModels:
     """Every privacy model, counted from rows, agrees with the model that searches ask, and with its definition."""
 
     MODELS = (
-        DistinctLDiversity("s", 2),
-        DistinctLDiversity("s", 3, ("1",)),
+        LDiversity("s", 2),
+        LDiversity("s", 3, ("1",)),
         EntropyLDiversity("s", 1.8),
         EntropyLDiversity("s", 2, ("1",)),
         RecursiveLDiversity("s", 2, 2),
@@ -150,7 +150,7 @@ class TestModels:
         AlphaAnonymity("s", 0.5),
         AlphaAnonymity("s", 0.5, ("1", "2")),
         BetaLikeness("s", 1),
-        BetaLikeness("s", 1, enhanced=True),
+        EnhancedBetaLikeness("s", 1),
         DeltaDisclosure("s", 1),
         KUnits("s", 2),
     )

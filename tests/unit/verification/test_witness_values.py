@@ -16,10 +16,11 @@ import incrowd
 from incrowd.errors import NotAnonymousError
 from incrowd.policy import policy as policies
 from incrowd.policy.policy import Policy
-from incrowd.policy.protection import Protection
 from incrowd.policy.words import make_policy
-from incrowd.privacy.l_diversity import DistinctLDiversity
+from incrowd.privacy.l_diversity import LDiversity
+from incrowd.privacy.registry import OF_COLUMNS
 from incrowd.table.scales import text_of
+from incrowd.verification.counts import BY_COLUMN
 from incrowd.verification.promises import meanings, witness_of
 from incrowd.verification.values import Meaning, as_text, plain, pointed
 
@@ -150,7 +151,7 @@ def test_a_promise_that_does_not_reach_the_search(monkeypatch):
 
 def test_a_model_that_counts_wrong(monkeypatch):
     rows = one_value_each("flu", "cold", "hiv")
-    monkeypatch.setattr(DistinctLDiversity, "levels", lambda self, classes: np.full(len(classes.records), 9))
+    monkeypatch.setattr(LDiversity, "levels", lambda self, classes: np.full(len(classes.records), 9))
     with pytest.raises(NotAnonymousError, match="l=2 of ill does not hold"):
         _ = released(rows, {"l": 2}).data
 
@@ -168,8 +169,8 @@ def test_a_taxonomy_of_sensitive_values_measures_where_no_distance_is_named():
     words = {"quasi_identifiers": ["q"], "k": 2, "taxonomies": {"s": tree}}
     for distance in ({}, {"t_distance": "hierarchical"}):
         (asked,) = witness_of(make_policy(**words, sensitive={"s": {"t": 0.25, **distance}}))._asked
-        assert asked.promises[1].distance == "hierarchical"
-        assert len(asked.promises[1].paths) == 4
+        assert asked.promises[1].more["distance"] == "hierarchical"
+        assert len(asked.promises[1].more["paths"]) == 4
 
 
 def test_the_texts_of_promises_are_those_of_the_models():
@@ -182,15 +183,10 @@ def test_the_texts_of_promises_are_those_of_the_models():
         (asked,), (required,) = witness_of(policy)._asked, policy.requirements
         assert [promise.text for promise in asked.promises] == list(map(str, required.models))
         assert [(p.name, p.column) for p in asked.promises] == [(m.name, m.column) for m in required.models]
-        assert asked.promises[-3:-1][1].enhanced
 
 
-def test_every_word_of_a_protection_is_counted_or_says_how():
-    how = {"column", "t_distance", "harmless", "groups", "bins"}
-    words = set(Protection.__dataclass_fields__) - how
-    given = {"l": 2, "entropy_l": 2, "recursive_l": (2, 2), "t": 0.5, "alpha": 0.5, "beta_likeness": 1}
-    given |= {"enhanced_beta_likeness": 1, "delta_disclosure": 1}
-    assert set(given) == words
-    for word, value in given.items():
-        policy = make_policy(quasi_identifiers=["q"], k=2, sensitive={"s": {word: value}})
+def test_every_promise_is_counted():
+    for word, model in OF_COLUMNS.items():
+        policy = make_policy(quasi_identifiers=["q"], k=2, sensitive={"s": {word: model.weakest}})
         assert len(witness_of(policy)._asked[0].promises) == 2, word
+        assert model.name in BY_COLUMN

@@ -2,23 +2,18 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 from incrowd.errors import PolicyError
+from incrowd.options import Option, columns_of
+from incrowd.policy.options import OPTIONS
+from incrowd.privacy.registry import COLUMN_OPTIONS, OF_COLUMNS
 from incrowd.studio import policy_words
 from incrowd.studio.screens.screen import Form, Screen
 from incrowd.studio.studio import Studio
 
-PROMISES = {  # of a sensitive column: the word, what it is called, and an example
-    "l": ("different values in every crowd", "3"),
-    "t": ("distance from the whole table", "0.3"),
-    "alpha": ("largest share of one value", "0.6"),
-    "entropy_l": ("as mixed as so many values", "2"),
-    "recursive_l": ("c, l of recursive diversity", "3, 2"),
-    "beta_likeness": ("relative gain of a value", "2"),
-    "enhanced_beta_likeness": ("the same, frequent values closer", "2"),
-    "delta_disclosure": ("logarithm of the largest factor", "1"),
-}
+PROMISES = {word: (model.option.title, model.option.example) for word, model in OF_COLUMNS.items()}
 FIRST = ("l", "t")  # that are shown at once
 MISSING = {"category": "count as a value of their own", "drop": "leave their records out", "error": "are a mistake"}
 DISTANCES = {"": "found out", "equal": "all values equally far", "ordered": "along their order"}
@@ -56,6 +51,19 @@ def _own(words: dict[str, Any], name: str, own: dict[str, Any]) -> dict[str, Any
     common = {word: words[word] for word in (*PROMISES, "t_distance") if word in words}
     by_column = {word: given.get(name) if isinstance(given, dict) else given for word, given in common.items()}
     return {**{word: value for word, value in by_column.items() if value is not None}, **own}
+
+
+def _typed(option: Option, word: str, text: str) -> Any:
+    """What was typed for an option; a number may have a decimal comma.
+
+    Raises:
+        PolicyError: It cannot be that.
+    """
+    value = option.typed(text)
+    if isinstance(value, str) and text.count(",") == 1:
+        value = option.typed(text.replace(",", "."))
+    option.check(word, value)
+    return value
 
 
 def number(text: str, what: str) -> int | float:
@@ -142,12 +150,8 @@ def promise(studio: Studio, form: Form) -> str:
                     own[name].setdefault(each, single)
     if not text:
         own[column].pop(word, None)
-    elif word == "recursive_l":
-        own[column][word] = [number(part, "each of the two") for part in text.split(",")]
-    elif word == "t_distance":
-        own[column][word] = text
     else:
-        own[column][word] = number(text, word)
+        own[column][word] = _typed(COLUMN_OPTIONS[word], word, text)
     studio.change(policy_words.with_sensitive(words, own))
     return f"{column}: {'promised' if text else 'no longer promised'}."
 
@@ -191,12 +195,11 @@ def _share(text: str) -> float:
 
 _READ: dict[str, Any] = {
     "suppress": _share,
-    "method": str,
-    "missing": str,
-    "missing_values": lambda text: [part.strip() for part in text.split(",") if part.strip()],
-    "time_limit": lambda text: number(text, "the time limit"),
-    "strict": lambda text: text == "yes",
-    "keep_order": lambda text: text == "yes",
+    "missing_values": columns_of,
+    **{
+        name: partial(_typed, OPTIONS[name], name)
+        for name in ("method", "missing", "time_limit", "strict", "keep_order")
+    },
 }
 _USUAL = {"suppress": 0.0, "method": "auto", "missing": "category", "strict": False, "keep_order": False}
 

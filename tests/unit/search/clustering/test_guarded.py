@@ -17,7 +17,7 @@ from tests.unit.search.clustering.test_slices import SEARCHES, Cut
 import incrowd
 from incrowd.errors import CancelledError, TimeLimitError
 from incrowd.privacy.k_anonymity import KAnonymity
-from incrowd.privacy.l_diversity import DistinctLDiversity, EntropyLDiversity, RecursiveLDiversity
+from incrowd.privacy.l_diversity import EntropyLDiversity, LDiversity, RecursiveLDiversity
 from incrowd.privacy.likeness import AlphaAnonymity, BetaLikeness, DeltaDisclosure
 from incrowd.privacy.model import Requirement
 from incrowd.privacy.t_closeness import TCloseness
@@ -30,9 +30,9 @@ from incrowd.table.compressed import CompressedTable
 
 NAMES = ("age", "job", "zip")
 MODELS = {
-    "k": (KAnonymity(4), DistinctLDiversity("ill", 2)),
-    "distinct": (DistinctLDiversity("ill", 3),),
-    "harmless": (KAnonymity(3), DistinctLDiversity("ill", 3, ("a",))),
+    "k": (KAnonymity(4), LDiversity("ill", 2)),
+    "distinct": (LDiversity("ill", 3),),
+    "harmless": (KAnonymity(3), LDiversity("ill", 3, ("a",))),
     "entropy": (KAnonymity(2), EntropyLDiversity("ill", 2.2)),
     "recursive": (RecursiveLDiversity("ill", 2, 2),),
     "t": (KAnonymity(3), TCloseness("ill", 0.3, "equal")),
@@ -40,7 +40,7 @@ MODELS = {
     "beta": (BetaLikeness("ill", 1.5),),
     "delta": (DeltaDisclosure("ill", 1.2),),
     "people": (KUnits("who", 4),),
-    "several": (KUnits("who", 3), DistinctLDiversity("ill", 2), TCloseness("ill", 0.4, "equal")),
+    "several": (KUnits("who", 3), LDiversity("ill", 2), TCloseness("ill", 0.4, "equal")),
 }
 CASES = pytest.mark.parametrize("models", MODELS.values(), ids=list(MODELS))
 EVERY = pytest.mark.parametrize("search", SEARCHES)
@@ -85,7 +85,7 @@ def holds(model, records, values, everyone):
             return records >= model.k
         case KUnits():
             return len(set(values)) >= model.k
-        case DistinctLDiversity():
+        case LDiversity():
             return reference.distinct_l(values, model.harmless) >= model.l
         case EntropyLDiversity():
             return reference.entropy(values, ()) >= math.log(model.l) - 1e-9

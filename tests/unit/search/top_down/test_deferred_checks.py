@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from incrowd.privacy.k_anonymity import KAnonymity
-from incrowd.privacy.l_diversity import DistinctLDiversity, RecursiveLDiversity
+from incrowd.privacy.l_diversity import LDiversity, RecursiveLDiversity
 from incrowd.privacy.model import Requirement
 from incrowd.privacy.t_closeness import TCloseness
 from incrowd.search.top_down.deferred_checks import DeferredChecks
@@ -15,7 +15,7 @@ from incrowd.table.compressed import CompressedTable
 from incrowd.taxonomies.taxonomy import Taxonomy
 
 TUPLES = 12
-MODELS = [DistinctLDiversity("ill", 3), TCloseness("ill", 0.35), RecursiveLDiversity("ill", 2, 2)]
+MODELS = [LDiversity("ill", 3), TCloseness("ill", 0.35), RecursiveLDiversity("ill", 2, 2)]
 
 
 def drawn_table(random):
