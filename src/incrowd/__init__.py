@@ -37,7 +37,8 @@ if TYPE_CHECKING:
     from incrowd.privacy.likeness import AlphaAnonymity, BetaLikeness, DeltaDisclosure, EnhancedBetaLikeness
     from incrowd.privacy.population import DeltaPresence, KMap
     from incrowd.privacy.t_closeness import TCloseness
-    from incrowd.recodings.recoding import Recoding, read_recoding
+    from incrowd.recodings.reading import read_recoding
+    from incrowd.recodings.recoding import Recoding
     from incrowd.recodings.steps import Step
     from incrowd.release.apply import apply
     from incrowd.release.distortion import distortion
@@ -68,7 +69,7 @@ _HOMES = {
     "evaluate": "evaluation.trial",
     "compare": "comparison.comparison",
     "methods": "search.registry",
-    "read_recoding": "recodings.recoding",
+    "read_recoding": "recodings.reading",
     "Policy": "policy.policy",
     "QuasiIdentifier": "policy.policy",
     "KAnonymity": "privacy.k_anonymity",

@@ -242,7 +242,7 @@ def release_of(
 
 def handled(recoding: Recoding, policy: Policy, missing_values: tuple[str, ...]) -> Recoding:
     """The recoding that a search found, with what the policy says of missing values and columns to drop."""
-    return replace(  # type: ignore[type-var]
+    return replace(
         recoding,
         dropped=policy.dropped,
         missing=policy.missing,

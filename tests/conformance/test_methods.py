@@ -34,7 +34,7 @@ from incrowd.policy.words import make_policy
 from incrowd.recodings.attributes.disclosure import Disclosure
 from incrowd.recodings.attributes.intervals import Intervals
 from incrowd.recodings.attributes.partition import Partition
-from incrowd.recodings.recoding import read_recoding
+from incrowd.recodings.reading import read_recoding
 from incrowd.run import Run, Stage, StepTaken
 from incrowd.search.method import SUPPRESS
 from incrowd.search.registry import METHODS

@@ -20,7 +20,7 @@ import incrowd
 from incrowd.errors import DataError, NotAnonymousError, PolicyError
 from incrowd.recodings.attributes.intervals import Intervals
 from incrowd.recodings.by_value import ByValue
-from incrowd.recodings.recoding import read_recoding
+from incrowd.recodings.reading import read_recoding
 from incrowd.recodings.steps import read_steps
 
 pytestmark = pytest.mark.filterwarnings("ignore::incrowd.errors.ReleaseWarning")  # risks are not the point here

@@ -19,7 +19,7 @@ from incrowd.errors import IncrowdError
 from incrowd.key import Key
 from incrowd.policy.toml import DIALECT, WORDS, read_policy
 from incrowd.policy.words import make_policy
-from incrowd.recodings.recoding import read_recoding
+from incrowd.recodings.reading import read_recoding
 from incrowd.search.registry import METHODS, method_of
 from incrowd.verification.certificate import Certificate
 

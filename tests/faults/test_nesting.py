@@ -11,7 +11,7 @@ from incrowd.errors import DataError, IncrowdError
 from incrowd.formats import json_lines
 from incrowd.formats.registry import open_source
 from incrowd.policy.toml import read_policy
-from incrowd.recodings.recoding import read_recoding
+from incrowd.recodings.reading import read_recoding
 from incrowd.verification.certificate import Certificate
 
 DEPTHS = [51, 200, 1000, 5000, 10_000, 100_000]

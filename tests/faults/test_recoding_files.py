@@ -18,7 +18,7 @@ from tests.labels import labels_of
 
 import incrowd
 from incrowd.errors import DataError, IncrowdError
-from incrowd.recodings.recoding import read_recoding
+from incrowd.recodings.reading import read_recoding
 from incrowd.schemas.documents import digest_of
 
 pytestmark = pytest.mark.filterwarnings("ignore::incrowd.errors.ReleaseWarning")  # risks are not the point here

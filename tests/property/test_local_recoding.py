@@ -21,7 +21,7 @@ import incrowd
 from incrowd.key import Key
 from incrowd.policy.policy import QuasiIdentifier
 from incrowd.recodings.by_tuple import ByTuple
-from incrowd.recodings.hierarchies import hierarchy_of
+from incrowd.recodings.kinds import hierarchy_of
 from incrowd.search.clustering.cover import cover
 from incrowd.search.clustering.kaca import kaca
 from incrowd.table.class_counts import ClassCounts

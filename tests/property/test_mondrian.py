@@ -17,7 +17,7 @@ from incrowd.errors import PolicyError
 from incrowd.measures.measures import measure
 from incrowd.policy.policy import Policy, QuasiIdentifier
 from incrowd.recodings.by_tuple import ByTuple
-from incrowd.recodings.recoding import read_recoding
+from incrowd.recodings.reading import read_recoding
 from incrowd.run import Run
 from incrowd.search.registry import method_of
 
@@ -152,7 +152,7 @@ def test_unseen_numbers_go_where_the_next_lower_one_goes(problem):
         if column.kind == "number" and set(column.values) != {None}:
             numbers = sorted(set(column.values) - {None})
             hierarchy = recoding[column.name]
-            seen, unseen = (hierarchy.nodes(pa.array([n + gap for n in numbers])) for gap in (0, 0.25))
+            seen, unseen = (hierarchy.cells(pa.array([n + gap for n in numbers])) for gap in (0, 0.25))
             assert seen.tolist() == unseen.tolist()
 
 

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from incrowd.errors import many
-from incrowd.recodings.hierarchies import Hierarchy, hierarchy_of
+from incrowd.recodings.hierarchies import Hierarchy
+from incrowd.recodings.kinds import hierarchy_of
 from incrowd.table.attributes import Attribute, FlatAttribute
 from incrowd.table.grouping import Codes, Counts, group
 

@@ -254,7 +254,7 @@ def apply(
     """
     with user_errors():
         from incrowd.policy.words import quasi_identifiers_of
-        from incrowd.recodings.recoding import read_recoding
+        from incrowd.recodings.reading import read_recoding
         from incrowd.release.apply import apply_to_file
 
         words = rows.words()
@@ -288,7 +288,7 @@ def codebook(
 ) -> None:
     """Print what every released value stands for."""
     with user_errors():
-        from incrowd.recodings.recoding import read_recoding
+        from incrowd.recodings.reading import read_recoding
 
         typer.echo(read_recoding(recoding).codebook())
 

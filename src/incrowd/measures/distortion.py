@@ -16,7 +16,8 @@ import numpy.typing as npt
 
 from incrowd.errors import PolicyError
 from incrowd.measures.hierarchical_distance import HEIGHT, Weights, generalization_portion, inconsistency
-from incrowd.recodings.hierarchies import Hierarchy, hierarchy_of
+from incrowd.recodings.hierarchies import Hierarchy
+from incrowd.recodings.kinds import hierarchy_of
 from incrowd.recodings.recoding import Recoding
 from incrowd.table.compressed import CompressedTable
 from incrowd.table.grouping import count

@@ -15,7 +15,8 @@ import pyarrow.compute as pc
 from incrowd.errors import DataError, IncrowdError, PolicyError, UnknownNameError
 from incrowd.policy.policy import Policy, QuasiIdentifier
 from incrowd.privacy.population import POPULATION
-from incrowd.recodings.recoding import Recoding, read_recoding
+from incrowd.recodings.reading import read_recoding
+from incrowd.recodings.recoding import Recoding
 from incrowd.run import Run
 from incrowd.search.registry import METHODS
 from incrowd.table.attributes import Attribute, FlatAttribute, NumberAttribute

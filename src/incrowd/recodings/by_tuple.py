@@ -17,40 +17,29 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-import pyarrow as pa
 
 from incrowd.key import Key
 from incrowd.recodings.hierarchies import Hierarchy, Nodes
-from incrowd.recodings.mapping import LocalMapping
+from incrowd.recodings.mapping import LocalMapping, TupleLookup
 from incrowd.recodings.ranges import Ranges
-from incrowd.recodings.recoding import Mask, Parts, RecodingMixin
+from incrowd.recodings.recoding import Mask, Parts, Recoding, policy_fields, policy_fields_from
 from incrowd.recodings.schema import DOCUMENT
-from incrowd.recodings.tuple_lookup import TupleLookup
-from incrowd.table.arrays import to_arrow
 from incrowd.table.attributes import Attribute
 from incrowd.table.compressed import CompressedTable
 from incrowd.table.grouping import Codes, Counts, Floats, count
 
 
 @dataclass(frozen=True)
-class ByTuple(RecodingMixin):
+class ByTuple(Recoding):
     """A mapping of tuples to parts.
 
     Args:
         mapping: Which records of which tuple take which generalized tuple.
         key: Key of the hash that decides which records those are.
-        dropped: Columns that are left out of the release.
-        missing: What happens to missing values: "category", "drop" or "error".
-        missing_values: Texts that count as missing.
-        missing_label: What a missing value is released as where it is kept apart; None for an empty cell.
     """
 
     mapping: LocalMapping
     key: bytes
-    dropped: tuple[str, ...] = ()
-    missing: str = "category"
-    missing_values: tuple[str, ...] = ()
-    missing_label: str | None = None
 
     @classmethod
     def of(cls, mapping: LocalMapping, key: Key) -> ByTuple:
@@ -59,64 +48,31 @@ class ByTuple(RecodingMixin):
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The columns that it recodes."""
         return tuple(hierarchy.name for hierarchy in self.mapping.hierarchies)
 
     @property
     def is_confidential(self) -> bool:
-        """It holds the original tuples."""
         return True
 
     @property
     def by_row(self) -> bool:
-        """Which part a row goes to depends on the others."""
         return False
 
     @property
-    def constant(self) -> tuple[str, ...]:
-        """None: which part a row goes to may depend on all of it."""
-        return ()
-
-    @property
     def exact_ranges(self) -> tuple[str, ...]:
-        """Columns with ranges that lie on no grid."""
         ranges = (part for part in self.mapping.hierarchies if isinstance(part, Ranges))
         return tuple(part.name for part in ranges if part.ranges and part.grid is None)
 
     def __getitem__(self, name: str) -> Hierarchy:
         return self.mapping.hierarchies[self.names.index(name)]
 
-    # Values
-
-    def cells(self, name: str, values: pa.Array) -> Nodes:
-        """The node of each of some distinct values of a column; -1 for values that have none."""
-        hierarchy = self[name]
-        missing = self.missing_among(name, values)
-        nodes = np.full(len(values), hierarchy.missing_cell, np.int32)
-        nodes[~missing] = hierarchy.nodes(values.filter(to_arrow(~missing)))
-        return nodes
-
-    def missing_cell(self, name: str) -> int:
-        """The node of missing values."""
-        return self[name].missing_cell
-
-    def is_value(self, name: str, text: str) -> bool:
-        """Whether a text is a value of its own, even if it looks like a missing one."""
-        return self[name].is_value(text)
-
-    def unknown(self, name: str, values: Sequence[Any]) -> Exception:
-        """The error for values that have no node."""
-        return self[name].unknown(values)
-
     # Tuples
 
     def split_tuples(self, cells: Sequence[Codes]) -> Codes:
-        """The tuples with several parts."""
         tuples = self._lookup(np.stack(cells, axis=1))
         return np.where((tuples >= 0) & self.mapping.split[np.maximum(tuples, 0)], tuples, -1)
 
     def part_sizes(self) -> tuple[Codes, Counts]:
-        """Where the parts of each tuple begin, and the records of each part."""
         return self.mapping.first_part, self.mapping.part_records
 
     def class_numbers(self, cells: Sequence[Codes], dealt: Codes) -> Codes:
@@ -144,7 +100,6 @@ class ByTuple(RecodingMixin):
 
     @cached_property
     def _lookup(self) -> TupleLookup:
-        """Finds the number of a tuple."""
         return TupleLookup(self.mapping.tuples, [h.size for h in self.mapping.hierarchies])
 
     @cached_property
@@ -175,21 +130,17 @@ class ByTuple(RecodingMixin):
     # What is shown
 
     def labels(self, name: str) -> tuple[str | None, ...]:
-        """The released values of a column."""
         hierarchy, column = self[name], self.mapping.classes[:, self.names.index(name)]
         return tuple(self._label(hierarchy, node) for node in np.unique(column).tolist())
 
     def labels_of(self, name: str, cells: Sequence[int]) -> tuple[str | None, ...]:
-        """The labels of some nodes."""
         return tuple(self._label(self[name], node) for node in cells)
 
     def all_labels(self, name: str) -> tuple[str | None, ...]:
-        """The released values of a column, and `*` for new rows that fit none of them."""
         hierarchy, used = self[name], self._used[self.names.index(name)]
         return tuple(self._label(hierarchy, node) for node in used.tolist())
 
     def unchanged(self, name: str) -> tuple[str | None, ...] | None:
-        """The values that a row may be recoded to, if all that are released stand for themselves."""
         hierarchy, place = self[name], self.names.index(name)
         released = np.unique(self.mapping.classes[:, place])
         missing = self.missing_label is not None and hierarchy.missing_cell in released
@@ -204,7 +155,6 @@ class ByTuple(RecodingMixin):
         return self.missing_label if label is None else label
 
     def meanings(self, name: str) -> list[str]:
-        """What each of the released values of a column stands for, in the order of `labels`."""
         hierarchy, column = self[name], self.mapping.classes[:, self.names.index(name)]
         return [hierarchy.meaning(node) for node in np.unique(column).tolist()]
 
@@ -222,7 +172,6 @@ class ByTuple(RecodingMixin):
         return Parts(records, cells, losses, None if dealt else mapping.part_classes, dealt=dealt)
 
     def without(self, table: CompressedTable, left_out: Mask) -> ByTuple:
-        """The recoding that leaves out some tuples, none of which has several parts."""
         mapping = self.mapping
         shown = mapping.classes[np.minimum(mapping.part_classes, len(mapping.classes) - 1)]
         parts = mapping.part_tuples, shown, mapping.part_records
@@ -230,23 +179,18 @@ class ByTuple(RecodingMixin):
         return replace(self, mapping=fewer)
 
     def in_hierarchy(self, attribute: Attribute) -> tuple[Hierarchy, Codes]:
-        """The hierarchy of an attribute; released values are its nodes."""
         hierarchy = self[attribute.name]
         return hierarchy, np.arange(hierarchy.size)
 
     # JSON
 
     def to_json(self) -> dict[str, Any]:
-        """As JSON-able data."""
         fields = {
             "kind": "by tuple",
             "columns": [*self.names, *self.dropped],
             "confidential": "holds the original tuples: keep it where the original table is kept",
             "key": self.key.hex(),
-            "dropped": list(self.dropped),
-            "missing": self.missing,
-            "missing_values": list(self.missing_values),
-            "missing_label": self.missing_label,
+            **policy_fields(self),
             "attributes": [hierarchy.to_json() for hierarchy in self.mapping.hierarchies],
             "classes": [" ".join(map(str, nodes)) for nodes in self.mapping.classes.tolist()],
             "tuples": list(self.mapping.lines()),
@@ -255,11 +199,6 @@ class ByTuple(RecodingMixin):
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> ByTuple:
-        """A recoding from what `to_json` gave, checked by the schema.
-
-        Raises:
-            SchemaError: Its parts do not fit together.
-        """
         hierarchies = tuple(
             Ranges.from_json(item) if item["kind"] == "ranges" else Hierarchy.from_json(item)
             for item in data["attributes"]
@@ -267,10 +206,7 @@ class ByTuple(RecodingMixin):
         return cls(
             LocalMapping.from_lines(hierarchies, data["classes"], data["tuples"]),
             bytes.fromhex(data["key"]),
-            tuple(data["dropped"]),
-            data["missing"],
-            tuple(data["missing_values"]),
-            data["missing_label"],
+            **policy_fields_from(data),
         )
 
 

@@ -74,7 +74,6 @@ class Grid:
 
     @property
     def day(self) -> int:
-        """A day in the unit of the scale."""
         return DAY * _TICKS[self.scale.unit or "us"] if self.scale.kind == "timestamp" else 1
 
     @property
@@ -102,7 +101,6 @@ class Grid:
         return np.array([as_fraction(number) // fine for number in numbers.tolist()], object)
 
     def bound(self, cell: int) -> Any:
-        """Where a cell begins."""
         if self.scale.kind in ("date", "timestamp"):
             if self.unit:
                 width, start = self._width_and_start
@@ -141,22 +139,12 @@ def cells_of(records: int, columns: int, least_size: int) -> int:
 
 
 def grid_of(attribute: NumberAttribute, counts: Counts, cells: int) -> Grid:
-    """The grid of a column: what is public decides, or data so coarsely that no bound depends on one person.
-
-    Its cells are the widest of which the range of the column has at least so many. That range is the public one, else
-    that of the middle nine tenths of the records, of which only the order of magnitude plays a part.
-
-    Args:
-        attribute: The column.
-        counts: Records of each of its numbers.
-        cells: How many cells its range has at least, where the scale allows.
-    """
+    """The grid of a column: what is public decides, or data so coarsely that no bound depends on one person."""
     most = _range(attribute, counts) / cells
     return next((grid for width, grid in _grids(attribute.scale, most) if width <= most), _narrowest(attribute.scale))
 
 
 def _range(attribute: NumberAttribute, counts: Counts) -> Fraction:
-    """How far the public range of a column reaches, or that of most of its records."""
     low, high = attribute.extent
     if attribute.domain is None and len(attribute.numbers):
         reached = np.cumsum(counts[: len(attribute.numbers)])
@@ -182,7 +170,6 @@ def _grids(scale: Scale, most: Fraction) -> Iterator[tuple[Fraction, Grid]]:
 
 
 def _narrowest(scale: Scale) -> Grid:
-    """The narrowest grid that there is, where a range has fewer cells than it should."""
     if scale.kind in ("date", "timestamp"):
         return Grid(scale, DAYS[-1], 0, "d") if scale.kind == "date" else Grid(scale, SECONDS[-1], 0, "s")
     return Grid(scale, 2 if scale.kind == "integer" else 1)

@@ -22,7 +22,7 @@ import pyarrow.compute as pc
 from incrowd.errors import PolicyError
 from incrowd.schemas.shapes import SchemaError
 from incrowd.table.arrays import filled, text_array, to_numpy
-from incrowd.table.attributes import Attribute, FlatAttribute, NumberAttribute, TaxonomyAttribute, unknown_values_error
+from incrowd.table.attributes import Attribute, FlatAttribute, NumberAttribute, unknown_values_error
 from incrowd.table.exact_numbers import together
 from incrowd.table.grouping import Floats
 from incrowd.table.scales import Scale, text_of
@@ -67,24 +67,16 @@ class Hierarchy:
 
     @cached_property
     def leaves(self) -> Nodes:
-        """The node of each code."""
         return np.array(self.taxonomy.leaves, np.int32)
 
     @property
     def size(self) -> int:
-        """Number of nodes."""
         return len(self.taxonomy.labels)
 
     def label(self, node: int) -> str | None:
-        """The label of a node; None stands for missing values."""
         return self.taxonomy.labels[node]
 
     def nodes_labelled(self, labels: Iterable[str | None]) -> Nodes:
-        """The nodes with some labels.
-
-        Raises:
-            PolicyError: A label is that of no node.
-        """
         node_of = {label: node for node, label in enumerate(self.taxonomy.labels)}
         listed = list(labels)
         if unknown := [label for label in listed if label not in node_of]:
@@ -111,11 +103,9 @@ class Hierarchy:
 
     @property
     def missing_cell(self) -> int:
-        """The node of missing values, -1 where there is none."""
         return -1 if self.taxonomy.missing is None else int(self.leaves[self.taxonomy.missing])
 
     def is_value(self, text: str) -> bool:
-        """Whether a text is a value of its own, even if it looks like a missing one."""
         return self.kind == "taxonomy" and text in self.taxonomy.leaf_codes
 
     @cached_property
@@ -125,7 +115,7 @@ class Hierarchy:
         texts = text_array(self.taxonomy.labels[self.leaves[code]] for code in codes)
         return (texts if self.scale is None else self.scale.numbers(texts, self.name)), self.leaves[codes]
 
-    def nodes(self, values: pa.Array) -> Nodes:
+    def cells(self, values: pa.Array) -> Nodes:
         """The node of each value (none of them missing); -1 for one that a given taxonomy does not know.
 
         An unseen number or date stands at the narrowest interval that has it, an unseen text at the root.
@@ -147,16 +137,12 @@ class Hierarchy:
         return {self.taxonomy.labels[node]: node for node, below in enumerate(self.taxonomy.children) if below}
 
     def unknown(self, values: Sequence[Any]) -> Exception:
-        """The error for values that have no node."""
         return unknown_values_error(self.name, [str(value) for value in values], self.taxonomy)
 
     def losses(self, attribute: Attribute) -> Floats:
         """Generalized loss of each node: 0 for a value, 1 for the root."""
         start, stop = self.taxonomy.start, self.taxonomy.stop
-        if isinstance(attribute, FlatAttribute):
-            lost: Floats = np.ones(len(start))
-        else:
-            lost = attribute.loss(start, stop)
+        lost: Floats = np.ones(len(start)) if isinstance(attribute, FlatAttribute) else attribute.loss(start, stop)
         lost[self.leaves] = 0
         if attribute.size > 1:
             lost[0] = 1
@@ -172,7 +158,6 @@ class Hierarchy:
         return ", ".join(self.taxonomy.labels[leaf] or "missing" for leaf in leaves)
 
     def to_json(self) -> dict[str, Any]:
-        """As JSON-able data."""
         data: dict[str, Any] = {"name": self.name, "kind": self.kind}
         if self.kind == "taxonomy":
             return {**data, "taxonomy": self.taxonomy.to_json(), "built": self.built}
@@ -184,11 +169,6 @@ class Hierarchy:
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> Hierarchy:
-        """From what `to_json` gave.
-
-        Raises:
-            SchemaError: The values are not those of the scale, in order.
-        """
         name = data["name"]
         if data["kind"] == "taxonomy":
             return cls(name, Taxonomy.from_json(data["taxonomy"], f"the taxonomy of '{name}'"), built=data["built"])
@@ -201,7 +181,7 @@ class Hierarchy:
                     f"scale of '{name}'", "be one of dates for a calendar, and one of numbers for intervals"
                 )
             check_values(scale, texts, name)
-        tree = _tree(data["kind"], texts, widths, None in data["values"], comma=scale is not None and scale.comma)
+        tree = tree_of(data["kind"], data["values"], widths, comma=scale is not None and scale.comma)
         return cls(name, tree, data["kind"], scale, widths)
 
 
@@ -214,20 +194,6 @@ def check_values(scale: Scale, texts: Sequence[str], name: str) -> None:
         raise SchemaError(f"values of '{name}'", "be written as incrowd writes them, and ascend")
 
 
-def hierarchy_of(attribute: Attribute) -> Hierarchy:
-    """The hierarchy of an attribute: its taxonomy, or one that is built."""
-    if isinstance(attribute, TaxonomyAttribute):
-        return Hierarchy(attribute.name, attribute.taxonomy, built=attribute.rule is not None)
-    texts = [text for text in attribute.values().to_pylist() if text is not None]
-    missing = attribute.missing is not None
-    if isinstance(attribute, FlatAttribute):
-        return Hierarchy(attribute.name, _tree("flat", texts, (), missing), "flat")
-    kind: Kind = "calendar" if attribute.scale.kind in ("date", "timestamp") else "intervals"
-    widths = _widths(attribute) if kind == "intervals" else ()
-    tree = _tree(kind, texts, widths, missing, comma=attribute.scale.comma)
-    return Hierarchy(attribute.name, tree, kind, attribute.scale, widths)
-
-
 def ancestors(kind: Kind, text: str, widths: tuple[float, ...], *, comma: bool = False) -> tuple[str, ...]:
     """The labels above a number or date in a built hierarchy, up to the root."""
     if kind == "calendar":
@@ -238,21 +204,21 @@ def ancestors(kind: Kind, text: str, widths: tuple[float, ...], *, comma: bool =
     return BuiltIntervals(widths, comma=comma).ancestors(text) if widths else (ANY,)
 
 
-def _tree(
-    kind: Kind, texts: Sequence[str], widths: tuple[float, ...], missing: bool, *, comma: bool = False
-) -> Taxonomy:
+def tree_of(kind: Kind, values: Sequence[str | None], widths: tuple[float, ...], *, comma: bool = False) -> Taxonomy:
+    """The tree of values in order, the last one None if some are missing."""
+    texts = [text for text in values if text is not None]
     if kind == "flat" or not texts:
         root = ANY if ANY not in texts else "(any)"
-        tree = Taxonomy((root, *texts), np.array([-1, *[0] * len(texts)], np.int32))
         if not texts:
             return Taxonomy((root, None), np.array([-1, 0], np.int32))
+        tree = Taxonomy((root, *texts), np.array([-1, *[0] * len(texts)], np.int32))
     else:
         paths = ((text, *ancestors(kind, text, widths, comma=comma)) for text in texts)
         tree = Taxonomy.from_paths(paths, f"{kind} taxonomy")
-    return tree.with_missing() if missing else tree
+    return tree.with_missing() if len(texts) < len(values) else tree
 
 
-def _widths(attribute: NumberAttribute) -> tuple[float, ...]:
+def widths_of(attribute: NumberAttribute) -> tuple[float, ...]:
     """Widths from the first of 1, 2, 5, 10, 20, ... that is at least a part of the range, doubled up to the range."""
     low, high = attribute.extent
     span = float(high) - float(low)

@@ -11,12 +11,7 @@ from incrowd.taxonomies.rules import MOST, Bounds, words_of
 
 
 def grown_bounds(attribute: NumberAttribute, steps: Iterable[Step]) -> Bounds | None:
-    """The cuts of a search, the first ones on the highest level; None where it made none, or of dates.
-
-    Args:
-        attribute: The attribute.
-        steps: The steps of the search, in order.
-    """
+    """The cuts of a search, the first ones on the highest level; None where it made none, or of dates."""
     if attribute.scale.kind not in ("integer", "number"):
         return None
     depth_of: dict[tuple[int, int], int] = {}  # of intervals of ranks; those that are not there were never cut: 0
@@ -39,7 +34,6 @@ def grown_bounds(attribute: NumberAttribute, steps: Iterable[Step]) -> Bounds | 
 
 
 def learned_hierarchies_file(grown: Mapping[str, Bounds]) -> str:
-    """The rules as a part of a policy file."""
     lines = ["# What the search grew for numbers; edit it, and put it into your release.toml.", "[taxonomies]"]
     for column, rule in grown.items():
         ((word, levels),) = words_of(rule).items()

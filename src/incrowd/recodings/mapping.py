@@ -20,6 +20,7 @@ from incrowd.schemas.shapes import SchemaError
 from incrowd.table.compressed import CompressedTable
 
 Numbers = npt.NDArray[np.int64]
+_ROOM = 2**62  # what packed codes are below
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,12 +56,10 @@ class LocalMapping:
 
     @cached_property
     def left_out(self) -> npt.NDArray[np.bool_]:
-        """Which parts are left out."""
         return np.asarray(self.part_classes == len(self.classes))
 
     @cached_property
     def split(self) -> npt.NDArray[np.bool_]:
-        """Which tuples have more than one part."""
         return np.diff(self.first_part) > 1
 
     @classmethod
@@ -73,16 +72,7 @@ class LocalMapping:
         part_records: Any,
         left_out: npt.NDArray[np.bool_] | None = None,
     ) -> LocalMapping:
-        """Put parts in order.
-
-        Args:
-            hierarchies: The hierarchy of each attribute.
-            tuples: The original tuples, in lexicographic order.
-            part_tuples: The tuple of each part.
-            part_nodes: The released tuple of each part, parts x attributes.
-            part_records: Records of each part.
-            left_out: Which parts are left out, whatever their tuples; None if none is.
-        """
+        """Put parts in order."""
         stay = np.ones(len(part_tuples), bool) if left_out is None else ~left_out
         classes, of_released = distinct(part_nodes[stay])
         of_part = np.full(len(part_tuples), len(classes))
@@ -113,11 +103,7 @@ class LocalMapping:
 
     @classmethod
     def from_lines(cls, hierarchies: Sequence[Hierarchy], classes: Sequence[str], lines: Sequence[str]) -> LocalMapping:
-        """From the lines of a file: of classes, and of tuples as `lines` gave them.
-
-        Raises:
-            SchemaError: They are no classes of those tuples.
-        """
+        """From the lines of a file: of classes, and of tuples as `lines` gave them."""
         tuples, parts = [], []
         for number, line in enumerate(lines):
             nodes, _, shares = line.partition(": ")
@@ -188,11 +174,7 @@ def common(hierarchy: Hierarchy, nodes: Nodes, groups: Numbers) -> Nodes:
 
 
 def _matrix(lines: Sequence[str], hierarchies: Sequence[Hierarchy], place: str) -> Nodes:
-    """Rows of nodes, lines x attributes, from lines of numbers, which ascend.
-
-    Raises:
-        SchemaError: A line has too few or too many, or one that is no node.
-    """
+    """Rows of nodes, lines x attributes, from lines of numbers, which ascend."""
     rows = [line.split() for line in lines]
     if any(len(row) != len(hierarchies) for row in rows):
         raise SchemaError(place, f"have {len(hierarchies)} numbers each, one for each attribute")
@@ -239,3 +221,40 @@ def trace(
     own = by_tuple[np.searchsorted(ends[0], borders)]
     part = by_part[np.searchsorted(ends[1], borders)]
     return own, groups[part], stretch
+
+
+class TupleLookup:
+    """Maps rows of codes to the number of the equal row of a matrix.
+
+    Codes are packed into one integer; where more are left than fit, what was packed is replaced by its rank among
+    the packed values that occur.
+    """
+
+    def __init__(self, tuples: npt.NDArray[Any], sizes: Sequence[int]) -> None:
+        self._sizes = sizes
+        self._stages: dict[int, Numbers] = {}
+        key, room = np.zeros(len(tuples), np.int64), 1
+        for place, size in enumerate(sizes):
+            if room * size >= _ROOM:
+                self._stages[place], key = np.unique(key, return_inverse=True)
+                room = len(tuples)
+            key = key * size + tuples[:, place]
+            room *= size
+        self._order = np.argsort(key)
+        self._keys = key[self._order]
+
+    def __call__(self, rows: npt.NDArray[Any]) -> Numbers:
+        """The number of each row, -1 where there is none."""
+        key, known = np.zeros(len(rows), np.int64), np.ones(len(rows), bool)
+        for place, size in enumerate(self._sizes):
+            if place in self._stages:
+                key, found = _ranks(self._stages[place], key)
+                known &= found
+            key = key * size + rows[:, place]
+        place_of, found = _ranks(self._keys, key)
+        return np.where(known & found, self._order[place_of], -1)
+
+
+def _ranks(ordered: Numbers, keys: Numbers) -> tuple[Numbers, npt.NDArray[np.bool_]]:
+    place = np.minimum(np.searchsorted(ordered, keys), len(ordered) - 1)
+    return place, ordered[place] == keys

@@ -60,7 +60,6 @@ class Ranges(Hierarchy):
         return cls(attribute.name, _flat(values), "ranges", attribute.scale, (), tuple(ranges), attribute.domain, grid)
 
     def node(self, start: int, stop: int) -> int:
-        """The node of a span of codes."""
         if stop - start == 1:
             return start + 1
         return 0 if stop - start == len(self.leaves) else self._node_of[start, stop]
@@ -71,11 +70,9 @@ class Ranges(Hierarchy):
 
     @property
     def size(self) -> int:
-        """Number of nodes."""
         return len(self.taxonomy.labels) + len(self.ranges)
 
     def label(self, node: int) -> str | None:
-        """The label of a node; None stands for missing values."""
         tree = len(self.taxonomy.labels)
         return self.taxonomy.labels[node] if node < tree else self._label(*self.ranges[node - tree])
 
@@ -100,7 +97,6 @@ class Ranges(Hierarchy):
         return self.grid.bound(first), self.grid.bound(last + 1)
 
     def spans(self) -> tuple[Nodes, Nodes]:
-        """The codes that each node stands for: the first, and one more than the last."""
         return self._spans
 
     @cached_property
@@ -110,11 +106,10 @@ class Ranges(Hierarchy):
         return start, np.concatenate([self.taxonomy.stop, ranges[:, 1]])
 
     def contain(self, nodes: Nodes, node: int) -> npt.NDArray[np.bool_]:
-        """Which of some nodes stand for all that a node stands for."""
         start, stop = self.spans()
         return np.asarray((start[nodes] <= start[node]) & (stop[node] <= stop[nodes]))
 
-    def nodes(self, values: pa.Array) -> Nodes:
+    def cells(self, values: pa.Array) -> Nodes:
         """The node of each value (none of them missing); an unseen number counts as the next lower known one."""
         assert self.scale is not None
         known, nodes = self._values
@@ -160,22 +155,15 @@ class Ranges(Hierarchy):
         return made, np.array([*range(tree), *(made.node(*span) for span in wider)])
 
     def meaning(self, node: int) -> str:
-        """What a node stands for, in words that reveal nothing that the release does not."""
         return "a value in it" if node >= len(self.taxonomy.labels) else super().meaning(node)
 
     def to_json(self) -> dict[str, Any]:
-        """As JSON-able data."""
         domain = as_json(self.domain) if self.domain else None
         grid = None if self.grid is None else self.grid.name
         return {**super().to_json(), "ranges": [list(span) for span in self.ranges], "domain": domain, "grid": grid}
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> Ranges:
-        """From what `to_json` gave.
-
-        Raises:
-            SchemaError: The values are not those of the scale, in order.
-        """
         scale, domain = Scale(**data["scale"]), from_json(data["domain"]) if data["domain"] else None
         check_values(scale, [text for text in data["values"] if text is not None], data["name"])
         ranges = tuple((start, stop) for start, stop in data["ranges"])
@@ -184,12 +172,7 @@ class Ranges(Hierarchy):
 
 
 def public_grids(table: CompressedTable, least_size: int) -> list[Grid | None]:
-    """The grid of each column of numbers or dates; see `grids.grid_of`.
-
-    Args:
-        table: The table.
-        least_size: How many records a class has at least.
-    """
+    """The grid of each column of numbers or dates; see `grids.grid_of`."""
     cells = cells_of(table.records, len(table.attributes), least_size)
     return [
         grid_of(attribute, table.value_counts(place), cells) if isinstance(attribute, NumberAttribute) else None
@@ -225,5 +208,4 @@ def on_grids(
 
 
 def _flat(values: list[str | None]) -> Taxonomy:
-    """The root above all values."""
     return Taxonomy((ANY, *values), np.array([-1, *[0] * len(values)], np.int32))

@@ -8,7 +8,8 @@ and distinct values, never rows: engines apply them.
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
@@ -18,8 +19,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from incrowd.display import Displayed
-from incrowd.errors import IncrowdError
-from incrowd.schemas.shapes import SchemaError
+from incrowd.table.arrays import to_arrow
 from incrowd.table.grouping import Codes, Counts, Floats
 from incrowd.table.missing import is_missing
 
@@ -39,7 +39,7 @@ class Parts:
         records: Records of each part.
         cells: By attribute, the released value of each part, as a number.
         losses: By attribute, the generalized loss of each released value.
-        of_tuple: The part of each tuple; None where parts are the tuples, and where a tuple is dealt to several parts.
+        of_tuple: The part of each tuple; None where parts are the tuples, and where a tuple has several parts.
         kept: Which parts are released; None if all are.
         dealt: Whether a tuple has several parts, so that only rows show what else is in them.
     """
@@ -52,183 +52,187 @@ class Parts:
     dealt: bool = False
 
 
-class Recoding(Protocol):
-    """What every recoding can be asked."""
+class Column(Protocol):
+    """What a recoding knows of one column: an `AttributeRecoding` or a `Hierarchy`."""
 
     @property
-    def dropped(self) -> tuple[str, ...]:
-        """Columns that are left out of the release."""
+    def missing_cell(self) -> int: ...
+    def is_value(self, text: str) -> bool: ...
+    def cells(self, values: pa.Array) -> npt.NDArray[Any]: ...
+    def unknown(self, values: Sequence[Any]) -> Exception: ...
+
+
+@dataclass(frozen=True, kw_only=True)
+class Recoding(Displayed, ABC):
+    """What every recoding can be asked.
+
+    Args:
+        dropped: Columns that are left out of the release.
+        missing: What happens to missing values: "category", "drop" or "error".
+        missing_values: Texts that count as missing.
+        missing_label: What a missing value is released as where it is kept apart; None for an empty cell.
+    """
+
+    dropped: tuple[str, ...] = ()
+    missing: str = "category"
+    missing_values: tuple[str, ...] = ()
+    missing_label: str | None = None
 
     @property
-    def missing(self) -> str:
-        """What happens to missing values: "category", "drop" or "error"."""
-
-    @property
-    def missing_values(self) -> tuple[str, ...]:
-        """Texts that count as missing."""
-
-    @property
-    def missing_label(self) -> str | None:
-        """What a missing value is released as where it is kept apart; None for an empty cell."""
-
-    @property
+    @abstractmethod
     def names(self) -> tuple[str, ...]:
         """The columns that it recodes."""
 
     @property
+    @abstractmethod
     def is_confidential(self) -> bool:
         """Whether it holds more than the release shows, such as original tuples."""
 
     @property
+    @abstractmethod
     def by_row(self) -> bool:
         """Whether a single row can be recoded by itself, whatever other rows there are."""
 
     @property
     def constant(self) -> tuple[str, ...]:
         """Columns whose released value is the same in every row, so that nobody has to read them."""
+        return ()
 
     @property
     def exact_ranges(self) -> tuple[str, ...]:
         """Columns with ranges that begin and end at the outermost values of a class."""
+        return ()
 
     # Values
 
-    def cells(self, name: str, values: pa.Array) -> Any:
+    @abstractmethod
+    def __getitem__(self, name: str) -> Column: ...
+
+    def cells(self, name: str, values: pa.Array) -> npt.NDArray[Any]:
         """The number of each of some distinct values of a column, missing ones included; -1 for one that has none."""
+        column, missing = self[name], self.missing_among(name, values)
+        found = column.cells(values.filter(to_arrow(~missing)))
+        cells = np.full(len(values), column.missing_cell, found.dtype)
+        cells[~missing] = found
+        return cells
 
     def missing_cell(self, name: str) -> int:
-        """The number of missing values of a column; -1 where it had none."""
-
-    def is_value(self, name: str, text: str) -> bool:
-        """Whether a text is a value of its own, even if it looks like a missing one."""
+        """The number of missing values of a column; -1 if it had none."""
+        return self[name].missing_cell
 
     def missing_among(self, name: str, values: pa.Array) -> Any:
-        """Which of some values of a column are missing; a text that is a value of its own is not."""
+        """Which of some values of a column are missing; a text that is a value in its own right is not."""
+        return is_missing(values, [text for text in self.missing_values if not self[name].is_value(text)])
 
     def unknown(self, name: str, values: Sequence[Any]) -> Exception:
         """The error for values that have no number."""
+        return self[name].unknown(values)
 
-    # Tuples
+    # Tuples, each given by the numbers of its values, per column
 
+    @abstractmethod
     def split_tuples(self, cells: Sequence[Codes]) -> Codes:
-        """The number of each tuple whose records are dealt to several parts; -1 for all others.
+        """The number of each tuple whose records are allocated to several parts; -1 for all others."""
 
-        Args:
-            cells: The numbers of the values of each tuple, per column.
-        """
+    if TYPE_CHECKING:
 
-    @property
-    def key(self) -> bytes:
-        """Key of the hash by which records are dealt; empty where none are."""
+        @property
+        def key(self) -> bytes:
+            """Key of the hash by which records are allocated; empty if none are."""
 
+    @abstractmethod
     def part_sizes(self) -> tuple[Codes, Counts]:
-        """Of the tuples that are dealt: where the parts of each begin, and how many records each part takes."""
+        """Of the tuples that are split: where the parts of each begin, and how many records each part takes."""
 
-    def release(self, cells: Sequence[Codes], dealt: Codes) -> tuple[Sequence[Codes], Mask | None]:
-        """What tuples are released as.
-
-        Args:
-            cells: The numbers of the values of each tuple, per column.
-            dealt: The part that each tuple was dealt to, -1 for those that were not dealt.
+    @abstractmethod
+    def release(self, cells: Sequence[Codes], parts: Codes) -> tuple[Sequence[Codes], Mask | None]:
+        """What tuples are released as, given the part that each was allocated to, -1 for those that are not split.
 
         Returns:
             The released value of each, per column, as places in `all_labels`; and which are released, None if all are.
         """
 
-    def class_numbers(self, cells: Sequence[Codes], dealt: Codes) -> Codes:
+    @abstractmethod
+    def class_numbers(self, cells: Sequence[Codes], parts: Codes) -> Codes:
         """The released class of each tuple, as `parts` numbers them; -1 for a class that the release does not have."""
 
     # What is shown
 
+    @abstractmethod
     def labels(self, name: str) -> tuple[str | None, ...]:
         """The released values of a column; None for an empty cell."""
 
+    @abstractmethod
     def labels_of(self, name: str, cells: Sequence[int]) -> tuple[str | None, ...]:
         """The labels of some released values of a column, as `parts` numbers them."""
 
+    @abstractmethod
     def all_labels(self, name: str) -> tuple[str | None, ...]:
         """All values that a row may be recoded to, in the order in which `release` numbers them."""
 
+    @abstractmethod
     def unchanged(self, name: str) -> tuple[str | None, ...] | None:
-        """All values that a row may be recoded to, if all that are released stand for themselves; None otherwise.
+        """All values that a row may be recoded to, if all that are released mean themselves; None otherwise.
 
         They are in the order of `all_labels`, with None for a missing value, and for what only new rows may be recoded
         to that fit nothing released. Such a column can keep its type, whatever rows are recoded.
         """
 
+    @abstractmethod
     def meanings(self, name: str) -> list[str]:
-        """What each of the released values of a column stands for, in the order of `labels`."""
+        """What each of the released values of a column means, in the order of `labels`."""
 
     def codebook(self) -> str:
-        """The released values and what they stand for; says nothing that the release does not."""
+        """The released values and what they mean; says nothing that the release does not."""
+        lines = [_codebook_lines(name, self.labels(name), self.meanings(name)) for name in self.names]
+        return "\n".join(line for column in lines for line in column)
+
+    def __str__(self) -> str:
+        return self.codebook()
 
     # A compressed table
 
+    @abstractmethod
     def parts(self, table: CompressedTable) -> Parts:
         """How the table that it was made from is released."""
 
+    @abstractmethod
     def without(self, table: CompressedTable, left_out: Mask) -> Recoding:
         """The recoding that leaves out some whole tuples of the table, and says nothing of them."""
 
+    @abstractmethod
     def in_hierarchy(self, attribute: Attribute) -> tuple[Hierarchy, Codes]:
         """The hierarchy of an attribute, and the node of each released value, as `parts` numbers them.
 
         Raises:
-            PolicyError: A released value is no node of the hierarchy.
+            PolicyError: A released value is not a node of the hierarchy.
         """
 
+    @abstractmethod
     def to_json(self) -> dict[str, Any]:
         """As JSON-able data."""
 
     def write(self, path: str | Path) -> None:
         """Write it to a JSON file."""
-
-
-class RecodingMixin(Displayed):
-    """What all kinds of recodings do alike."""
-
-    def write(self: Recoding, path: str | Path) -> None:
-        """Write it to a JSON file."""
         Path(path).write_text(json.dumps(self.to_json(), indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
 
-    def missing_among(self: Recoding, name: str, values: pa.Array) -> Any:
-        """Which of some values of a column are missing; a text that is a value of its own is not."""
-        return is_missing(values, [text for text in self.missing_values if not self.is_value(name, text)])
 
-    def codebook(self: Recoding) -> str:
-        """The released values and what they stand for; says nothing that the release does not."""
-        lines = [_codebook_lines(name, self.labels(name), self.meanings(name)) for name in self.names]
-        return "\n".join(line for column in lines for line in column)
+# What a search does not find, but the policy says.
+_FROM_POLICY = ("dropped", "missing", "missing_values", "missing_label")
 
-    def __str__(self: Recoding) -> str:
-        return self.codebook()
+
+def policy_fields(recoding: Recoding) -> dict[str, Any]:
+    found = {name: getattr(recoding, name) for name in _FROM_POLICY}
+    return {name: list(value) if isinstance(value, tuple) else value for name, value in found.items()}
+
+
+def policy_fields_from(data: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: tuple(data[name]) if isinstance(data[name], list) else data[name] for name in _FROM_POLICY}
 
 
 def _codebook_lines(name: str, labels: Sequence[str | None], meanings: Sequence[str]) -> list[str]:
-    """The codebook of one column."""
     lines = [name]
     for label, meaning in zip(labels, meanings, strict=True):
         shown = "(empty)" if label is None else label
         lines.append(f"  {shown}" if meaning == shown else f"  {shown:<20}  {meaning}")
     return lines
-
-
-def read_recoding(path: str | Path) -> Recoding:
-    """Read a recoding of any kind from a JSON file.
-
-    Raises:
-        DataError: The file cannot be read, is no recoding, or was changed after it was written.
-    """
-    from incrowd.recodings.by_tuple import ByTuple
-    from incrowd.recodings.by_value import ByValue
-    from incrowd.recodings.schema import DOCUMENT, RECODING
-
-    data = DOCUMENT.read(path, RECODING)
-    try:
-        recoding = ByTuple.from_json(data) if data["kind"] == "by tuple" else ByValue.from_json(data)
-        same = recoding.to_json() == data
-    except (IncrowdError, SchemaError) as error:  # a taxonomy, a rule or values that cannot be
-        DOCUMENT.refuse(path, error)
-    if not same:
-        DOCUMENT.refuse(path, "its fields contradict each other")
-    return recoding

@@ -45,7 +45,6 @@ _UNITS = ("s", "ms", "us", "ns")
 
 
 def ascends(values: Sequence[Any], place: str) -> None:
-    """Raise SchemaError unless every value is larger than the one before."""
     if not all(low < high for low, high in pairwise(values)):
         raise SchemaError(place, "ascend")
 
@@ -78,7 +77,6 @@ SCALE = Fields(
 
 
 def _fit_scale(numbers: Sequence[Any], scale: Mapping[str, Any], place: str) -> None:
-    """Only a scale of numbers has fractions."""
     kind = scale["kind"]
     most = {"date": 2**31, "timestamp": 2**63}.get(kind, _LARGEST)
     for number in numbers:
@@ -110,7 +108,6 @@ def _closed_intervals_law(data: Mapping[str, Any], place: str) -> None:
 
 
 def _places(bounds: Sequence[Any], numbers: Sequence[Any]) -> list[int]:
-    """The interval that each number lies in; both ascend."""
     places, place = [], 0
     for number in numbers:
         while place < len(bounds) and bounds[place] <= number:

@@ -18,7 +18,8 @@ from incrowd.formats.registry import open_source
 from incrowd.formats.sources import Source
 from incrowd.inspection.leaving import look_at
 from incrowd.policy.policy import Policy, QuasiIdentifier
-from incrowd.recodings.recoding import Recoding, read_recoding
+from incrowd.recodings.reading import read_recoding
+from incrowd.recodings.recoding import Recoding
 from incrowd.release.files import ReleaseFiles
 from incrowd.run import Run
 from incrowd.verification.promises import witness_of_crowds
@@ -136,7 +137,7 @@ def _leaving(recoding: Recoding, source: Source, identifiers: Iterable[str], kee
     if set(policy.passing(source.columns)) - set(policy.keep):
         here = replace(policy, identifiers=tuple(name for name in dropped if name in source.columns))
         look_at(source, here, run).require(policy.keep, source.name)
-    return replace(recoding, dropped=dropped)  # type: ignore[type-var]
+    return replace(recoding, dropped=dropped)
 
 
 def fitted(recoding: Recoding, source: Source) -> Recoding:
@@ -145,4 +146,4 @@ def fitted(recoding: Recoding, source: Source) -> Recoding:
         if name not in source.columns:
             raise UnknownNameError("column", name, source.columns, source.name)
     missing_values = tuple(dict.fromkeys((*recoding.missing_values, *source.missing_values)))
-    return replace(recoding, missing_values=missing_values)  # type: ignore[type-var]
+    return replace(recoding, missing_values=missing_values)

@@ -1,9 +1,9 @@
 """Leaving out records: how many may be, which have to be, what else must be, and what is left of a recoding then.
 
 Nothing is left in a recoding that only left-out records had: it is rebuilt from what the released ones have
-(`recodings.withholding`). A left-out record can then look like a released class on all attributes: it joins that class,
-and is released after all. That is why only models that are upward closed allow leaving out records: such a class stays
-good whoever joins it, and no record of another class is affected.
+(`AttributeRecoding.rebuilt`). A left-out record can then look like a released class on all attributes: it joins that
+class, and is released after all. That is why only models that are upward closed allow leaving out records: such a class
+stays good whoever joins it, and no record of another class is affected.
 
 Whoever knows everyone's quasi-identifiers sees from the released rows who is not among them. Where a sensitive column
 must have several values in every class, the classes that are left out are those with too few of them, so being left out

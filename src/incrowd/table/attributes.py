@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -21,6 +21,7 @@ from incrowd.table.arrays import filled, text_array, to_arrow, to_numpy
 from incrowd.table.exact_numbers import Numbers, together
 from incrowd.table.grouping import Codes, Floats, group
 from incrowd.table.scales import Scale, has_commas, scale_of, text_of
+from incrowd.taxonomies.labels import ANY, set_label
 from incrowd.taxonomies.rules import Bounds, Intervals, Rule
 from incrowd.taxonomies.taxonomy import Taxonomy
 
@@ -40,16 +41,29 @@ class TaxonomyAttribute:
 
     @property
     def missing(self) -> int | None:
-        """Code of missing values, None where there are none."""
+        """Code of missing values, None if there are none."""
         return self.taxonomy.missing
 
+    @property
+    def is_public(self) -> bool:
+        """Whether its values say nothing of the table: the taxonomy was given, and not built out of them."""
+        return self.rule is None
+
     def values(self) -> pa.Array:
-        """The value of each code."""
+        """The value of each code, as text."""
         return text_array(self.taxonomy.labels[node] for node in self.taxonomy.leaves)
 
     def loss(self, start: Codes, stop: Codes) -> Floats:
         """Loss of a cell that stands for the codes [start, stop): 0 for one leaf, 1 for all."""
         return np.asarray((np.asarray(stop) - np.asarray(start) - 1) / max(1, self.size - 1))
+
+    def loss_of_set(self, label: str | None, values: Sequence[str | None]) -> float:
+        """Loss of a set of values; one that is called after a node stands for all of that node."""
+        size = len(values)
+        if label not in (ANY, set_label(values)):
+            node = self.taxonomy.labels.index(label)
+            size = int(self.taxonomy.stop[node] - self.taxonomy.start[node])
+        return _share_of_values(label, values, size, self.size)
 
 
 @dataclass(frozen=True)
@@ -60,8 +74,8 @@ class NumberAttribute:
         name: Column name.
         scale: What the numbers mean.
         numbers: The distinct values, ascending.
-        missing: Code of missing values, None where there are none.
-        domain: Lowest and highest possible value, where the user made them public.
+        missing: Code of missing values, None if there are none.
+        domain: Lowest and highest possible value, if the user made them public.
     """
 
     name: str
@@ -69,10 +83,10 @@ class NumberAttribute:
     numbers: Numbers
     missing: int | None = None
     domain: tuple[Any, Any] | None = None
+    is_public: ClassVar[bool] = False
 
     @property
     def size(self) -> int:
-        """Number of codes, that of missing values included."""
         return len(self.numbers) + (self.missing is not None)
 
     def number(self, code: int) -> Any:
@@ -110,8 +124,16 @@ class NumberAttribute:
 
     @cached_property
     def _edges(self) -> Floats:
-        """The numbers and the highest one, as losses are computed from them."""
         return np.append(self.numbers, self.extent[1]).astype(np.float64)
+
+    def loss_of_set(self, label: str | None, values: Sequence[str | None]) -> float:
+        """Loss of a set of values: its range over the range of the column."""
+        known = [value for value in values if value is not None]
+        lowest, highest = self.extent
+        if len(known) < len(values):
+            return 1.0 if known else 0.0
+        numbers = self.scale.numbers(text_array(known), self.name).astype(np.float64)
+        return float(numbers.max() - numbers.min()) / float(highest - lowest) if highest > lowest else 0.0
 
 
 @dataclass(frozen=True)
@@ -121,18 +143,39 @@ class FlatAttribute:
     name: str
     texts: tuple[str, ...]
     missing: int | None = None
+    is_public: ClassVar[bool] = False
 
     @property
     def size(self) -> int:
-        """Number of codes, that of missing values included."""
         return len(self.texts) + (self.missing is not None)
 
     def values(self) -> pa.Array:
         """The value of each code."""
         return text_array([*self.texts, *[None] * (self.missing is not None)])
 
+    def loss_of_set(self, label: str | None, values: Sequence[str | None]) -> float:
+        """Loss of a set of values: its share of all values."""
+        return _share_of_values(label, values, len(values), self.size)
+
 
 Attribute = TaxonomyAttribute | NumberAttribute | FlatAttribute
+
+
+def _share_of_values(label: str | None, values: Sequence[str | None], size: int, of: int) -> float:
+    is_suppressed = label == ANY and tuple(values) != (ANY,)
+    return 1.0 if is_suppressed else (size - 1) / max(1, of - 1)
+
+
+def numeric(attribute: Attribute) -> NumberAttribute:
+    """An attribute that must be one of numbers or dates."""
+    assert isinstance(attribute, NumberAttribute)
+    return attribute
+
+
+def categorical(attribute: Attribute) -> TaxonomyAttribute:
+    """An attribute that must have a taxonomy."""
+    assert isinstance(attribute, TaxonomyAttribute)
+    return attribute
 
 
 def encode(

@@ -12,10 +12,10 @@ import incrowd
 from incrowd.errors import DataError, PolicyError, TaxonomyError, UnknownNameError
 from incrowd.key import Key
 from incrowd.recodings.by_tuple import ByTuple
-from incrowd.recodings.hierarchies import Hierarchy, hierarchy_of
-from incrowd.recodings.mapping import trace
-from incrowd.recodings.recoding import read_recoding
-from incrowd.recodings.tuple_lookup import TupleLookup
+from incrowd.recodings.hierarchies import Hierarchy
+from incrowd.recodings.kinds import hierarchy_of
+from incrowd.recodings.mapping import TupleLookup, trace
+from incrowd.recodings.reading import read_recoding
 from incrowd.run import Run
 from incrowd.search.clustering.kaca import kaca
 from incrowd.search.clustering.levels import cheapest_first

@@ -12,7 +12,7 @@ from incrowd.recodings.attributes.cut import Cut, RuleCut
 from incrowd.recodings.attributes.disclosure import Disclosure
 from incrowd.recodings.attributes.intervals import Intervals
 from incrowd.recodings.by_value import ByValue
-from incrowd.recodings.recoding import read_recoding
+from incrowd.recodings.reading import read_recoding
 from incrowd.table.scales import Scale
 from incrowd.taxonomies.taxonomy import Taxonomy
 

@@ -9,9 +9,9 @@ import pytest
 
 import incrowd
 from incrowd.errors import DataError
-from incrowd.recodings.attributes.closed_intervals import ClosedIntervals
+from incrowd.recodings.attributes.intervals import ClosedIntervals
 from incrowd.recodings.by_value import ByValue
-from incrowd.recodings.recoding import read_recoding
+from incrowd.recodings.reading import read_recoding
 from incrowd.schemas.documents import digest_of
 from incrowd.table.attributes import encode
 

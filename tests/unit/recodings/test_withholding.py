@@ -11,7 +11,6 @@ from incrowd.recodings.attributes.cut import RuleCut
 from incrowd.recodings.attributes.disclosure import Disclosure
 from incrowd.recodings.attributes.intervals import Intervals
 from incrowd.recodings.attributes.partition import Partition
-from incrowd.recodings.withholding import rebuilt
 from incrowd.table.attributes import encode
 
 
@@ -32,9 +31,9 @@ def told(recoding):
 
 def test_shown_values_are_those_of_released_records():
     attribute = attribute_of(["a", "b", "c"], missing=True)
-    found = rebuilt(attribute, Disclosure("x", ("a", "b"), missing_shown=True), released(attribute, 0, 2))
+    found = Disclosure("x", ("a", "b"), missing_shown=True).rebuilt(attribute, released(attribute, 0, 2))
     assert found == Disclosure("x", ("a",), missing_shown=False)
-    found = rebuilt(attribute, Disclosure("x", ("a", "b"), missing_shown=True), released(attribute, 0, 3))
+    found = Disclosure("x", ("a", "b"), missing_shown=True).rebuilt(attribute, released(attribute, 0, 3))
     assert found == Disclosure("x", ("a",), missing_shown=True)
 
 
@@ -44,7 +43,7 @@ def intervals(attribute, bounds, exact=(), missing="none"):
 
 def test_intervals_begin_where_a_released_record_is():
     attribute = attribute_of([10, 20, 30, 40, 50, 60])
-    found = rebuilt(attribute, intervals(attribute, (30, 50)), released(attribute, 0, 1, 3, 5))
+    found = intervals(attribute, (30, 50)).rebuilt(attribute, released(attribute, 0, 1, 3, 5))
     assert found.bounds == (40, 60)
     assert "30" not in told(found)
     assert "50" not in told(found)
@@ -52,13 +51,13 @@ def test_intervals_begin_where_a_released_record_is():
 
 def test_an_interval_that_nobody_is_in_is_gone():
     attribute = attribute_of([10, 20, 30, 40, 50, 60])
-    found = rebuilt(attribute, intervals(attribute, (30, 50)), released(attribute, 0, 1, 4, 5))
+    found = intervals(attribute, (30, 50)).rebuilt(attribute, released(attribute, 0, 1, 4, 5))
     assert found.bounds == (50,)
 
 
 def test_exact_numbers_are_those_of_released_records():
     attribute = attribute_of([10, 20, 30, 40])
-    found = rebuilt(attribute, intervals(attribute, (20, 30, 40), (20, 30)), released(attribute, 0, 1, 3))
+    found = intervals(attribute, (20, 30, 40), (20, 30)).rebuilt(attribute, released(attribute, 0, 1, 3))
     assert found.exact == (20,)
     assert "30" not in told(found)
 
@@ -66,14 +65,14 @@ def test_exact_numbers_are_those_of_released_records():
 @pytest.mark.parametrize(("kept", "word"), [((0, 2, 4), "apart"), ((0, 2), "none")])
 def test_missing_values_are_told_of_if_a_released_record_has_one(kept, word):
     attribute = attribute_of([10, 20, 30, 40], missing=True)
-    found = rebuilt(attribute, intervals(attribute, (30,), missing="apart"), released(attribute, *kept))
+    found = intervals(attribute, (30,), missing="apart").rebuilt(attribute, released(attribute, *kept))
     assert found.missing == word
 
 
 def test_labels_of_a_rule_are_those_of_released_records():
     attribute = attribute_of(["1201", "1202", "1301", "1401"], taxonomy=incrowd.Prefix((2,)))
     cut = RuleCut("x", attribute.rule, ("12**", "13**", "14**"), 3)
-    found = rebuilt(attribute, cut, released(attribute, 0, 1, 3))
+    found = cut.rebuilt(attribute, released(attribute, 0, 1, 3))
     assert "13" not in told(found)
     assert found.labels == ("12**", "14**", "*")
 
@@ -81,8 +80,8 @@ def test_labels_of_a_rule_are_those_of_released_records():
 def test_sets_are_of_values_of_released_records():
     attribute = attribute_of(["a", "b", "c", "d"])
     partition = Partition("x", (("a", "b"), ("c", "d")), ("{a, b}", "{c, d}"), False, None)
-    found = rebuilt(attribute, partition, released(attribute, 0, 2, 3))
+    found = partition.rebuilt(attribute, released(attribute, 0, 2, 3))
     assert found.blocks == (("a",), ("c", "d"))
     assert found.names == ("a", "{c, d}")
-    found = rebuilt(attribute, partition, released(attribute, 2, 3))
+    found = partition.rebuilt(attribute, released(attribute, 2, 3))
     assert found.names == ("{c, d}",)

@@ -9,7 +9,7 @@ from tests.command_line import contents
 
 import incrowd
 from incrowd.errors import NotAnonymousError, OutputError
-from incrowd.recodings.recoding import read_recoding
+from incrowd.recodings.reading import read_recoding
 from incrowd.release.apply import apply_to_file
 from incrowd.run import Run
 

@@ -1,7 +1,6 @@
 """What the values of one attribute became: a cut of its taxonomy, intervals, sets, or some shown, the rest suppressed.
 
-Each kind numbers its released values as cells and finds the cell of any value, seen or not. It holds only what the
-release itself shows: the cut of a (public) taxonomy, the bounds of intervals, the values that are shown. The lowest and
-the highest value that occur are not among them: outermost intervals are open-ended unless the user made the range
-public.
+A recoding holds only what the release itself shows: the cut of a (public) taxonomy, the bounds of intervals, the values
+that are shown. The lowest and the highest value that occur are not among them: outermost intervals are open-ended
+unless the user made the range public.
 """

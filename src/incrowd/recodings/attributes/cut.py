@@ -12,10 +12,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from incrowd.errors import TaxonomyError
-from incrowd.recodings.attributes.cells import Cells
+from incrowd.recodings.attributes.attribute_recoding import AttributeRecoding, Cells, Mask
 from incrowd.schemas.shapes import SchemaError
 from incrowd.table.arrays import filled, text_array, to_numpy
-from incrowd.table.attributes import Attribute, TaxonomyAttribute, unknown_values_error
+from incrowd.table.attributes import Attribute, TaxonomyAttribute, categorical, unknown_values_error
 from incrowd.table.grouping import Floats
 from incrowd.table.scales import text_of
 from incrowd.taxonomies.labels import ANY
@@ -24,7 +24,7 @@ from incrowd.taxonomies.taxonomy import Taxonomy
 
 
 @dataclass(frozen=True)
-class Cut:
+class Cut(AttributeRecoding):
     """Values replaced by nodes of a taxonomy, exactly one on every path from a leaf to the root."""
 
     name: str
@@ -33,67 +33,50 @@ class Cut:
 
     @property
     def labels(self) -> tuple[str | None, ...]:
-        """The released values; None stands for missing values."""
         return tuple(self.taxonomy.labels[node] for node in self.nodes)
 
     @cached_property
     def cell_of_leaf(self) -> Cells:
-        """The cell of each leaf code."""
         widths = [int(self.taxonomy.stop[node] - self.taxonomy.start[node]) for node in self.nodes]
         return np.repeat(np.arange(len(self.nodes)), widths)
 
     @property
     def missing_cell(self) -> int:
-        """The cell of missing values, -1 where the recoding knows none."""
         return -1 if self.taxonomy.missing is None else int(self.cell_of_leaf[self.taxonomy.missing])
 
     def as_it_is(self, cell: int) -> bool:
-        """Whether a released value stands for itself alone."""
         node = self.nodes[cell]
         return bool(self.taxonomy.leaves[self.taxonomy.start[node]] == node)
 
     def is_value(self, text: str) -> bool:
-        """Whether a text is a value of its own, even if it looks like a missing one."""
         return text in self.taxonomy.leaf_codes
 
     def of_codes(self, attribute: Attribute) -> Cells:
-        """The cell of each code of the attribute."""
         return self.cell_of_leaf
 
     def cells(self, values: pa.Array) -> Cells:
-        """The cell of each value, -1 for a value that the taxonomy does not know."""
         texts = text_of(values)
         leaves = text_array(self.taxonomy.labels[node] for node in self.taxonomy.leaves)
         found = to_numpy(filled(pc.index_in(texts, leaves), -1))
         return np.where(found < 0, -1, self.cell_of_leaf[found])
 
     def unknown(self, values: Sequence[Any]) -> Exception:
-        """The error for values that have no cell."""
         return unknown_values_error(self.name, [str(value) for value in values], self.taxonomy)
 
     def losses(self, attribute: Attribute) -> Floats:
-        """Generalized loss of each cell."""
-        assert isinstance(attribute, TaxonomyAttribute)
         nodes = list(self.nodes)
-        return attribute.loss(self.taxonomy.start[nodes], self.taxonomy.stop[nodes])
+        return categorical(attribute).loss(self.taxonomy.start[nodes], self.taxonomy.stop[nodes])
 
     def meanings(self) -> Iterable[str]:
-        """What each released value stands for."""
         for node in self.nodes:
             leaves = self.taxonomy.leaves[self.taxonomy.start[node] : self.taxonomy.stop[node]]
             yield ", ".join(self.taxonomy.labels[leaf] or "missing" for leaf in leaves)
 
     def to_json(self) -> dict[str, Any]:
-        """As JSON."""
         return {"cut": list(self.labels), "taxonomy": self.taxonomy.to_json()}
 
     @classmethod
     def from_json(cls, name: str, data: Mapping[str, Any]) -> Cut:
-        """From JSON.
-
-        Raises:
-            SchemaError: It is no cut of the taxonomy.
-        """
         taxonomy = Taxonomy.from_json(data["taxonomy"], f"the taxonomy of '{name}'")
         node_of = {label: node for node, label in enumerate(taxonomy.labels)}
         nodes = [node_of.get(label, -1) for label in data["cut"]]
@@ -105,7 +88,7 @@ class Cut:
 
 
 @dataclass(frozen=True)
-class RuleCut:
+class RuleCut(AttributeRecoding):
     """Values replaced by nodes of a taxonomy that a rule built out of them.
 
     The rule finds the node of any value, seen or not, so the taxonomy itself, which lists the values that occur, is
@@ -119,7 +102,6 @@ class RuleCut:
     rest: bool = False  # whether the last label is not a node, but stands for all that lies under no other
 
     def as_it_is(self, cell: int) -> bool:
-        """Whether a released value stands for itself alone."""
         label = self.labels[cell]
         if label is None or label.endswith(MASK):  # which no value does
             return label is None
@@ -128,27 +110,21 @@ class RuleCut:
         except TaxonomyError:  # an interval, where values are numbers
             return False
 
-    def is_value(self, text: str) -> bool:
-        """A missing value is never a value of its own."""
-        return False
-
     def of_codes(self, attribute: Attribute) -> Cells:
-        """The cell of each code of the attribute: that of the lowest released label at or above its value."""
-        assert isinstance(attribute, TaxonomyAttribute)
-        if self.rule != attribute.rule:  # the tree was built by a rule that told more values apart
+        attribute = categorical(attribute)
+        if self.rule != attribute.rule:  # the tree was built by a rule that distinguishes more values
             cells = self.cells(pc.drop_null(attribute.values()))
             return cells if attribute.missing is None else np.insert(cells, attribute.missing, self.missing_cell)
         taxonomy = attribute.taxonomy
         cell_of = {label: cell for cell, label in enumerate(self.labels) if label is not None}
         of_node = np.full(len(taxonomy.labels), len(self.labels) - 1 if self.rest else -1)
-        for node, label in enumerate(taxonomy.labels):  # parents come first
+        for node, label in enumerate(taxonomy.labels):  # parents come first: the lowest released label above wins
             of_node[node] = cell_of.get(label or "", of_node[taxonomy.parent[node]] if node else of_node[0])
         if attribute.missing is not None:
             of_node[taxonomy.leaves[attribute.missing]] = self.missing_cell
         return of_node[list(taxonomy.leaves)]
 
     def cells(self, values: pa.Array) -> Cells:
-        """The cell of each value, -1 for a value that lies under no released one."""
         cell_of = {label: cell for cell, label in enumerate(self.labels)}
         found = []
         for text in text_of(values).to_pylist():
@@ -158,33 +134,36 @@ class RuleCut:
         return np.where(cells < 0, len(self.labels) - 1, cells) if self.rest else cells
 
     def unknown(self, values: Sequence[Any]) -> Exception:
-        """The error for values that have no cell."""
         return TaxonomyError(
             f"{len(values)} value(s) of column '{self.name}' are not covered by any released value, such as "
             f"'{min(map(str, values))}'; leave those rows out"
         )
 
     def losses(self, attribute: Attribute) -> Floats:
-        """Generalized loss of each cell."""
-        assert isinstance(attribute, TaxonomyAttribute)
+        attribute = categorical(attribute)
         labels = self.labels[:-1] if self.rest else self.labels
         nodes = [attribute.taxonomy.labels.index(label) for label in labels]
         losses = attribute.loss(attribute.taxonomy.start[nodes], attribute.taxonomy.stop[nodes])
         return np.append(losses, 1.0) if self.rest else losses
 
     def meanings(self) -> Iterable[str]:
-        """What each released value stands for."""
         for label in self.labels:
             yield "missing" if label is None else "any value" if label == ANY else label
 
+    def rebuilt(self, attribute: Attribute, released: Mask) -> RuleCut:
+        used = np.bincount(self.of_codes(attribute)[released], minlength=len(self.labels)) > 0
+        labels = tuple(label for label, kept in zip(self.labels, used, strict=True) if kept)
+        if ANY in labels:  # the root, above everything
+            return RuleCut(self.name, public_rule(self.rule, ()), (ANY,), 0)
+        missing_cell = labels.index(None) if None in labels else len(labels)
+        return RuleCut(self.name, public_rule(self.rule, labels), (*labels, ANY), missing_cell, rest=True)
+
     def to_json(self) -> dict[str, Any]:
-        """As JSON."""
         rule = words_of(self.rule)
         return {"cut": list(self.labels), "rule": rule, "missing_cell": self.missing_cell, "rest": self.rest}
 
     @classmethod
     def from_json(cls, name: str, data: Mapping[str, Any]) -> RuleCut:
-        """From JSON."""
         return cls(name, rule_of(name, data["rule"]), tuple(data["cut"]), data["missing_cell"], data["rest"])
 
 

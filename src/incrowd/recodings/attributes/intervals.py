@@ -1,9 +1,9 @@
-"""Numbers or dates replaced by intervals."""
+"""Numbers or dates replaced by intervals: those that touch, and closed ones with room between them."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
 from typing import Any
@@ -11,9 +11,8 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from incrowd.errors import DataError
-from incrowd.recodings.attributes.cells import Cells
-from incrowd.table.attributes import Attribute, NumberAttribute
+from incrowd.recodings.attributes.attribute_recoding import AttributeRecoding, Cells, Mask
+from incrowd.table.attributes import Attribute, NumberAttribute, numeric
 from incrowd.table.exact_numbers import as_json, from_json, places
 from incrowd.table.grouping import Floats
 from incrowd.table.scales import Scale
@@ -21,7 +20,7 @@ from incrowd.taxonomies.labels import ANY, KNOWN, interval_label, parse_interval
 
 
 @dataclass(frozen=True)
-class Intervals:
+class Intervals(AttributeRecoding):
     """Numbers or dates replaced by intervals.
 
     Args:
@@ -44,9 +43,26 @@ class Intervals:
     exact: tuple[Any, ...] = ()
     rest: bool = False
 
+    @classmethod
+    def at(cls, attribute: NumberAttribute, cuts: Sequence[int], *, apart: bool = True) -> Intervals:
+        """Intervals of ranks; an interval of one value is that value.
+
+        Args:
+            attribute: The attribute.
+            cuts: The ranks at which an interval begins, ascending, without 0.
+            apart: Whether missing values are distinguished from numbers; if not, numbers are not distinguished either.
+        """
+        name, scale, domain = attribute.name, attribute.scale, attribute.domain
+        if attribute.missing is not None and not apart:
+            return cls(name, scale, (), domain, "merged")
+        edges = np.array([0, *cuts, len(attribute.numbers)])
+        exact = attribute.numbers[edges[:-1][np.diff(edges) == 1]]
+        bounds = attribute.numbers[np.array(cuts, np.int64)]
+        missing = "none" if attribute.missing is None else "apart"
+        return cls(name, scale, tuple(bounds.tolist()), domain, missing, tuple(exact.tolist()))
+
     @cached_property
     def labels(self) -> tuple[str | None, ...]:
-        """The released values; None stands for missing values."""
         if self.missing == "merged":
             return (ANY,)
         low, high = self.domain if self.domain else (None, None)
@@ -72,22 +88,15 @@ class Intervals:
 
     @property
     def missing_cell(self) -> int:
-        """The cell of missing values, -1 where the recoding knows none."""
         none = len(self.bounds) + 1 if self.rest else -1
         return {"none": none, "merged": 0, "apart": len(self.bounds) + 1}[self.missing]
 
     def as_it_is(self, cell: int) -> bool:
-        """Whether a released value stands for itself alone."""
         label = self.labels[cell]
         return label is None or parse_interval(label) is None
 
-    def is_value(self, text: str) -> bool:
-        """A missing value is never a number."""
-        return False
-
     def of_codes(self, attribute: Attribute) -> Cells:
-        """The cell of each code of the attribute."""
-        assert isinstance(attribute, NumberAttribute)
+        attribute = numeric(attribute)
         if self.missing == "merged":
             return np.zeros(attribute.size, np.int64)
         cells = self._places(attribute.numbers)
@@ -104,16 +113,10 @@ class Intervals:
         return np.where((only[cells] >= 0) & ~known, len(self.labels) - 1, cells)
 
     def cells(self, values: pa.Array) -> Cells:
-        """The cell of each value; values outside the range fall in the outermost intervals."""
         return self._places(self.scale.numbers(values, self.name))
 
-    def unknown(self, values: Sequence[Any]) -> Exception:
-        """Never needed: every number has a cell."""
-        return DataError(f"column '{self.name}' holds a value that its recoding does not know")
-
     def losses(self, attribute: Attribute) -> Floats:
-        """Generalized loss of each cell."""
-        assert isinstance(attribute, NumberAttribute)
+        attribute = numeric(attribute)
         if self.missing == "merged":
             return np.ones(1)
         edges = places(attribute.numbers, self.bounds)
@@ -123,7 +126,6 @@ class Intervals:
         return np.concatenate([losses, [0.0] * (self.missing == "apart"), [1.0] * self.rest])
 
     def meanings(self) -> Iterable[str]:
-        """What each released value stands for."""
         noun = "dates" if self.scale.kind in ("date", "timestamp") else "numbers"
         exact = set(self._exact_cells.tolist())
         for cell, label in enumerate(self.labels):
@@ -136,8 +138,21 @@ class Intervals:
             else:
                 yield "missing" if label is None else label
 
+    def rebuilt(self, attribute: Attribute, released: Mask) -> Intervals:
+        """Intervals begin at the lowest number that a released record has in them."""
+        if self.missing == "merged":
+            return self
+        attribute = numeric(attribute)
+        edges = [0, *places(attribute.numbers, self.bounds).tolist(), len(attribute.numbers)]
+        ranks = [start + np.flatnonzero(released[start:stop]) for start, stop in pairwise(edges)]
+        lowest = [attribute.number(int(found[0])) for found in ranks if len(found)]
+        exact = tuple(number for number in self.exact if number in set(lowest))
+        missing = "apart" if attribute.missing is not None and bool(released[attribute.missing]) else "none"
+        if len(lowest) <= 1 and not exact and self.domain is None and missing == "none":
+            return Intervals(self.name, self.scale, (), None, "merged")  # nothing is distinguished
+        return Intervals(self.name, self.scale, tuple(lowest[1:]), self.domain, missing, exact, rest=True)
+
     def to_json(self) -> dict[str, Any]:
-        """As JSON."""
         return {
             "bounds": as_json(self.bounds),
             "labels": list(self.labels),
@@ -150,8 +165,90 @@ class Intervals:
 
     @classmethod
     def from_json(cls, name: str, data: Mapping[str, Any]) -> Intervals:
-        """From JSON."""
         domain = from_json(data["domain"]) if data["domain"] else None
         exact = from_json(data["exact"])
         bounds = from_json(data["bounds"])
         return cls(name, Scale(**data["scale"]), bounds, domain, data["missing"], exact, data["rest"])
+
+
+@dataclass(frozen=True)
+class ClosedIntervals(AttributeRecoding):
+    """Numbers or dates replaced by the interval that they lie in; all that lies in none has one cell, `*`.
+
+    The intervals need not touch. So where records are left out, intervals can begin and end at numbers of released
+    records, and no left-out record falls into an interval that it was not put into.
+
+    Args:
+        name: Column name.
+        scale: How values are read and shown.
+        ends: The lowest and the highest number of each interval, ascending.
+        missing_shown: Whether missing values have a cell of their own; else they go to `*`.
+    """
+
+    name: str
+    scale: Scale
+    ends: tuple[tuple[Any, Any], ...]
+    missing_shown: bool = False
+    rest = True  # the last cell is for all else
+
+    @cached_property
+    def labels(self) -> tuple[str | None, ...]:
+        return (*(self._label(low, high) for low, high in self.ends), *[None] * self.missing_shown, ANY)
+
+    def _label(self, low: Any, high: Any) -> str:
+        text = self.scale.text(low)
+        return text if low == high else interval_label(text, self.scale.text(high), closed=True)
+
+    @property
+    def missing_cell(self) -> int:
+        return len(self.ends)
+
+    def as_it_is(self, cell: int) -> bool:
+        if cell < len(self.ends):
+            return bool(self.ends[cell][0] == self.ends[cell][1])
+        return self.labels[cell] is None
+
+    def of_codes(self, attribute: Attribute) -> Cells:
+        attribute = numeric(attribute)
+        cells = self._places(attribute.numbers)
+        return cells if attribute.missing is None else np.append(cells, self.missing_cell)
+
+    def _places(self, numbers: Any) -> Cells:
+        above = places([high for _, high in self.ends], numbers)  # the first interval that does not end below
+        begun = places([low for low, _ in self.ends], numbers, side="right") - 1  # the last one that has begun
+        return np.where(above == begun, above, len(self.labels) - 1)
+
+    def cells(self, values: pa.Array) -> Cells:
+        return self._places(self.scale.numbers(values, self.name))
+
+    def losses(self, attribute: Attribute) -> Floats:
+        lowest, highest = map(float, numeric(attribute).extent)
+        widths = np.array([float(high) - float(low) for low, high in self.ends], np.float64)
+        lost = widths / (highest - lowest) if highest > lowest else np.zeros(len(widths))
+        return np.concatenate([lost, [0.0] * self.missing_shown, [1.0]])
+
+    def meanings(self) -> Iterable[str]:
+        for cell, label in enumerate(self.labels[:-1]):
+            yield "missing" if label is None else "itself" if self.as_it_is(cell) else label
+        yield "any value not shown"
+
+    def rebuilt(self, attribute: Attribute, released: Mask) -> ClosedIntervals:
+        """Each interval goes from the lowest to the highest number of its released records."""
+        cells, numbers = self.of_codes(attribute), numeric(attribute).numbers
+        ranks = slice(len(numbers))
+        shown = [numbers[(cells[ranks] == cell) & released[ranks]] for cell in range(len(self.ends))]
+        missing = self.missing_shown and attribute.missing is not None and bool(released[-1])
+        return replace(self, ends=tuple((part[0], part[-1]) for part in shown if len(part)), missing_shown=missing)
+
+    def to_json(self) -> dict[str, Any]:
+        return {
+            "ends": [as_json(pair) for pair in self.ends],
+            "labels": list(self.labels),
+            "scale": self.scale.to_json(),
+            "missing_shown": self.missing_shown,
+        }
+
+    @classmethod
+    def from_json(cls, name: str, data: Mapping[str, Any]) -> ClosedIntervals:
+        ends = tuple((low, high) for low, high in map(from_json, data["ends"]))
+        return cls(name, Scale(**data["scale"]), ends, data["missing_shown"])

@@ -1,7 +1,4 @@
-"""The recoding of one attribute to sets of its values: what the partitioning schemes of the optimal search release.
-
-Like the other kinds in `attribute` it numbers its released values as cells and finds the cell of any value.
-"""
+"""The recoding of one attribute to sets of its values: what the partitioning schemes of the optimal search release."""
 
 from __future__ import annotations
 
@@ -11,22 +8,20 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 
 from incrowd.errors import DataError
+from incrowd.recodings.attributes.attribute_recoding import AttributeRecoding, Cells, Mask
 from incrowd.schemas.shapes import SchemaError
 from incrowd.table.arrays import text_array
-from incrowd.table.attributes import Attribute, NumberAttribute, TaxonomyAttribute
+from incrowd.table.attributes import Attribute, TaxonomyAttribute
 from incrowd.table.grouping import Floats
 from incrowd.table.scales import Scale, text_of
 from incrowd.taxonomies.labels import ANY, set_label
 
-Cells = npt.NDArray[np.int64]
-
 
 @dataclass(frozen=True)
-class Partition:
+class Partition(AttributeRecoding):
     """Values replaced by the set that they belong to.
 
     Args:
@@ -45,7 +40,6 @@ class Partition:
 
     @property
     def labels(self) -> tuple[str | None, ...]:
-        """The released values; None stands for missing values."""
         return (*self.names, ANY) if self.rest else self.names
 
     @cached_property
@@ -58,23 +52,18 @@ class Partition:
 
     @property
     def missing_cell(self) -> int:
-        """The cell of missing values, -1 where the recoding knows none."""
         return self._cell_of.get(None, self._other)
 
     def as_it_is(self, cell: int) -> bool:
-        """Whether a released value stands for itself alone."""
         return cell < len(self.blocks) and self.blocks[cell] == (self.names[cell],)
 
     def is_value(self, text: str) -> bool:
-        """Whether a text is a value of its own, even if it looks like a missing one."""
         return text in self._cell_of
 
     def of_codes(self, attribute: Attribute) -> Cells:
-        """The cell of each code of the attribute."""
         return np.array([self._cell_of.get(text, self._other) for text in attribute.values().to_pylist()], np.int64)
 
     def cells(self, values: pa.Array) -> Cells:
-        """The cell of each value; unseen ones are suppressed, or have none where a taxonomy knows all values."""
         if self.scale is None:
             texts = text_of(values).to_pylist()
         else:
@@ -82,58 +71,40 @@ class Partition:
         return np.array([self._cell_of.get(text, self._other) for text in texts], np.int64)
 
     def unknown(self, values: Sequence[Any]) -> Exception:
-        """The error for values that have no cell."""
         return DataError(
             f"column '{self.name}' holds '{min(map(str, values))}', which its recoding does not know; add it to its "
             "taxonomy and anonymize again, or correct it"
         )
 
     def losses(self, attribute: Attribute) -> Floats:
-        """Generalized loss of each cell: values in it, or the range of its numbers; 1 for the rest, and for `*`."""
-        if isinstance(attribute, NumberAttribute):
-            losses = [self._span(block, attribute) for block in self.blocks]
-        else:
-            suppressed = [name == ANY and block != (ANY,) for name, block in zip(self.names, self.blocks, strict=True)]
-            shares = [(size - 1) / max(1, attribute.size - 1) for size in self._sizes(attribute)]
-            losses = [1.0 if lost else share for lost, share in zip(suppressed, shares, strict=True)]
+        """Values in a cell, or the range of its numbers; 1 for the rest, and for `*`."""
+        losses = [attribute.loss_of_set(name, block) for name, block in zip(self.names, self.blocks, strict=True)]
         return np.array([*losses, 1.0] if self.rest else losses)
 
-    def _sizes(self, attribute: Attribute) -> Iterable[int]:
-        """How many values each set stands for: all of a node where it is called after one, else those that it lists."""
-        for name, block in zip(self.names, self.blocks, strict=True):
-            if isinstance(attribute, TaxonomyAttribute) and name not in (ANY, set_label(block)):
-                node = attribute.taxonomy.labels.index(name)
-                yield int(attribute.taxonomy.stop[node] - attribute.taxonomy.start[node])
-            else:
-                yield len(block)
-
-    def _span(self, block: tuple[str | None, ...], attribute: NumberAttribute) -> float:
-        known = [value for value in block if value is not None]
-        lowest, highest = attribute.extent
-        if len(known) < len(block):
-            return 1.0 if known else 0.0
-        numbers = attribute.scale.numbers(text_array(known), self.name).astype(np.float64)
-        return float(numbers.max() - numbers.min()) / float(highest - lowest) if highest > lowest else 0.0
-
     def meanings(self) -> Iterable[str]:
-        """What each released value stands for."""
         for block in self.blocks:
             yield ", ".join("missing" if value is None else value for value in block)
         if self.rest:
             yield "any value not shown"
 
+    def rebuilt(self, attribute: Attribute, released: Mask) -> Partition:
+        known = {text for text, kept in zip(attribute.values().to_pylist(), released, strict=True) if kept}
+        blocks, names = [], []
+        for block, name in zip(self.blocks, self.names, strict=True):
+            kept = tuple(value for value in block if value in known)
+            if not kept:
+                continue
+            listed = name == set_label(block)  # else it is a node of the taxonomy, and says nothing of its members
+            blocks.append(block if attribute.is_public and not listed else kept)
+            names.append(set_label(kept) if listed else name)
+        return Partition(self.name, tuple(blocks), tuple(names), True, self.scale)
+
     def to_json(self) -> dict[str, Any]:
-        """As JSON."""
         data = {"blocks": [list(block) for block in self.blocks], "labels": list(self.names), "rest": self.rest}
         return data if self.scale is None else {**data, "scale": self.scale.to_json()}
 
     @classmethod
     def from_json(cls, name: str, data: Mapping[str, Any]) -> Partition:
-        """From JSON.
-
-        Raises:
-            SchemaError: A value is not written as its scale writes it.
-        """
         scale = Scale(**data["scale"]) if "scale" in data else None
         texts = [value for block in data["blocks"] for value in block if value is not None]
         if scale is not None and texts:

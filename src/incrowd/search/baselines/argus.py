@@ -35,7 +35,8 @@ import numpy as np
 
 from incrowd.privacy.model import Requirement, Requirements
 from incrowd.recodings.by_tuple import ByTuple
-from incrowd.recodings.hierarchies import Hierarchy, hierarchy_of
+from incrowd.recodings.hierarchies import Hierarchy
+from incrowd.recodings.kinds import hierarchy_of
 from incrowd.recodings.mapping import LocalMapping, nodes_of, trace
 from incrowd.recodings.ranges import BOUNDS, Ranges, on_grids, public_grids
 from incrowd.run import Run

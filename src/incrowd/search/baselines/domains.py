@@ -9,10 +9,11 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
-from incrowd.recodings.attributes.any_kind import AttributeRecoding
-from incrowd.recodings.attributes.cells import Cells
+from incrowd.recodings.attributes.attribute_recoding import AttributeRecoding, Cells
 from incrowd.recodings.attributes.cut import cut_of
-from incrowd.recodings.levels import intervals_at, levels_of, showing
+from incrowd.recodings.attributes.disclosure import Disclosure
+from incrowd.recodings.attributes.intervals import Intervals
+from incrowd.recodings.kinds import kind_of
 from incrowd.search.loss_scale import LossScale, Whole
 from incrowd.table.attributes import Attribute, FlatAttribute, NumberAttribute, TaxonomyAttribute
 from incrowd.table.grouping import Floats
@@ -72,17 +73,17 @@ def cut_domain(scale: LossScale, nodes: Sequence[int]) -> Domain:
 
 
 def interval_domain(scale: LossScale, cuts: Sequence[int], *, apart: bool = True) -> Domain:
-    """The domain of intervals of ranks; see `intervals_at`."""
+    """The domain of intervals of ranks; see `Intervals.at`."""
     assert isinstance(scale.attribute, NumberAttribute)
-    return Domain(scale, intervals_at(scale.attribute, cuts, apart=apart))
+    return Domain(scale, Intervals.at(scale.attribute, cuts, apart=apart))
 
 
 def disclosure_domain(scale: LossScale, shown: Mask) -> Domain:
     """The domain of the codes that are shown; the others are suppressed."""
-    return Domain(scale, showing(scale.attribute, shown))
+    return Domain(scale, Disclosure.showing(scale.attribute, shown))
 
 
 def hierarchy(attribute: Attribute) -> tuple[Domain, ...]:
     """The domain generalization hierarchy of an attribute: its domains, from its values to the most general."""
     scale = LossScale(attribute)
-    return tuple(Domain(scale, recoding) for recoding in levels_of(attribute))
+    return tuple(Domain(scale, recoding) for recoding in kind_of(attribute).levels())

@@ -17,7 +17,7 @@ from functools import cached_property
 
 import numpy as np
 
-from incrowd.recodings.levels import halved
+from incrowd.recodings.kinds import halved
 from incrowd.search.baselines.domains import Domain, Mask, cut_domain, disclosure_domain, interval_domain
 from incrowd.search.loss_scale import LossScale
 from incrowd.table.attributes import Attribute, NumberAttribute, TaxonomyAttribute

@@ -49,7 +49,8 @@ from incrowd.measures.hierarchical_distance import Weights
 from incrowd.privacy.model import Requirement, Requirements, with_suppression
 from incrowd.privacy.size_rule import SizeRule
 from incrowd.recodings.by_tuple import ByTuple
-from incrowd.recodings.hierarchies import Hierarchy, Nodes, hierarchy_of
+from incrowd.recodings.hierarchies import Hierarchy, Nodes
+from incrowd.recodings.kinds import hierarchy_of
 from incrowd.recodings.mapping import common, distinct, mapping_of, nodes_of, trace
 from incrowd.run import Run
 from incrowd.search.clustering.class_tally import Ledger

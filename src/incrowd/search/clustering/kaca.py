@@ -35,7 +35,8 @@ from incrowd.errors import TimeLimitError
 from incrowd.measures.hierarchical_distance import Weights, inconsistency
 from incrowd.privacy.model import Requirement, Requirements, with_suppression
 from incrowd.recodings.by_tuple import ByTuple
-from incrowd.recodings.hierarchies import Hierarchy, Nodes, hierarchy_of
+from incrowd.recodings.hierarchies import Hierarchy, Nodes
+from incrowd.recodings.kinds import hierarchy_of
 from incrowd.recodings.mapping import LocalMapping, common, distinct, mapping_of, nodes_of, trace
 from incrowd.run import Run
 from incrowd.search.clustering.class_tally import Ledger

@@ -18,7 +18,8 @@ import numpy as np
 import numpy.typing as npt
 
 from incrowd.privacy.model import Requirement
-from incrowd.recodings.hierarchies import Hierarchy, Nodes, hierarchy_of
+from incrowd.recodings.hierarchies import Hierarchy, Nodes
+from incrowd.recodings.kinds import hierarchy_of
 from incrowd.recodings.mapping import LocalMapping, common, mapping_of, nodes_of, trace
 from incrowd.recodings.ranges import Ranges
 from incrowd.run import Run

@@ -12,7 +12,8 @@ from math import lcm
 import numpy as np
 
 from incrowd.recodings.grids import Grid
-from incrowd.recodings.hierarchies import Hierarchy, hierarchy_of
+from incrowd.recodings.hierarchies import Hierarchy
+from incrowd.recodings.kinds import hierarchy_of
 from incrowd.recodings.ranges import Ranges
 from incrowd.search.loss_scale import NARROW, LossScale, Whole
 from incrowd.search.mondrian.boxes import Box, Ints, Part

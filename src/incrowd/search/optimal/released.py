@@ -23,15 +23,13 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from incrowd.recodings.attributes.any_kind import AttributeRecoding
-from incrowd.recodings.attributes.closed_intervals import ClosedIntervals
+from incrowd.recodings.attributes.attribute_recoding import AttributeRecoding
+from incrowd.recodings.attributes.intervals import ClosedIntervals
 from incrowd.recodings.attributes.partition import Partition
 from incrowd.recodings.by_value import ByValue
-from incrowd.recodings.withholding import rebuilt
 from incrowd.search.leaving_out import records_left_out
 from incrowd.search.optimal.blocks import Blocks, Labels, blocks_of, labels_of
 from incrowd.search.optimal.costs import Costs, Partitions
-from incrowd.table.attributes import TaxonomyAttribute
 from incrowd.table.compressed import CompressedTable
 from incrowd.taxonomies.labels import set_label
 
@@ -60,11 +58,9 @@ def released(table: CompressedTable, costs: Costs, partitions: Partitions) -> Re
         known = set(costs.rows[kept, index].tolist())
         tight = domain.tightened(blocks_of(partitions[index].tolist()), known)
         mapping = domain.recoding(tight, known)
-        is_public = isinstance(domain.attribute, TaxonomyAttribute) and domain.attribute.rule is None
-        if not kept.all() and not is_public and not isinstance(mapping, ClosedIntervals):
-            mapping = rebuilt(
-                domain.attribute, mapping, np.bincount(table.codes[index][kept], minlength=domain.attribute.size) > 0
-            )
+        if not kept.all() and not domain.attribute.is_public and not isinstance(mapping, ClosedIntervals):
+            released = np.bincount(table.codes[index][kept], minlength=domain.attribute.size) > 0
+            mapping = mapping.rebuilt(domain.attribute, released)
         mappings.append(mapping)
         blocks.append(tight)
     recoding, suppressed = ByValue(tuple(mappings)), 0

@@ -15,13 +15,12 @@ from typing import Any
 import numpy as np
 
 from incrowd.errors import PolicyError, UnknownNameError, shorten
-from incrowd.recodings.attributes.any_kind import AttributeRecoding
-from incrowd.recodings.attributes.closed_intervals import ClosedIntervals
+from incrowd.recodings.attributes.attribute_recoding import AttributeRecoding
 from incrowd.recodings.attributes.cut import Cut, cut_of
 from incrowd.recodings.attributes.disclosure import Disclosure
-from incrowd.recodings.attributes.intervals import Intervals
+from incrowd.recodings.attributes.intervals import ClosedIntervals, Intervals
 from incrowd.recodings.attributes.partition import Partition, sets_of
-from incrowd.recodings.levels import levels_of
+from incrowd.recodings.kinds import kind_of
 from incrowd.search.optimal import SCHEMES
 from incrowd.search.optimal.blocks import Blocks, Mode, Tree, bits, first
 from incrowd.search.optimal.partitions import LevelSpace, Space, TreeSpace
@@ -156,7 +155,7 @@ class Domain:
         if isinstance(attribute, TaxonomyAttribute):
             return self._of_taxonomy(attribute, blocks, released)
         if len(self.codes) == 1 and released:  # all records have the same value, which loses nothing
-            return levels_of(attribute)[0]
+            return kind_of(attribute).levels()[0]
         if isinstance(attribute, NumberAttribute) and (self.scheme == "ops" or len(blocks) == 1):
             if self.tight and (len(blocks) > 1 or attribute.missing is None):
                 return self._closed(attribute, blocks, released)

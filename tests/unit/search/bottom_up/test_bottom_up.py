@@ -17,7 +17,7 @@ from incrowd.datasets import adult, taxonomies
 from incrowd.errors import NotAnonymousError, PolicyError
 from incrowd.key import Key
 from incrowd.recodings.attributes.intervals import Intervals
-from incrowd.recodings.recoding import read_recoding
+from incrowd.recodings.reading import read_recoding
 from incrowd.recodings.replay import replayed
 from incrowd.recodings.steps import TakeBack
 from incrowd.run import Run, StepTaken

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from tests.examples import examples
 from tests.unit.search.clustering.test_slices import needed, table_of
 
-from incrowd.recodings.hierarchies import hierarchy_of
+from incrowd.recodings.kinds import hierarchy_of
 from incrowd.run import Run
 from incrowd.search.clustering import levels
 from incrowd.search.clustering.cover import cover

@@ -8,7 +8,7 @@ from tests.examples import examples
 from tests.unit.search.clustering.test_slices import needed, table_of
 
 from incrowd.privacy.size_rule import SizeRule
-from incrowd.recodings.hierarchies import hierarchy_of
+from incrowd.recodings.kinds import hierarchy_of
 from incrowd.search.clustering.forest import Forest
 from incrowd.search.clustering.improving import relocate, specialize
 from incrowd.search.clustering.kaca import ncp_space

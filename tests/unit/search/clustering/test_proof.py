@@ -17,7 +17,7 @@ from incrowd.measures.measures import measure
 from incrowd.pipeline import NO_BOUND
 from incrowd.privacy.k_anonymity import KAnonymity
 from incrowd.privacy.model import Requirement
-from incrowd.recodings.hierarchies import hierarchy_of
+from incrowd.recodings.kinds import hierarchy_of
 from incrowd.run import Run
 from incrowd.search.clustering.cover import cover
 from incrowd.search.clustering.kaca import kaca

@@ -8,7 +8,7 @@ from tests.examples import examples
 from tests.runs import seeded
 from tests.unit.search.clustering.test_slices import Cut, needed, table_of
 
-from incrowd.recodings.hierarchies import hierarchy_of
+from incrowd.recodings.kinds import hierarchy_of
 from incrowd.recodings.mapping import nodes_of
 from incrowd.run import Run
 from incrowd.search.clustering.cover import cover

@@ -17,7 +17,7 @@ from tests.unit.search.clustering.test_guarded import table_of as protected_tabl
 from incrowd.errors import PolicyError
 from incrowd.privacy.k_anonymity import KAnonymity
 from incrowd.privacy.model import Requirement
-from incrowd.recodings.hierarchies import hierarchy_of
+from incrowd.recodings.kinds import hierarchy_of
 from incrowd.run import Run
 from incrowd.search.clustering.cover import cover
 from incrowd.search.clustering.regions import regions_of

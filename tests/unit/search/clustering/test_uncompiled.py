@@ -12,7 +12,7 @@ from tests.examples import examples
 from tests.runs import seeded
 from tests.unit.search.clustering import test_guarded, test_slices
 
-from incrowd.recodings.hierarchies import hierarchy_of
+from incrowd.recodings.kinds import hierarchy_of
 from incrowd.run import Run
 from incrowd.search.clustering import kernels
 from incrowd.search.clustering.cover import cover
