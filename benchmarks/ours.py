@@ -38,7 +38,6 @@ LATER = (  # what is imported when it is first needed
     "report.progress",
     "search.top_down.top_down",
     "taxonomies.calendar",
-    "taxonomies.countries",
     "taxonomies.domains",
 )
 REQUIREMENTS: dict[str, list[tuple[str, ...]]] = {

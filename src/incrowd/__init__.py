@@ -47,9 +47,7 @@ if TYPE_CHECKING:
     from incrowd.risk.assessment import Risk, assess
     from incrowd.run import Run
     from incrowd.search.registry import methods
-    from incrowd.taxonomies.calendar import Calendar
-    from incrowd.taxonomies.domains import Domain
-    from incrowd.taxonomies.rules import Bounds, Flat, Frequent, Intervals, Prefix
+    from incrowd.taxonomies.rules import Bounds, Calendar, Domain, Flat, Frequent, Intervals, Prefix
     from incrowd.taxonomies.taxonomy import Taxonomy
     from incrowd.verification.certificate import Certificate
     from incrowd.verification.recipient import CertificateCheck, check_certificate
@@ -90,8 +88,8 @@ _HOMES = {
     "Bounds": "taxonomies.rules",
     "Flat": "taxonomies.rules",
     "Frequent": "taxonomies.rules",
-    "Calendar": "taxonomies.calendar",
-    "Domain": "taxonomies.domains",
+    "Calendar": "taxonomies.rules",
+    "Domain": "taxonomies.rules",
     "Run": "run",
     "Release": "release.release",
     "Recoding": "recodings.recoding",

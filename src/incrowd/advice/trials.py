@@ -17,7 +17,6 @@ from incrowd.table.attributes import Attribute, FlatAttribute, TaxonomyAttribute
 from incrowd.table.compressed import CompressedTable
 from incrowd.table.grouping import Codes, count, group
 from incrowd.taxonomies.automatic import frequent_of, prefix_of
-from incrowd.taxonomies.rules import words_of
 
 if TYPE_CHECKING:
     from incrowd.release.release import Release
@@ -168,7 +167,7 @@ def _other_hierarchies(policy: Policy, table: CompressedTable) -> Iterator[Chang
         attributes, codes = list(table.attributes), list(table.codes)
         attributes[place] = TaxonomyAttribute(attribute.name, tree, rule)
         codes[place] = np.array(of_code)[codes[place]]
-        words = {"taxonomies": {attribute.name: words_of(rule)}}
+        words = {"taxonomies": {attribute.name: rule.words()}}
         yield Change(f"a hierarchy for {attribute.name}", words, policy, _regrouped(table, attributes, codes))
 
 

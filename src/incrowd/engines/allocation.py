@@ -37,17 +37,10 @@ class RowHash:
     """A keyed hash of rows, the same however the rows are cut into batches."""
 
     def __init__(self, key: bytes, without: Sequence[str] = ()) -> None:
-        """Make the hash.
-
-        Args:
-            key: Its key.
-            without: Columns that do not count: those that are not released, and may not even be read.
-        """
         self._key = key
         self._without = without
 
     def __call__(self, batch: pa.RecordBatch) -> Hashes:
-        """The hash of each row."""
         total = np.zeros(len(batch), np.uint64)
         for name in sorted(set(batch.schema.names).difference(self._without)):
             column = _distinct(batch.column(name))

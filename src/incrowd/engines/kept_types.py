@@ -33,12 +33,7 @@ class KeptTypes:
 
     @classmethod
     def of(cls, recoding: Recoding, schema: pa.Schema) -> KeptTypes:
-        """The columns of a table that a recoding leaves as they are, and whose type is not one of text.
-
-        Args:
-            recoding: The recoding.
-            schema: The types of the table at hand.
-        """
+        """The columns of a table that a recoding leaves as they are, and whose type is not one of text."""
         values = {}
         for name in recoding.names:
             if name in schema.names and _can_be_kept(kind := schema.field(name).type):
@@ -57,7 +52,6 @@ class KeptTypes:
         return self.values[name].take(column.indices)
 
     def batch(self, batch: pa.RecordBatch) -> pa.RecordBatch:
-        """A batch of labels, with values in the columns that keep their type."""
         for name in self.values:
             typed = self.typed(name, batch.column(name))
             batch = batch.set_column(batch.schema.get_field_index(name), pa.field(name, typed.type), typed)
@@ -65,7 +59,6 @@ class KeptTypes:
 
 
 def _can_be_kept(kind: pa.DataType) -> bool:
-    """Whether a type is one of numbers, dates or truths; categories are labels already."""
     floating = pa.types.is_float32(kind) or pa.types.is_float64(kind)
     numeric = floating or pa.types.is_integer(kind) or pa.types.is_decimal(kind)
     return bool(numeric or pa.types.is_boolean(kind) or pa.types.is_date(kind) or pa.types.is_timestamp(kind))

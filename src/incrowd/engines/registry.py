@@ -40,7 +40,6 @@ class EngineEntry:
 
     @property
     def installed(self) -> bool:
-        """Whether its library is there."""
         return self.library is None or find_spec(self.library) is not None
 
 
@@ -64,18 +63,12 @@ ENGINES: Mapping[str, EngineEntry] = {
 
 
 def check_installed(name: str) -> None:
-    """Raise MissingPackageError if what an engine needs is not installed."""
     if not ENGINES[name].installed:
         raise MissingPackageError(f"the engine '{name}' is not installed", ENGINES[name].extra)
 
 
 def engine_of(name: str = "arrow", settings: Settings | None = None) -> Engine:
-    """The engine of that name; imported when it is first used.
-
-    Raises:
-        UnknownNameError: There is none.
-        MissingPackageError: What it needs is not installed.
-    """
+    """The engine of that name; imported when it is first used."""
     if name not in ENGINES:
         raise UnknownNameError("engine", name, (AUTO, *ENGINES))
     check_installed(name)

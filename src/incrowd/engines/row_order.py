@@ -80,7 +80,6 @@ def _bits(column: pa.Array) -> Hashes | None:
 
 
 def _bytes(column: pa.Array) -> pa.Array:
-    """Any other values as bytes that tell them apart."""
     kind = column.type
     if pa.types.is_binary(kind) or pa.types.is_string(kind):
         return column
@@ -158,7 +157,6 @@ def distinct(hashes: Hashes) -> Hashes:
 
 
 def split(hashes: Hashes, level: int) -> list[Places]:
-    """The places of the rows of each part, by one byte of their hash."""
     bytes_ = (hashes >> np.uint64(56 - 8 * level)).astype(np.uint8)
     order = np.argsort(bytes_, kind="stable")
     return np.split(order, np.cumsum(np.bincount(bytes_, minlength=PARTS))[:-1])
@@ -177,12 +175,7 @@ class Numbering:
         self._used = np.zeros(0 if distinct is None else len(distinct), np.uint64)
 
     def spread(self, hashes: Hashes, order: Places | None = None) -> Hashes:
-        """The second hash of the next rows.
-
-        Args:
-            hashes: Their hashes.
-            order: The order in which these ascend, if it is known.
-        """
+        """The second hash of the next rows."""
         order = ascending(hashes) if order is None else order
         ordered = hashes[order]
         begins = np.flatnonzero(_begins(ordered))

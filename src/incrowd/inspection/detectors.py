@@ -13,8 +13,7 @@ from typing import Any
 
 from incrowd.inspection.words import FIRST_NAMES
 from incrowd.taxonomies.calendar import ORDERS, parts_of
-from incrowd.taxonomies.countries import is_code, regions_of
-from incrowd.taxonomies.domains import icd10_chapter
+from incrowd.taxonomies.domains import icd10_chapter, is_code, regions_of
 
 Values = Sequence[str]
 

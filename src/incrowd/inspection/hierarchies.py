@@ -16,8 +16,7 @@ from incrowd.inspection.findings import Facts, Finding
 from incrowd.table.exact_numbers import Numbers
 from incrowd.table.scales import text_of
 from incrowd.taxonomies.automatic import bounds_of, calendar_of, frequent_of, prefix_of
-from incrowd.taxonomies.domains import Domain
-from incrowd.taxonomies.rules import Intervals, Rule, words_of
+from incrowd.taxonomies.rules import Domain, Intervals, Rule
 
 MOST_LEAVES = 50_000  # distinct values of which a tree is built here; more numbers are left to the search
 
@@ -39,7 +38,7 @@ class Hierarchy:
         """The rule in the words of a policy file; None where there is none."""
         if self.rule is None:
             return None
-        words = words_of(self.rule)
+        words = self.rule.words()
         usual = {"origin": 0, "other": "other", "order": "ymd"}
         return {word: value for word, value in words.items() if word not in usual or usual[word] != value}
 

@@ -22,12 +22,7 @@ _MOST_BYTES = (1 << 31) - 1  # of all texts of an array
 
 
 def to_arrow(values: Values, missing: Mask | None = None) -> pa.Array:
-    """An array of numbers or truths as Arrow has it, without a copy where that is possible.
-
-    Args:
-        values: The values; they must not be changed afterwards.
-        missing: Which of them are null; None if none is.
-    """
+    """An array of numbers or truths as Arrow has it, without a copy where that is possible."""
     if values.dtype.kind not in "iufb" or not values.dtype.isnative or values.ndim != 1:
         return pa.array(values, mask=missing)
     valid = None if missing is None or not missing.any() else _bits(~missing)
@@ -59,7 +54,6 @@ def filled(values: pa.Array, filler: Any) -> pa.Array:
 
 
 def text_array(values: Iterable[str | None]) -> pa.Array:
-    """Texts as Arrow has them; None is null."""
     values = list(values)
     encoded = [b"" if value is None else value.encode() for value in values]
     ends = np.cumsum([0, *map(len, encoded)])

@@ -50,7 +50,6 @@ class TaxonomyAttribute:
         return self.rule is None
 
     def values(self) -> pa.Array:
-        """The value of each code, as text."""
         return text_array(self.taxonomy.labels[node] for node in self.taxonomy.leaves)
 
     def loss(self, start: Codes, stop: Codes) -> Floats:
@@ -150,7 +149,6 @@ class FlatAttribute:
         return len(self.texts) + (self.missing is not None)
 
     def values(self) -> pa.Array:
-        """The value of each code."""
         return text_array([*self.texts, *[None] * (self.missing is not None)])
 
     def loss_of_set(self, label: str | None, values: Sequence[str | None]) -> float:
@@ -167,13 +165,11 @@ def _share_of_values(label: str | None, values: Sequence[str | None], size: int,
 
 
 def numeric(attribute: Attribute) -> NumberAttribute:
-    """An attribute that must be one of numbers or dates."""
     assert isinstance(attribute, NumberAttribute)
     return attribute
 
 
 def categorical(attribute: Attribute) -> TaxonomyAttribute:
-    """An attribute that must have a taxonomy."""
     assert isinstance(attribute, TaxonomyAttribute)
     return attribute
 
@@ -230,7 +226,6 @@ def encode(
 
 
 def _ranked(numbers: Numbers) -> tuple[Numbers, Codes]:
-    """Distinct numbers in order, and the rank of each number."""
     if numbers.dtype != np.int64 or not len(numbers):
         return np.unique(numbers, return_inverse=True)
     least, most = int(numbers.min()), int(numbers.max())
@@ -241,7 +236,6 @@ def _ranked(numbers: Numbers) -> tuple[Numbers, Codes]:
 
 
 def _within(numbers: Numbers, domain: tuple[Any, Any]) -> bool:
-    """Whether ascending numbers lie in a range."""
     known, (low, high) = together(numbers, domain)
     return bool(low <= known[0] and known[-1] <= high)
 
@@ -271,5 +265,4 @@ def unknown_values_error(name: str, unknown: Sequence[str], taxonomy: Taxonomy) 
 
 
 def _factorize(texts: pa.Array) -> tuple[npt.NDArray[Any], Codes]:
-    """Distinct texts in order, and the rank of each text."""
     return np.unique(np.array(texts.to_pylist(), dtype=object), return_inverse=True)

@@ -37,17 +37,10 @@ class Histogram:
 
     @property
     def width(self) -> int:
-        """Number of values."""
         return len(self.values)
 
     def table(self, groups: Codes, size: int, kept: Mask | None = None) -> Counts:
-        """Records per group and value, dense: size x values.
-
-        Args:
-            groups: The group of each tuple.
-            size: Number of groups.
-            kept: The tuples that count; all if None.
-        """
+        """Records per group and value, dense: size x values."""
         one_each, several = self.one_each, self._several if kept is None else None
         weights = None if several is not None else self.counts
         if kept is not None:
@@ -77,7 +70,6 @@ class Histogram:
 
     @cached_property
     def records(self) -> int:
-        """Records in all."""
         return int(self.counts.sum())
 
     @cached_property
@@ -89,20 +81,13 @@ class Histogram:
 
     @cached_property
     def in_each(self) -> Counts:
-        """Records of each tuple."""
         found = np.zeros(self.size, np.int64)
         if len(self.starts):
             found[self.tuples[self.starts]] = np.add.reduceat(self.counts, self.starts)
         return found
 
     def grouped(self, groups: Codes, size: int, kept: Mask | None = None) -> Histogram:
-        """The histogram of groups of tuples; sparse, however many values there are.
-
-        Args:
-            groups: The group of each tuple.
-            size: Number of groups.
-            kept: The tuples that count; all if None.
-        """
+        """The histogram of groups of tuples; sparse, however many values there are."""
         of_entry = groups.astype(np.int64) * self.width  # the first key of each group
         of_entry = of_entry if self.one_each else of_entry.take(self.tuples)
         keys, counts = of_entry + self.codes, self.counts

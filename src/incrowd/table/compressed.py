@@ -65,17 +65,14 @@ class CompressedTable:
 
     @property
     def has_target(self) -> bool:
-        """Whether the labels of a target are known."""
         return self.target is not None
 
     @property
     def labels(self) -> tuple[str | None, ...]:
-        """The labels of the target; none without one."""
         return () if self.target is None else self.target.values
 
     @cached_property
     def records(self) -> int:
-        """Number of records."""
         return int(self.counts.sum())
 
     def everyone(self) -> ClassCounts:
@@ -84,7 +81,6 @@ class CompressedTable:
         return table.class_counts(np.zeros(len(table.counts), np.int64), 1)
 
     def index(self, name: str) -> int:
-        """Position of an attribute."""
         return next(i for i, attribute in enumerate(self.attributes) if attribute.name == name)
 
     @cached_property
@@ -93,7 +89,6 @@ class CompressedTable:
         return None if (self.counts == 1).all() else self.counts.astype(np.float64)
 
     def value_counts(self, attribute: int) -> Counts:
-        """Records per code of one attribute."""
         return count(self.codes[attribute], self.attributes[attribute].size, self.weights)
 
     def label_counts(self, attribute: int) -> Counts:
@@ -114,7 +109,6 @@ class CompressedTable:
         return found | self._labels_of(together)
 
     def _labels_of(self, attributes: Sequence[int]) -> dict[int, Counts]:
-        """Records per code and label, by attribute, from one table of all their codes."""
         sizes = [self.attributes[index].size for index in attributes]
         packed, size = self.codes[attributes[0]], math.prod(sizes)
         for index, width in zip(attributes[1:], sizes[1:], strict=True):
@@ -124,24 +118,12 @@ class CompressedTable:
         return {index: counts.sum(axis=tuple(axes - {axis})) for axis, index in enumerate(attributes)}
 
     def labels_in(self, groups: Codes, size: int, kept: Mask | None = None) -> Counts:
-        """Records per group of tuples and label of the target: size x labels.
-
-        Args:
-            groups: The group of each tuple.
-            size: Number of groups.
-            kept: The tuples that count; all if None.
-        """
+        """Records per group of tuples and label of the target: size x labels."""
         assert self.target is not None
         return self.target.table(groups, size, kept)
 
     def class_counts(self, groups: Codes, size: int, kept: Mask | None = None) -> ClassCounts:
-        """What privacy models ask of the classes that groups of tuples are.
-
-        Args:
-            groups: The group of each tuple.
-            size: Number of groups.
-            kept: The tuples that count; all if None.
-        """
+        """What privacy models ask of the classes that groups of tuples are."""
         records = count(groups, size, self.weights if kept is None else self.counts * kept)
         if not self.protected:
             return ClassCounts(records)

@@ -34,11 +34,7 @@ class NumberRangeError(ValueError):
 
 
 def parse(texts: pa.Array) -> Numbers:
-    """Texts that look like numbers as numbers.
-
-    Raises:
-        NumberRangeError: A number is too large or too small.
-    """
+    """Texts that look like numbers as numbers."""
     if pc.any(pc.starts_with(texts, "+")).as_py():
         texts = pc.replace_substring_regex(texts, r"^\+", "")
     if pc.all(pc.match_substring_regex(texts, _WHOLE)).as_py() is not False:
@@ -83,7 +79,6 @@ def array_of(numbers: Sequence[Any]) -> Numbers:
 
 
 def exactly(numbers: Numbers) -> Numbers:
-    """Numbers as Python's integers and decimals."""
     found = np.empty(len(numbers), object)
     found[:] = [Decimal(repr(number)) if isinstance(number, float) else number for number in numbers.tolist()]
     return found
@@ -99,7 +94,6 @@ def is_whole(numbers: Numbers) -> bool:
 
 
 def as_whole(numbers: Numbers) -> Numbers:
-    """Whole numbers as integers."""
     if numbers.dtype.kind in "iuf":
         return numbers.astype(np.int64, copy=False)
     return array_of([int(number) for number in numbers.tolist()])
@@ -127,7 +121,6 @@ def together(first: Any, second: Any) -> tuple[Numbers, Numbers]:
 
 
 def is_small(numbers: Numbers) -> bool:
-    """Whether they are integers, each of which is a float as well."""
     return numbers.dtype.kind == "i" and bool(((numbers >= -_SAFE) & (numbers <= _SAFE)).all())
 
 
@@ -143,7 +136,6 @@ def next_above(number: Any) -> Any:
 
 
 def as_fraction(number: Any) -> Fraction:
-    """A number as it is written."""
     return Fraction(repr(number) if isinstance(number, float) else number)
 
 
@@ -174,7 +166,6 @@ def texts_of_decimals(values: pa.Array) -> pa.Array:
 
 
 def _replaced(texts: pa.Array, odd: pa.Array) -> pa.Array:
-    """Texts, with those that are odd written as numbers are shown."""
     odd = filled(odd, False)
     if not pc.any(odd).as_py():
         return texts
@@ -188,5 +179,4 @@ def as_json(numbers: Iterable[Any]) -> list[Any]:
 
 
 def from_json(numbers: Iterable[Any]) -> tuple[Any, ...]:
-    """Numbers from what `as_json` gave."""
     return tuple(Decimal(number) if isinstance(number, str) else number for number in numbers)

@@ -26,13 +26,7 @@ def count(keys: Codes, size: int, weights: npt.NDArray[Any] | None) -> Counts:
 
 
 def tallied(rows: int, size: int, keys: Callable[[slice], tuple[Codes, npt.NDArray[Any] | None]]) -> Counts:
-    """The same for keys that are made piece by piece: what is made of a piece stays in the processor's cache.
-
-    Args:
-        rows: How many keys there are.
-        size: All keys are below it.
-        keys: The keys of some rows, and their weights.
-    """
+    """The same for keys that are made piece by piece: what is made of a piece stays in the processor's cache."""
     piece = max(_CACHED, size)
     found = np.zeros(size, np.int64)
     for start in range(0, rows, piece):
@@ -86,16 +80,7 @@ def room_for(rows: int) -> int:
 
 
 def order_of(keys: Codes, room: int) -> Codes:
-    """The order in which keys ascend.
-
-    Sorting numbers is faster than sorting places by them, and sorting many short pieces is faster than sorting one long
-    one. So keys are first dealt to pieces, by their share of the room, where a byte or two tells which; a key and its
-    place are then one number where there is room for both.
-
-    Args:
-        keys: Whole numbers of eight bytes, none of them negative.
-        room: All keys are below it.
-    """
+    """The order in which keys ascend."""
     rows = len(keys)
     bits = rows.bit_length()
     pieces = min(rows // _PIECE, _PIECES)
@@ -208,7 +193,6 @@ def sums_of_rows(
 
 
 def _packed(columns: Sequence[Codes], widths: Sequence[int], kind: np.dtype[Any]) -> Codes:
-    """A key for each row."""
     keys = columns[0].astype(kind)
     for column, width in zip(columns[1:], widths[1:], strict=True):
         if width > 1:
@@ -218,7 +202,6 @@ def _packed(columns: Sequence[Codes], widths: Sequence[int], kind: np.dtype[Any]
 
 
 def _unpacked(keys: Codes, columns: Sequence[Codes], widths: Sequence[int]) -> list[Codes]:
-    """The rows that have some keys, in the types of their columns."""
     found: list[Codes] = []
     for column, width in zip(reversed(columns), reversed(widths), strict=True):
         above = keys // keys.dtype.type(width)
@@ -233,7 +216,6 @@ def _are_few(columns: Sequence[Codes], widths: Sequence[int]) -> bool:
 
 
 def _firsts(columns: Sequence[Codes], widths: Sequence[int]) -> tuple[Codes, Codes]:
-    """A key for each row, and for each key the first row that has it, or -1."""
     keys = _packed(columns, widths, np.dtype(np.int64))
     first = np.full(math.prod(widths), -1)
     first[keys[::-1]] = np.arange(len(keys) - 1, -1, -1)

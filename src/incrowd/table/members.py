@@ -31,20 +31,14 @@ class Members:
 
     @cached_property
     def number(self) -> int:
-        """How many rows there are, or people where they are known."""
         return len(self.class_of) if self.persons is None else len(self._people)
 
     @cached_property
     def sizes(self) -> Counts:
-        """The members of each class."""
         return count(self.class_of if self.persons is None else self._pairs[1], self.classes, None)
 
     def counted(self, chosen: npt.NDArray[np.bool_]) -> int:
-        """How many members some classes have together, each counted once.
-
-        Args:
-            chosen: Of each class, whether it is one of them.
-        """
+        """How many members some classes have together, each counted once."""
         if self.persons is None:
             return int(self.sizes[chosen].sum())
         persons, of = self._pairs

@@ -69,7 +69,6 @@ def same_values(one: pa.Array, other: pa.Array) -> bool:
 
 
 def places_of(column: pa.DictionaryArray, of_null: int) -> pa.Array:
-    """The index of each value, and a number of its own for nulls."""
     return filled(column.indices, of_null)
 
 

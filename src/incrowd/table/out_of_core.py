@@ -56,28 +56,21 @@ class OutOfCoreTable(Protocol):
     incomplete: int
 
     @property
-    def has_target(self) -> bool:
-        """Whether the labels of a target are known."""
+    def has_target(self) -> bool: ...
 
     @property
-    def labels(self) -> tuple[str | None, ...]:
-        """The labels of the target; none without one."""
+    def labels(self) -> tuple[str | None, ...]: ...
 
     @property
-    def records(self) -> int:
-        """Number of records."""
+    def records(self) -> int: ...
 
-    def everyone(self) -> ClassCounts:
-        """What privacy models ask of all records together."""
+    def everyone(self) -> ClassCounts: ...
 
-    def index(self, name: str) -> int:
-        """Position of an attribute."""
+    def index(self, name: str) -> int: ...
 
-    def value_counts(self, attribute: int) -> Counts:
-        """Records per code of one attribute."""
+    def value_counts(self, attribute: int) -> Counts: ...
 
-    def label_counts(self, attribute: int) -> Counts:
-        """Records per code of one attribute and label of the target: codes x labels."""
+    def label_counts(self, attribute: int) -> Counts: ...
 
     def values_in_classes(
         self, members: Sequence[int], cells: Sequence[Codes], attribute: int, codes: Codes, asked: Sequence[int]
@@ -98,5 +91,4 @@ class OutOfCoreTable(Protocol):
     def classes(self, cells: Sequence[Codes]) -> CompressedTable:
         """A table in which one tuple stands for each class of all attributes: the first values of its cells."""
 
-    def close(self) -> None:
-        """Let go of the tuples."""
+    def close(self) -> None: ...

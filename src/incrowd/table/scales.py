@@ -65,11 +65,7 @@ class Scale:
     comma: bool = False
 
     def numbers(self, values: pa.Array, column: str) -> Numbers:
-        """The values (no nulls among them) as int64 or float64, or as Python's numbers where those are too narrow.
-
-        Raises:
-            DataError: A value does not belong to this scale, such as text in a number column.
-        """
+        """The values (no nulls among them) as int64 or float64, or as Python's numbers where those are too narrow."""
         days = pa.types.is_date(values.type) or pa.types.is_timestamp(values.type)
         temporal = self.kind in ("date", "timestamp")
         if pa.types.is_boolean(values.type) or (days != temporal and not _is_text(values.type)):
@@ -84,7 +80,6 @@ class Scale:
         return as_whole(numbers) if is_whole(numbers) else numbers + 0.0 if numbers.dtype.kind == "f" else numbers
 
     def text(self, number: Any) -> str:
-        """One number as it is shown in a release."""
         if self.kind in ("integer", "number"):
             text = text_of_number(number)
             return text.replace(".", ",") if self.comma else text
@@ -108,12 +103,7 @@ class Scale:
         return self.numbers(pa.array([bound]), column).tolist()[0]
 
     def middle(self, label: str) -> float:
-        """The number in the middle of a released interval; an open one counts as its bound, `*` as missing.
-
-        Raises:
-            DataError: A bound is not a number of this scale.
-            ValueError: The label is not an interval.
-        """
+        """The number in the middle of a released interval; an open one counts as its bound, `*` as missing."""
         interval = parse_interval(label)
         if interval is None:
             return float(self.number(label, ""))
@@ -124,12 +114,10 @@ class Scale:
         return sum(known) / len(known) if known else float("nan")
 
     def to_json(self) -> dict[str, Any]:
-        """As JSON-able data, that the constructor takes."""
         data = asdict(self)
         return data if self.comma else {word: value for word, value in data.items() if word != "comma"}
 
     def _moments(self, values: pa.Array, column: str) -> Numbers:
-        """Dates and timestamps as numbers of days or units."""
         kind = pa.date32() if self.kind == "date" else pa.timestamp(self.unit or "us", self.timezone)
         if _is_text(values.type):
             values = self._checked(values, column)
@@ -146,7 +134,6 @@ class Scale:
         return to_numpy(moments.cast(pa.int32() if self.kind == "date" else pa.int64())).astype(np.int64)
 
     def _checked(self, values: pa.Array, column: str) -> pa.Array:
-        """Texts that look like dates or timestamps, in one form."""
         moment = _TIMESTAMP + ("Z?$" if self.timezone else "$")
         misfit = pc.invert(pc.match_substring_regex(values, _DATE if self.kind == "date" else moment))
         if pc.any(misfit).as_py():
@@ -183,7 +170,6 @@ def _first_misfit(values: pa.Array, kind: pa.DataType) -> int:
 
 
 def _parsed(values: pa.Array, column: str, comma: bool = False) -> Numbers:
-    """Text as numbers."""
     if _share(values, _INTEGER) < 1:
         misfit = pc.invert(pc.match_substring_regex(values, _COMMA if comma else _NUMBER))
         if pc.any(misfit).as_py():
@@ -195,17 +181,14 @@ def _parsed(values: pa.Array, column: str, comma: bool = False) -> Numbers:
 
 
 def with_points(values: pa.Array) -> pa.Array:
-    """Numbers with a decimal comma as numbers with a point."""
     return pc.replace_substring(pc.replace_substring(values, ".", ""), ",", ".")
 
 
 def with_commas(values: pa.Array) -> pa.Array:
-    """Numbers with a decimal point as numbers with a comma."""
     return pc.replace_substring(values, ".", ",")
 
 
 def _numbers_of(values: pa.Array, column: str) -> Numbers:
-    """Values of a numeric type as numbers."""
     if pa.types.is_decimal(values.type):
         return _parsed(values.cast(pa.string()), column)
     if pa.types.is_uint64(values.type):
@@ -332,7 +315,6 @@ def _share(values: pa.Array, pattern: str) -> float:
 
 
 def _matching(values: pa.Array, pattern: str) -> int:
-    """How many values a pattern fits."""
     return int(pc.sum(pc.match_substring_regex(values, pattern)).as_py() or 0)
 
 

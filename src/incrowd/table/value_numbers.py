@@ -36,7 +36,6 @@ class ValueNumbers:
         self._looked_for_whole = False  # and whether that was looked for since there were new ones
 
     def codes(self, column: pa.Array) -> Codes:
-        """The number of each value of a column, in the next rows."""
         if self.values is not None and not self._looked_for_whole:  # not before: there may be no more rows
             self._whole, self._looked_for_whole = WholeNumbers.of(self.values), True
         if self._whole is not None and (found := self._whole.find(column)) is not None:
@@ -68,11 +67,7 @@ class ValueNumbers:
             self._seen[numbers.astype(np.intp)] = True  # missing is -1, the last one; numpy is slow at other types
 
     def used(self, numbers: Codes | None = None) -> tuple[pa.Array, bool, Any]:
-        """The values that do occur, whether missing ones do, and the new number of each old one (missing is the last).
-
-        Args:
-            numbers: The numbers that occur; those of all rows that were looked at if None.
-        """
+        """The values that do occur, whether missing ones do, and the new number of each old one (missing is last)."""
         assert self.values is not None
         seen = self._seen
         if numbers is not None:

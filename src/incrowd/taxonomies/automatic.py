@@ -14,8 +14,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from incrowd.taxonomies.calendar import Calendar
-from incrowd.taxonomies.rules import Bounds, Frequent, Prefix
+from incrowd.taxonomies.rules import Bounds, Calendar, Frequent, Prefix
 
 __all__ = ["bounds_of", "calendar_of", "frequent_of", "prefix_of", "roundest"]
 
@@ -60,7 +59,6 @@ def bounds_of(numbers: Numbers, counts: npt.NDArray[np.int64]) -> Bounds | None:
 
 
 def _plain(levels: Sequence[Sequence[Fraction]]) -> tuple[tuple[float, ...], tuple[tuple[float, ...], ...]]:
-    """The finest level, and the coarser ones, as numbers that a policy file can hold."""
     plain = [tuple(int(b) if b.denominator == 1 else float(b) for b in level) for level in levels]
     return plain[0], tuple(plain[1:])
 
@@ -82,7 +80,6 @@ def _finest(numbers: Numbers, below: npt.NDArray[np.int64], most: int) -> list[F
 
 
 def _rank(below: npt.NDArray[np.int64], place: Fraction) -> int:
-    """The rank of the value of the record at a place."""
     return min(len(below) - 2, int(np.searchsorted(below, float(place), side="right")) - 1)
 
 
@@ -117,13 +114,7 @@ def prefix_of(values: Iterable[str]) -> Prefix | None:
 
 
 def frequent_of(values: Sequence[str], counts: Sequence[int], least: int) -> Frequent | None:
-    """Frequent values for themselves and all others together; None where that groups nothing.
-
-    Args:
-        values: The distinct values.
-        counts: How many records have each.
-        least: How many records a value must have to be named.
-    """
+    """Frequent values for themselves and all others together; None where that groups nothing."""
     enough = max(least, ceil(sum(counts) / FREQUENT_SHARE))
     by_count = sorted(zip(counts, values, strict=True), key=lambda item: (-item[0], item[1]))
     frequent = [value for count, value in by_count if count >= enough][:MOST_FREQUENT]
@@ -143,12 +134,6 @@ def _labels_of_others() -> Iterable[str]:
 
 
 def calendar_of(years: tuple[int, int], order: str = "ymd", *, times: bool = False) -> Calendar:
-    """Months, quarters and years of dates, also decades where there are many years, and days where there are times.
-
-    Args:
-        years: The first and the last one.
-        order: How the dates are written.
-        times: Whether they come with a time of day.
-    """
+    """Months, quarters and years of dates, also decades where there are many years, and days where there are times."""
     longer = ("decade",) if years[1] - years[0] >= LONG_SPAN else ()
     return Calendar((*(("day",) if times else ()), "month", "quarter", "year", *longer), order)

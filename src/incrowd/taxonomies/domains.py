@@ -1,18 +1,14 @@
-"""Rules for values that everybody knows: countries in regions, diagnoses in chapters."""
+"""Values that everybody knows: diagnoses in chapters, and countries in the regions that the United Nations use.
+
+Countries are known by their codes (ISO 3166) and English names.
+"""
 
 from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-
-from incrowd.taxonomies.countries import regions_of
-from incrowd.taxonomies.labels import ANY
-from incrowd.taxonomies.rules import build, refuse
-from incrowd.taxonomies.taxonomy import Taxonomy
-
-__all__ = ["DOMAINS", "Domain", "icd10_chapter"]
+from collections.abc import Callable
+from functools import cache
 
 UNKNOWN = "elsewhere"  # what the domain does not know
 
@@ -51,40 +47,103 @@ def icd10_chapter(code: str) -> str | None:
     return _CHAPTERS[place - 1][1]
 
 
-def _of_country(value: str) -> tuple[str, ...] | None:
-    return regions_of(value)
-
-
 def _of_diagnosis(value: str) -> tuple[str, ...] | None:
     chapter = icd10_chapter(value)
     return None if chapter is None else (f"{value.strip()[:3].upper()}.-", chapter)
 
 
-DOMAINS: dict[str, Callable[[str], tuple[str, ...] | None]] = {"country": _of_country, "icd10": _of_diagnosis}
+# Continent, region: two letters, three letters and names of each country, names separated by slashes.
+_TABLE = """
+Africa, Northern Africa: DZ DZA Algeria; EG EGY Egypt; LY LBY Libya; MA MAR Morocco; SD SDN Sudan; TN TUN Tunisia;
+ EH ESH Western Sahara
+Africa, Eastern Africa: BI BDI Burundi; KM COM Comoros; DJ DJI Djibouti; ER ERI Eritrea; ET ETH Ethiopia; KE KEN Kenya;
+ MG MDG Madagascar; MW MWI Malawi; MU MUS Mauritius; YT MYT Mayotte; MZ MOZ Mozambique; RE REU Reunion; RW RWA Rwanda;
+ SC SYC Seychelles; SO SOM Somalia; SS SSD South Sudan; UG UGA Uganda; TZ TZA Tanzania; ZM ZMB Zambia;
+ ZW ZWE Zimbabwe; IO IOT British Indian Ocean Territory
+Africa, Middle Africa: AO AGO Angola; CM CMR Cameroon; CF CAF Central African Republic; TD TCD Chad;
+ CG COG Congo; CD COD Democratic Republic of the Congo/DR Congo; GQ GNQ Equatorial Guinea; GA GAB Gabon;
+ ST STP Sao Tome and Principe
+Africa, Southern Africa: BW BWA Botswana; SZ SWZ Eswatini/Swaziland; LS LSO Lesotho; NA NAM Namibia;
+ ZA ZAF South Africa
+Africa, Western Africa: BJ BEN Benin; BF BFA Burkina Faso; CV CPV Cabo Verde/Cape Verde;
+ CI CIV Cote d'Ivoire/Ivory Coast; GM GMB Gambia; GH GHA Ghana; GN GIN Guinea; GW GNB Guinea-Bissau;
+ LR LBR Liberia; ML MLI Mali; MR MRT Mauritania;
+ NE NER Niger; NG NGA Nigeria; SH SHN Saint Helena; SN SEN Senegal; SL SLE Sierra Leone; TG TGO Togo
+America, Northern America: BM BMU Bermuda; CA CAN Canada; GL GRL Greenland; PM SPM Saint Pierre and Miquelon;
+ US USA United States/United States of America/America
+America, Central America: BZ BLZ Belize; CR CRI Costa Rica; SV SLV El Salvador; GT GTM Guatemala; HN HND Honduras;
+ MX MEX Mexico; NI NIC Nicaragua; PA PAN Panama
+America, Caribbean: AI AIA Anguilla; AG ATG Antigua and Barbuda; AW ABW Aruba; BS BHS Bahamas; BB BRB Barbados;
+ BQ BES Bonaire; VG VGB British Virgin Islands; KY CYM Cayman Islands; CU CUB Cuba; CW CUW Curacao; DM DMA Dominica;
+ DO DOM Dominican Republic; GD GRD Grenada; GP GLP Guadeloupe; HT HTI Haiti; JM JAM Jamaica; MQ MTQ Martinique;
+ MS MSR Montserrat; PR PRI Puerto Rico; BL BLM Saint Barthelemy; KN KNA Saint Kitts and Nevis; LC LCA Saint Lucia;
+ MF MAF Saint Martin; VC VCT Saint Vincent and the Grenadines; SX SXM Sint Maarten;
+ TT TTO Trinidad and Tobago/Trinidad&Tobago; TC TCA Turks and Caicos Islands; VI VIR US Virgin Islands
+America, South America: AR ARG Argentina; BO BOL Bolivia; BR BRA Brazil; CL CHL Chile; CO COL Colombia; EC ECU Ecuador;
+ FK FLK Falkland Islands; GF GUF French Guiana; GY GUY Guyana; PY PRY Paraguay; PE PER Peru; SR SUR Suriname;
+ UY URY Uruguay; VE VEN Venezuela; BV BVT Bouvet Island; GS SGS South Georgia
+Asia, Central Asia: KZ KAZ Kazakhstan; KG KGZ Kyrgyzstan; TJ TJK Tajikistan; TM TKM Turkmenistan; UZ UZB Uzbekistan
+Asia, Eastern Asia: CN CHN China; HK HKG Hong Kong; MO MAC Macao/Macau; JP JPN Japan; MN MNG Mongolia;
+ KP PRK North Korea; KR KOR South Korea/Korea/Republic of Korea; TW TWN Taiwan
+Asia, South-eastern Asia: BN BRN Brunei; KH KHM Cambodia; ID IDN Indonesia; LA LAO Laos; MY MYS Malaysia;
+ MM MMR Myanmar/Burma; PH PHL Philippines; SG SGP Singapore; TH THA Thailand; TL TLS Timor-Leste;
+ VN VNM Vietnam/Viet Nam
+Asia, Southern Asia: AF AFG Afghanistan; BD BGD Bangladesh; BT BTN Bhutan; IN IND India; IR IRN Iran; MV MDV Maldives;
+ NP NPL Nepal; PK PAK Pakistan; LK LKA Sri Lanka
+Asia, Western Asia: AM ARM Armenia; AZ AZE Azerbaijan; BH BHR Bahrain; CY CYP Cyprus; GE GEO Georgia; IQ IRQ Iraq;
+ IL ISR Israel; JO JOR Jordan; KW KWT Kuwait; LB LBN Lebanon; OM OMN Oman; QA QAT Qatar; SA SAU Saudi Arabia;
+ PS PSE Palestine; SY SYR Syria; TR TUR Turkey/Turkiye; AE ARE United Arab Emirates; YE YEM Yemen
+Europe, Eastern Europe: BY BLR Belarus; BG BGR Bulgaria; CZ CZE Czechia/Czech Republic; HU HUN Hungary; PL POL Poland;
+ MD MDA Moldova; RO ROU Romania; RU RUS Russia/Russian Federation; SK SVK Slovakia; UA UKR Ukraine
+Europe, Northern Europe: AX ALA Aland Islands; DK DNK Denmark; EE EST Estonia; FO FRO Faroe Islands; FI FIN Finland;
+ GG GGY Guernsey; IS ISL Iceland; IE IRL Ireland; IM IMN Isle of Man; JE JEY Jersey; LV LVA Latvia; LT LTU Lithuania;
+ NO NOR Norway; SJ SJM Svalbard; SE SWE Sweden;
+ GB GBR United Kingdom/Great Britain/England/Scotland/Wales/Northern Ireland
+Europe, Southern Europe: AL ALB Albania; AD AND Andorra; BA BIH Bosnia and Herzegovina; HR HRV Croatia;
+ GI GIB Gibraltar; GR GRC Greece; VA VAT Vatican/Holy See; IT ITA Italy; XK XKX Kosovo; MT MLT Malta; ME MNE Montenegro;
+ MK MKD North Macedonia/Macedonia; PT PRT Portugal; SM SMR San Marino; RS SRB Serbia/Yugoslavia; SI SVN Slovenia;
+ ES ESP Spain
+Europe, Western Europe: AT AUT Austria; BE BEL Belgium; FR FRA France; DE DEU Germany; LI LIE Liechtenstein;
+ LU LUX Luxembourg; MC MCO Monaco; NL NLD Netherlands/Holland; CH CHE Switzerland
+Oceania, Australia and New Zealand: AU AUS Australia; CX CXR Christmas Island; CC CCK Cocos Islands;
+ HM HMD Heard Island; NZ NZL New Zealand; NF NFK Norfolk Island
+Oceania, Pacific islands: AS ASM American Samoa; CK COK Cook Islands; FJ FJI Fiji; PF PYF French Polynesia; GU GUM Guam;
+ KI KIR Kiribati; MH MHL Marshall Islands; FM FSM Micronesia; NR NRU Nauru; NC NCL New Caledonia; NU NIU Niue;
+ MP MNP Northern Mariana Islands; PW PLW Palau; PG PNG Papua New Guinea; PN PCN Pitcairn; WS WSM Samoa;
+ SB SLB Solomon Islands; TK TKL Tokelau; TO TON Tonga; TV TUV Tuvalu; UM UMI US Minor Outlying Islands; VU VUT Vanuatu;
+ WF WLF Wallis and Futuna
+Antarctica, Antarctic: AQ ATA Antarctica; TF ATF French Southern Territories
+"""
 
 
-@dataclass(frozen=True)
-class Domain:
-    """Groups values of a known domain: FR -> Western Europe -> Europe -> *, or E11.9 -> E11.- -> E00-E90 ... -> *.
+def regions_of(value: str) -> tuple[str, str] | None:
+    """The region and the continent of a country by its code or English name, None where it is unknown."""
+    codes, names = _countries()
+    text = value.strip()
+    return codes.get(text.upper()) if len(text) <= 3 else names.get(_letters(text))
 
-    Attributes:
-        name: "country" (codes of two or three letters, or English names) or "icd10" (diagnoses).
-    """
 
-    name: str
+def is_code(value: str) -> bool:
+    """Whether a text is the code of a country, of two or three letters."""
+    return value.strip().upper() in _countries()[0]
 
-    def __post_init__(self) -> None:
-        if self.name not in DOMAINS:
-            refuse(self, "name", f"be one of {', '.join(DOMAINS)}", self.name)
 
-    def ancestors(self, value: str) -> tuple[str, ...]:
-        """The groups of a value from its parent to the root; values that the domain does not know are one group."""
-        return (*(DOMAINS[self.name](value) or (UNKNOWN,)), ANY)
+@cache
+def _countries() -> tuple[dict[str, tuple[str, str]], dict[str, tuple[str, str]]]:
+    codes: dict[str, tuple[str, str]] = {}
+    names: dict[str, tuple[str, str]] = {}
+    for line in _TABLE.replace("\n ", " ").strip().splitlines():
+        place, _, countries = line.partition(": ")
+        continent, _, region = place.partition(", ")
+        for country in countries.split("; "):
+            two, three, spelled = country.strip(" ;").split(" ", 2)
+            codes[two] = codes[three] = region, continent
+            names |= {_letters(name): (region, continent) for name in spelled.split("/")}
+    return codes, names
 
-    def build(self, values: Sequence[str]) -> Taxonomy:
-        """The taxonomy of the values, group by group in alphabetical order.
 
-        Raises:
-            TaxonomyError: There is no value, one is blank, or one is the label of a group.
-        """
-        return build(self, sorted(set(values), key=lambda value: (*self.ancestors(value)[::-1], value)))
+def _letters(name: str) -> str:
+    return re.sub(r"[^a-z]", "", name.lower())
+
+
+DOMAINS: dict[str, Callable[[str], tuple[str, ...] | None]] = {"country": regions_of, "icd10": _of_diagnosis}

@@ -32,11 +32,7 @@ TOML_SUFFIXES = (".toml",)
 
 
 def file_kind(path: PathText) -> str:
-    """Says "csv" or "toml", by the suffix of the file, with or without `.gz`.
-
-    Raises:
-        TaxonomyError: The suffix is none of those.
-    """
+    """Says "csv" or "toml", by the suffix of the file, with or without `.gz`."""
     name = Path(path).name
     suffix = Path(name.removesuffix(".gz")).suffix.lower()
     if suffix in CSV_SUFFIXES:
@@ -49,19 +45,7 @@ def file_kind(path: PathText) -> str:
 
 
 def read_csv(path: PathText, separator: str | None = None) -> list[tuple[str, Sequence[str]]]:
-    """Reads the paths of a CSV file.
-
-    Args:
-        path: The file: `leaf;parent;...;root` on every line, no header, UTF-8.
-        separator: The separator, or None to find it among semicolon, tab and comma.
-
-    Returns:
-        For every line that is not empty its place, such as "education.csv line 7", and its labels.
-
-    Raises:
-        TaxonomyError: The file cannot be read, or is not CSV.
-        PolicyError: The separator is not one character.
-    """
+    """For every line that is not empty its place, such as "education.csv line 7", and its labels from leaf to root."""
     if separator is not None and (len(separator) != 1 or separator in '"\r\n'):
         raise PolicyError(
             f"The 'separator' parameter of from_csv must be one character, not a quote. Got {separator!r}."
@@ -81,11 +65,7 @@ def read_csv(path: PathText, separator: str | None = None) -> list[tuple[str, Se
 
 
 def read_toml(path: PathText) -> dict[str, Any]:
-    """Reads a TOML file into nested dictionaries.
-
-    Raises:
-        TaxonomyError: The file cannot be read, or is not TOML.
-    """
+    """Reads a TOML file into nested dictionaries."""
     text = _read_text(path)
     try:
         return parsed_toml(text)

@@ -42,7 +42,6 @@ class Interval:
 
     @property
     def label(self) -> str:
-        """The label of the interval."""
         if self.low is None:
             return ANY if self.high is None else f"<{'=' if self.closed else ''}{self.high}"
         if self.high is None:
@@ -52,7 +51,6 @@ class Interval:
 
 
 def interval_label(low: str | None, high: str | None, *, closed: bool = False) -> str:
-    """The label of an interval; see `Interval`."""
     return Interval(low, high, closed).label
 
 
@@ -64,11 +62,7 @@ def set_label(values: Sequence[str | None]) -> str | None:
 
 
 def parse_interval(label: str) -> Interval | None:
-    """The interval that a label of numbers or dates stands for; None where it is a single value.
-
-    Raises:
-        ValueError: The label looks like an interval and is none.
-    """
+    """The interval that a label of numbers or dates stands for; None where it is a single value."""
     if label in (ANY, KNOWN):
         return Interval(None, None)
     if label.startswith(">="):

@@ -19,26 +19,16 @@ _MOST_NAMED = 5  # labels that tell where in a tree something is
 
 
 def grow(paths: Iterable[PlacedPath], source: str) -> tuple[list[str], list[int]]:
-    """Grows a tree.
+    """The labels and the parents of the nodes in preorder; the parent of the root is -1.
 
-    A tree comes out: every path ends in the same root, no label stands twice on a path, and every label has one parent,
-    so following parents from any label ends in the root.
-
-    Args:
-        paths: For each leaf its place, such as "education.csv line 7", and its labels from leaf to root.
-        source: What to call the whole in messages.
-
-    Returns:
-        The labels and the parents of the nodes in preorder; the parent of the root is -1.
-
-    Raises:
-        TaxonomyError: The paths do not form one tree.
+    A tree comes out: every path ends in the same root, no label occurs twice on a path, and every label has one parent,
+    so following parents from any label ends in the root. A path comes with its place, such as "education.csv line 7".
     """
     root = ""
     parents: dict[str, str] = {}
     children: dict[str, list[str]] = {}
     leaves: dict[str, str] = {}
-    for place, path in _told_apart(paths):
+    for place, path in _distinguished(paths):
         root = root or path[-1]
         if path[-1] != root:
             _fail(place, f"two roots, '{root}' above and '{path[-1]}' here; end every path in the same root")
@@ -56,11 +46,7 @@ def grow(paths: Iterable[PlacedPath], source: str) -> tuple[list[str], list[int]
 
 
 def tree_paths(tree: Mapping[str, Any], source: str) -> Iterator[PlacedPath]:
-    """The paths of a nested mapping with one key, the root.
-
-    Raises:
-        TaxonomyError: The mapping has no key or several, or holds something else than labels, lists and mappings.
-    """
+    """The paths of a nested mapping with one key, the root."""
     if not isinstance(tree, Mapping):
         _fail(
             source, f"a tree is a mapping with one key, the root, got a {type(tree).__name__}; nest it below the root"
@@ -87,7 +73,6 @@ def _named(path: Sequence[Any]) -> str:
 
 
 def _entries(below: Any, place: str) -> Iterator[tuple[Any, Any]]:
-    """The children in a mapping or a list, each with what is below it."""
     if isinstance(below, Mapping):
         yield from below.items()
         return
@@ -102,10 +87,10 @@ def _entries(below: Any, place: str) -> Iterator[tuple[Any, Any]]:
             yield item, {}
 
 
-def _told_apart(paths: Iterable[PlacedPath]) -> Iterator[tuple[str, list[str]]]:
-    """The paths, each checked and each once, and a value told apart from the group that is called like it.
+def _distinguished(paths: Iterable[PlacedPath]) -> Iterator[tuple[str, list[str]]]:
+    """The paths, each checked and each once, and a value distinguished from the group of the same name.
 
-    In `33.1;33.1;33;*` beside `33.11;33.1;33;*` the first label is a value, the second a group, though both say 33.1.
+    In `33.1;33.1;33;*` next to `33.11;33.1;33;*` the first label is a value, the second a group, though both say 33.1.
     """
     placed: dict[tuple[str, ...], str] = {}
     repeated: set[str] = set()

@@ -6,40 +6,66 @@ of any single value, also of one that was not at hand. Arithmetic is exact, so 0
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from bisect import bisect_right
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
 from fractions import Fraction
 from functools import cached_property, lru_cache
 from itertools import pairwise
 from math import floor, inf
-from typing import Any, ClassVar, NoReturn, Protocol
+from typing import Any, ClassVar, NoReturn, Self
 
 from incrowd.errors import PolicyError, TaxonomyError, UnknownNameError, shown
 from incrowd.schemas.shapes import is_number
+from incrowd.taxonomies.calendar import LEVELS, ORDERS, parts_of
+from incrowd.taxonomies.domains import DOMAINS, UNKNOWN
 from incrowd.taxonomies.labels import ANY, interval_label, number_label
 from incrowd.taxonomies.taxonomy import Taxonomy
-
-__all__ = ["Bounds", "Flat", "Frequent", "Intervals", "Prefix", "Rule", "rule_of", "words_of"]
 
 MASK = "*"  # takes the place of a character
 LARGEST_EXPONENT = 308
 MOST = 10**15  # of numbers of rules: intervals among larger ones have bounds that nobody can tell apart
 
 
-class Rule(Protocol):
+class Rule(ABC):
     """What every rule can do."""
 
+    @abstractmethod
     def ancestors(self, value: str) -> tuple[str, ...]:
-        """The labels from the parent of a value to the root, whether or not the value was seen before."""
+        """The labels from the parent of a value to the root, whether or not the value was seen before.
+
+        Raises:
+            TaxonomyError: The rule cannot group that value.
+        """
 
     def build(self, values: Sequence[str]) -> Taxonomy:
-        """The taxonomy of the distinct values; their order plays no part."""
+        """The taxonomy of the distinct values; their order plays no part.
+
+        Raises:
+            TaxonomyError: There is no value, one is blank or the label of a group, or the rule cannot group it.
+        """
+        paths = ((value, *self.ancestors(value)) for value in sorted(set(values), key=self._place))
+        return Taxonomy.from_paths(paths, f"{type(self).__name__} taxonomy")
+
+    def _place(self, value: str) -> Any:
+        """What values are sorted by: the alphabet."""
+        return value
+
+    @abstractmethod
+    def words(self) -> dict[str, Any]:
+        """The rule as a policy file has it."""
+
+    @classmethod
+    @abstractmethod
+    def of_words(cls, words: Mapping[str, Any]) -> Self | None:
+        """The rule of a policy file; None if that is not how it is written."""
 
 
 @dataclass(frozen=True)
-class Prefix:
+class Prefix(Rule):
     """Groups values by their first characters: with lengths (3, 2), 12345 -> 123** -> 12*** -> *.
 
     Attributes:
@@ -52,24 +78,22 @@ class Prefix:
         lengths = _as_tuple(self, "lengths")
         whole = all(isinstance(length, int) and not isinstance(length, bool) and length > 0 for length in lengths)
         if not whole or not _ascending(lengths[::-1]):
-            refuse(self, "lengths", "be strictly decreasing whole numbers of at least 1", lengths)
+            _refuse(self, "lengths", "be strictly decreasing whole numbers of at least 1", lengths)
 
     def ancestors(self, value: str) -> tuple[str, ...]:
-        """The masked texts of a value from its parent to the root; the mask keeps the length of the value."""
         masked = [value[:length].ljust(len(value), MASK) for length in self.lengths]
         return tuple(dict.fromkeys(label for label in (*masked, ANY) if label != value))
 
-    def build(self, values: Sequence[str]) -> Taxonomy:
-        """The taxonomy of the values, in alphabetical order.
+    def words(self) -> dict[str, Any]:
+        return {"prefix": list(self.lengths)}
 
-        Raises:
-            TaxonomyError: There is no value, one is blank, or one looks like a masked one.
-        """
-        return build(self, sorted(set(values)))
+    @classmethod
+    def of_words(cls, words: Mapping[str, Any]) -> Self:
+        return cls(tuple(words["prefix"]))
 
 
 @dataclass(frozen=True)
-class Intervals:
+class Intervals(Rule):
     """Groups numbers into nested intervals of fixed width: with widths (5, 10), 23 -> [20-25) -> [20-30) -> *.
 
     Attributes:
@@ -87,19 +111,14 @@ class Intervals:
     def __post_init__(self) -> None:
         widths = _as_tuple(self, "widths")
         if not _are_numbers(widths, self._widest) or widths[0] <= 0 or not _ascending(widths):
-            refuse(self, "widths", "be ascending numbers above 0", widths)
+            _refuse(self, "widths", "be ascending numbers above 0", widths)
         exact = [_exact(width) for width in widths]
         if any((wide / narrow).denominator != 1 for narrow, wide in pairwise(exact)):
-            refuse(self, "widths", "each be a multiple of the one before", widths)
+            _refuse(self, "widths", "each be a multiple of the one before", widths)
         if not _are_numbers((self.origin,)):
-            refuse(self, "origin", "be a number of at most 15 digits", self.origin)
+            _refuse(self, "origin", "be a number of at most 15 digits", self.origin)
 
     def ancestors(self, value: str) -> tuple[str, ...]:
-        """The intervals of a number from the narrowest to the root.
-
-        Raises:
-            TaxonomyError: The value is not a number.
-        """
         origin, widths = self._exact
         labels = _interval_labels(origin, widths, floor((_number(value, self) - origin) / widths[0]))
         return tuple(label.replace(".", ",") for label in labels) if self.comma else labels
@@ -108,13 +127,15 @@ class Intervals:
     def _exact(self) -> tuple[Fraction, tuple[Fraction, ...]]:
         return _exact(self.origin), tuple(map(_exact, self.widths))
 
-    def build(self, values: Sequence[str]) -> Taxonomy:
-        """The taxonomy of the values, in numeric order.
+    def _place(self, value: str) -> Any:
+        return _number(value, self), value
 
-        Raises:
-            TaxonomyError: There is no value, or one is not a number.
-        """
-        return build(self, _numeric_order(values, self))
+    def words(self) -> dict[str, Any]:
+        return {"widths": list(self.widths), "origin": self.origin, **_comma_words(self)}
+
+    @classmethod
+    def of_words(cls, words: Mapping[str, Any]) -> Self:
+        return cls(tuple(words["widths"]), words.get("origin", 0), _comma(words))
 
 
 class BuiltIntervals(Intervals):
@@ -124,7 +145,7 @@ class BuiltIntervals(Intervals):
 
 
 @dataclass(frozen=True)
-class Bounds:
+class Bounds(Rule):
     """Groups numbers into given intervals: with bounds (18, 65), "<18", "[18-65)" and ">=65" below "*".
 
     Attributes:
@@ -142,16 +163,11 @@ class Bounds:
         object.__setattr__(self, "coarser", tuple(tuple(level) for level in self.coarser))
         for level in (bounds, *self.coarser):
             if not level or not _are_numbers(level) or not _ascending(level):
-                refuse(self, "bounds", "be strictly ascending numbers", level)
+                _refuse(self, "bounds", "be strictly ascending numbers", level)
         if any(not set(wide) < set(narrow) for narrow, wide in pairwise((bounds, *self.coarser))):
-            refuse(self, "bounds", "each be some of those of the level before", (bounds, *self.coarser))
+            _refuse(self, "bounds", "each be some of those of the level before", (bounds, *self.coarser))
 
     def ancestors(self, value: str) -> tuple[str, ...]:
-        """The intervals of a number from the narrowest to the root.
-
-        Raises:
-            TaxonomyError: The value is not a number.
-        """
         number = _number(value, self)
         found = [labels[bisect_right(exact, number)] for exact, labels in self._levels]
         return (*dict.fromkeys(found), ANY)
@@ -166,17 +182,23 @@ class Bounds:
             levels.append(([_exact(bound) for bound in bounds], [interval_label(*ends) for ends in pairwise(texts)]))
         return levels
 
-    def build(self, values: Sequence[str]) -> Taxonomy:
-        """The taxonomy of the values, in numeric order; an interval without a value does not occur in it.
+    def _place(self, value: str) -> Any:
+        return _number(value, self), value
 
-        Raises:
-            TaxonomyError: There is no value, or one is not a number.
-        """
-        return build(self, _numeric_order(values, self))
+    def words(self) -> dict[str, Any]:
+        levels = [list(level) for level in (self.bounds, *self.coarser)]
+        return {"bounds": levels if self.coarser else levels[0], **_comma_words(self)}
+
+    @classmethod
+    def of_words(cls, words: Mapping[str, Any]) -> Self:
+        bounds = words["bounds"]
+        nested = bool(bounds) and isinstance(bounds[0], list | tuple)
+        levels = (tuple(bounds[0]), tuple(bounds[1:])) if nested else (tuple(bounds), ())
+        return cls(*levels, _comma(words))
 
 
 @dataclass(frozen=True)
-class Frequent:
+class Frequent(Rule):
     """Keeps frequent values right below the root, and groups all others: Malta -> other -> *, but France -> *.
 
     Attributes:
@@ -189,30 +211,28 @@ class Frequent:
 
     def __post_init__(self) -> None:
         if not isinstance(self.values, list | tuple) or not all(isinstance(value, str) for value in self.values):
-            refuse(self, "values", "be a list of texts", self.values)
+            _refuse(self, "values", "be a list of texts", self.values)
         object.__setattr__(self, "values", tuple(self.values))
         if not isinstance(self.other, str) or not self.other.strip() or self.other in (*self.values, ANY):
-            refuse(self, "other", "be a label of its own", self.other)
+            _refuse(self, "other", "be a label of its own", self.other)
 
     def ancestors(self, value: str) -> tuple[str, ...]:
-        """The root, and below it the group of all other values for one that is not frequent."""
         return (ANY,) if value in self._frequent else (self.other, ANY)
 
     @cached_property
     def _frequent(self) -> frozenset[str]:
         return frozenset(self.values)
 
-    def build(self, values: Sequence[str]) -> Taxonomy:
-        """The taxonomy of the values, in alphabetical order.
+    def words(self) -> dict[str, Any]:
+        return {"frequent": list(self.values), "other": self.other}
 
-        Raises:
-            TaxonomyError: There is no value, one is blank, or one is the label of the others.
-        """
-        return build(self, sorted(set(values)))
+    @classmethod
+    def of_words(cls, words: Mapping[str, Any]) -> Self:
+        return cls(words["frequent"], words.get("other", "other"))
 
 
 @dataclass(frozen=True)
-class Flat:
+class Flat(Rule):
     """Puts every value right below the root.
 
     Attributes:
@@ -222,25 +242,96 @@ class Flat:
     root: str = ANY
 
     def ancestors(self, value: str) -> tuple[str, ...]:
-        """The root."""
         return (self.root,)
 
-    def build(self, values: Sequence[str]) -> Taxonomy:
-        """The taxonomy of the values, in alphabetical order.
+    def words(self) -> dict[str, Any]:
+        return {"flat": True}
 
-        Raises:
-            TaxonomyError: There is no value, one is blank, or one is the root.
-        """
-        return build(self, sorted(set(values)))
-
-
-def build(rule: Rule, values: Iterable[str]) -> Taxonomy:
-    """The taxonomy of values in the order that a rule wants them."""
-    return Taxonomy.from_paths(((value, *rule.ancestors(value)) for value in values), f"{type(rule).__name__} taxonomy")
+    @classmethod
+    def of_words(cls, words: Mapping[str, Any]) -> Self | None:
+        return cls() if words["flat"] is True else None
 
 
-def _numeric_order(values: Sequence[str], rule: Intervals | Bounds) -> list[str]:
-    return sorted(set(values), key=lambda value: (_number(value, rule), value))
+@dataclass(frozen=True)
+class Calendar(Rule):
+    """Groups dates: with levels (month, quarter, year), 1984-05-17 -> 1984-05 -> 1984-Q2 -> 1984 -> *.
+
+    Times of day are grouped by their day first, if that is asked for.
+
+    Attributes:
+        levels: Some of day, month, quarter, year and decade, in this order.
+        order: How dates are written: "ymd" (1984-05-17, 19840517), "dmy" (17.05.1984) or "mdy" (05/17/1984), years in
+            four digits.
+    """
+
+    levels: tuple[str, ...]
+    order: str = "ymd"
+
+    def __post_init__(self) -> None:
+        known = list(LEVELS)
+        if (
+            not isinstance(self.levels, list | tuple)
+            or not self.levels
+            or any(each not in known for each in self.levels)
+        ):
+            _refuse(self, "levels", f"be some of {', '.join(known)}", self.levels)
+        object.__setattr__(self, "levels", tuple(self.levels))
+        if any(known.index(fine) >= known.index(coarse) for fine, coarse in pairwise(self.levels)):
+            _refuse(self, "levels", f"go from fine to coarse: {', '.join(known)}", self.levels)
+        if self.order not in ORDERS:
+            _refuse(self, "order", f"be one of {', '.join(ORDERS)}", self.order)
+
+    def ancestors(self, value: str) -> tuple[str, ...]:
+        parts = self._parts(value)
+        spans = [LEVELS[level](*parts) for level in self.levels]
+        return (*(span for span in spans if span != value), ANY)
+
+    def _parts(self, value: str) -> tuple[int, int, int]:
+        parts = parts_of(value, self.order)
+        if parts is None:
+            raise TaxonomyError(
+                f"Calendar groups dates written {self.order}, got '{value}'; correct the value, change the order, or "
+                "give the column a taxonomy file"
+            )
+        return parts
+
+    def _place(self, value: str) -> Any:
+        return self._parts(value), value
+
+    def words(self) -> dict[str, Any]:
+        return {"calendar": list(self.levels), "order": self.order}
+
+    @classmethod
+    def of_words(cls, words: Mapping[str, Any]) -> Self:
+        return cls(words["calendar"], words.get("order", "ymd"))
+
+
+@dataclass(frozen=True)
+class Domain(Rule):
+    """Groups values of a known domain: FR -> Western Europe -> Europe -> *, or E11.9 -> E11.- -> E00-E90 ... -> *.
+
+    Attributes:
+        name: "country" (codes of two or three letters, or English names) or "icd10" (diagnoses).
+    """
+
+    name: str
+
+    def __post_init__(self) -> None:
+        if self.name not in DOMAINS:
+            _refuse(self, "name", f"be one of {', '.join(DOMAINS)}", self.name)
+
+    def ancestors(self, value: str) -> tuple[str, ...]:
+        return (*(DOMAINS[self.name](value) or (UNKNOWN,)), ANY)
+
+    def _place(self, value: str) -> Any:
+        return *self.ancestors(value)[::-1], value
+
+    def words(self) -> dict[str, Any]:
+        return {"domain": self.name}
+
+    @classmethod
+    def of_words(cls, words: Mapping[str, Any]) -> Self:
+        return cls(words["domain"])
 
 
 @lru_cache(maxsize=1024)
@@ -254,7 +345,6 @@ def _interval_labels(origin: Fraction, widths: tuple[Fraction, ...], place: int)
 
 
 def _number(value: str, rule: Intervals | Bounds) -> Fraction:
-    """The number that a text stands for, exactly."""
     text = value
     if rule.comma:  # points stand between thousands, before a comma
         text = value.replace(".", "").replace(",", ".") if "," in value else value.replace(".", ",")
@@ -278,10 +368,9 @@ def _exact(number: float) -> Fraction:
 
 
 def _as_tuple(rule: Any, name: str) -> tuple[Any, ...]:
-    """The parameter as a tuple, so that a list from a policy file will do."""
     given = getattr(rule, name)
     if not isinstance(given, list | tuple) or not given:
-        refuse(rule, name, "be a list of at least one number", given)
+        _refuse(rule, name, "be a list of at least one number", given)
     object.__setattr__(rule, name, tuple(given))
     return tuple(given)
 
@@ -294,69 +383,43 @@ def _ascending(numbers: Sequence[Any]) -> bool:
     return all(low < high for low, high in pairwise(numbers))
 
 
-def refuse(rule: Any, name: str, must: str, got: object) -> NoReturn:
-    """Raise the PolicyError for a parameter that cannot be."""
+def _refuse(rule: Any, name: str, must: str, got: object) -> NoReturn:
     raise PolicyError(f"The '{name}' parameter of {type(rule).__name__} must {must}. Got {shown(got)}.")
 
 
-_WITH: Mapping[str, tuple[str, ...]] = {  # every kind of rule, and what may be said with it
-    "prefix": (),
-    "widths": ("origin", "comma"),
-    "bounds": ("comma",),
-    "frequent": ("other",),
-    "calendar": ("order",),
-    "domain": (),
-    "flat": (),
+_RULES: Mapping[str, tuple[type[Rule], tuple[str, ...]]] = {  # every kind of rule, and what may be said with it
+    "prefix": (Prefix, ()),
+    "widths": (Intervals, ("origin", "comma")),
+    "bounds": (Bounds, ("comma",)),
+    "frequent": (Frequent, ("other",)),
+    "calendar": (Calendar, ("order",)),
+    "domain": (Domain, ()),
+    "flat": (Flat, ()),
 }
-KINDS = tuple(dict.fromkeys([*_WITH, *(word for words in _WITH.values() for word in words)]))
+KINDS = tuple(dict.fromkeys([*_RULES, *(word for _, words in _RULES.values() for word in words)]))
 
 
 def rule_of(column: str, words: Mapping[str, Any]) -> Rule:
-    """The rule of a column from the words of a policy file.
-
-    These are prefix, widths (with origin), bounds (both with comma), frequent (with other), calendar (with order),
-    domain or flat.
-    """
-    for key in words if isinstance(words, Mapping) else ():
+    """The rule of a column from the words of a policy file."""
+    words = words if isinstance(words, Mapping) else {}
+    for key in words:
         if key not in KINDS:
             raise UnknownNameError("rule", key, KINDS, f"the taxonomy of '{column}'")
-    kinds = [key for key in words if key in _WITH] if isinstance(words, Mapping) else []
+    kinds = [key for key in words if key in _RULES]
     if len(kinds) > 1:
         raise PolicyError(f"The taxonomy of '{column}' has two rules, {kinds[0]} and {kinds[1]}; choose one")
-    for key in words if kinds else ():
-        if key not in (*kinds, *_WITH[kinds[0]]):
-            raise PolicyError(f"The taxonomy of '{column}' is by {kinds[0]}, where {key} says nothing; leave it out")
-    try:
-        if (rule := _rule_of(words)) is not None:
-            return rule
-    except TypeError:
-        pass
+    for kind in kinds:
+        rule, others = _RULES[kind]
+        for key in words:
+            if key not in (kind, *others):
+                raise PolicyError(f"The taxonomy of '{column}' is by {kind}, where {key} says nothing; leave it out")
+        with suppress(TypeError):
+            if (made := rule.of_words(words)) is not None:
+                return made
     raise PolicyError(
         f"The taxonomy of '{column}' must be a file, or one of prefix = [3, 2], widths = [5, 10], bounds = [18, 65], "
         'frequent = ["a", "b"], calendar = ["month", "year"], domain = "country", flat = true.'
     )
-
-
-def _rule_of(words: Mapping[str, Any]) -> Rule | None:
-    from incrowd.taxonomies.calendar import Calendar
-    from incrowd.taxonomies.domains import Domain
-
-    if "prefix" in words:
-        return Prefix(tuple(words["prefix"]))
-    if "widths" in words:
-        return Intervals(tuple(words["widths"]), words.get("origin", 0), _comma(words))
-    if "bounds" in words:
-        bounds = words["bounds"]
-        nested = bool(bounds) and isinstance(bounds[0], list | tuple)
-        levels = (tuple(bounds[0]), tuple(bounds[1:])) if nested else (tuple(bounds), ())
-        return Bounds(*levels, _comma(words))
-    if "frequent" in words:
-        return Frequent(words["frequent"], words.get("other", "other"))
-    if "calendar" in words:
-        return Calendar(words["calendar"], words.get("order", "ymd"))
-    if "domain" in words:
-        return Domain(words["domain"])
-    return Flat() if "flat" in words and words["flat"] is True else None
 
 
 def _comma(words: Mapping[str, Any]) -> bool:
@@ -366,20 +429,5 @@ def _comma(words: Mapping[str, Any]) -> bool:
     return comma
 
 
-def words_of(rule: Rule) -> dict[str, Any]:
-    """A rule in the words of a policy file."""
-    from incrowd.taxonomies.calendar import Calendar
-    from incrowd.taxonomies.domains import Domain
-
-    if isinstance(rule, Prefix):
-        return {"prefix": list(rule.lengths)}
-    if isinstance(rule, Intervals):
-        return {"widths": list(rule.widths), "origin": rule.origin, **({"comma": True} if rule.comma else {})}
-    if isinstance(rule, Bounds):
-        levels = [list(level) for level in (rule.bounds, *rule.coarser)]
-        return {"bounds": levels if rule.coarser else levels[0], **({"comma": True} if rule.comma else {})}
-    if isinstance(rule, Frequent):
-        return {"frequent": list(rule.values), "other": rule.other}
-    if isinstance(rule, Calendar):
-        return {"calendar": list(rule.levels), "order": rule.order}
-    return {"domain": rule.name} if isinstance(rule, Domain) else {"flat": True}
+def _comma_words(rule: Intervals | Bounds) -> dict[str, Any]:
+    return {"comma": True} if rule.comma else {}

@@ -42,7 +42,6 @@ class Taxonomy(Displayed):
     Attributes:
         labels: The label of each node, unique. None is the label of the leaf of missing values, and of no other.
         parent: The parent of each node, -1 for the root.
-        children: The children of each node.
         start: The first leaf code below each node.
         stop: One more than the last leaf code below each node.
         leaves: The node of each leaf code.

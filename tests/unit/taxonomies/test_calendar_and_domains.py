@@ -1,10 +1,8 @@
 import pytest
 
 from incrowd.errors import PolicyError, TaxonomyError
-from incrowd.taxonomies.calendar import Calendar
-from incrowd.taxonomies.countries import _countries, is_code, regions_of
-from incrowd.taxonomies.domains import Domain, icd10_chapter
-from incrowd.taxonomies.rules import Bounds, Frequent, rule_of, words_of
+from incrowd.taxonomies.domains import _countries, icd10_chapter, is_code, regions_of
+from incrowd.taxonomies.rules import Bounds, Calendar, Domain, Frequent, rule_of
 
 
 def test_calendar_nests_months_quarters_and_years():
@@ -99,7 +97,7 @@ def test_icd10_categories_are_no_codes():
     ],
 )
 def test_words_are_read_back(rule):
-    assert rule_of("column", words_of(rule)) == rule
+    assert rule_of("column", rule.words()) == rule
 
 
 def test_unknown_words_are_refused():

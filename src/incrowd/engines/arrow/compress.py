@@ -95,7 +95,6 @@ class Numbered:
 
     @property
     def columns(self) -> list[ValueNumbers]:
-        """The quasi-identifiers, then the columns that are counted within tuples."""
         return [*self._attributes, *self._others]
 
     def codes(self, batch: pa.RecordBatch, counts: Counts | None = None) -> tuple[list[Codes], Counts | None]:
@@ -287,7 +286,6 @@ def _mapped(code_of: Codes, size: int, parts: list[Codes]) -> Codes:
 
 
 def _values(column: ValueNumbers, numbers: Codes | None = None) -> tuple[Values, Any]:
-    """The values of a column in order, as text, missing ones last, and the place of each number among them."""
     present, has_missing, number_of = column.used(numbers)
     texts, ranks = np.unique(np.array(text_of(present).to_pylist(), object), return_inverse=True)
     return (*texts.tolist(), *[None] * has_missing), np.append(ranks, len(texts))[number_of]

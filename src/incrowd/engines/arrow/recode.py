@@ -175,12 +175,7 @@ def _frame(
 
 
 class Recoder:
-    """Recodes the rows of one table; knows how many records of each split tuple went where.
-
-    Args:
-        recoding: The recoding.
-        batches: Reads all columns of the table from the start; called if tuples are dealt to several parts.
-    """
+    """Recodes the rows of one table; knows how many records of each split tuple went where."""
 
     def __init__(self, recoding: Recoding, batches: Batches) -> None:
         self.recoding = recoding
@@ -282,13 +277,11 @@ class Recoder:
         return _with_columns(batch, {**found, **constant}, keep, self.fields(schema or batch.schema, hidden))
 
     def fields(self, schema: pa.Schema, hidden: Sequence[str] = ()) -> list[pa.Field]:
-        """The columns that are released, and the hidden ones."""
         released = [field for field in schema if field.name not in self.recoding.dropped]
         return released + [schema.field(name) for name in hidden]
 
 
 def _shown(labels: Sequence[str | None]) -> tuple[pa.Array, Mask | None]:
-    """Labels as an array, and which of them are empty cells; None if none is."""
     nothing = np.array([label is None for label in labels])
     shown = text_array("" if label is None else label for label in labels)
     return shown, nothing if nothing.any() else None

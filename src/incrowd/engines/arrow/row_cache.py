@@ -44,7 +44,6 @@ class HeldColumn:
     values: pa.Array
 
     def slice(self, start: int, rows: int) -> pa.DictionaryArray:
-        """Rows that follow each other; there must be as many."""
         place = int(np.searchsorted(self.starts, start, "right")) - 1
         begin = start - int(self.starts[place])
         found: list[Numbers] = []
@@ -58,13 +57,6 @@ class HeldColumn:
 
 @dataclass(frozen=True)
 class RowCache:
-    """Some columns of a file.
-
-    Args:
-        columns: The columns by name.
-        rows: How many rows there are.
-    """
-
     columns: Mapping[str, HeldColumn]
     rows: int
 
@@ -87,7 +79,6 @@ class RowCache:
     def _batch(
         self, chosen: Sequence[str], start: int, read: pa.RecordBatch, rows: int, encoded: Collection[str]
     ) -> pa.RecordBatch:
-        """Some rows: held columns from memory, others as they were read."""
         columns = []
         for name in chosen:
             if name in self.columns:
@@ -108,7 +99,6 @@ def batches(source: Source, columns: Sequence[str], encoded: Collection[str]) ->
 
 
 def held_bytes() -> int:
-    """What the rows of one file may take here."""
     try:
         memory = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
     except (AttributeError, OSError, ValueError):  # a system that does not tell
@@ -117,13 +107,7 @@ def held_bytes() -> int:
 
 
 class Holding:
-    """Rows that are about to be held.
-
-    Args:
-        source: Where they come from.
-        names: The columns that are numbered, in order.
-        plain: Those of them that may be asked for as they are, and not as distinct values.
-    """
+    """Rows that are about to be held."""
 
     def __init__(self, source: Source, names: Sequence[str], plain: Collection[str]) -> None:
         self._source = source
@@ -134,12 +118,7 @@ class Holding:
         self._room = held_bytes()
 
     def add(self, numbers: Sequence[Numbers], *, whole: bool) -> None:
-        """Hold more rows; where they are too many, or not what they were, none are held.
-
-        Args:
-            numbers: The numbers of the values of each column; -1 for null.
-            whole: Whether these are all rows that were read, and no number stands for several values.
-        """
+        """Hold more rows; where they are too many, or not what they were, none are held."""
         if self._parts is not None:
             self._parts.append([numbers[place] for place in self._wanted])
             self._room -= sum(part.nbytes for part in self._parts[-1])
@@ -147,11 +126,7 @@ class Holding:
                 self._parts = None
 
     def done(self, values: Sequence[pa.Array]) -> None:
-        """All rows were numbered.
-
-        Args:
-            values: The value of each number, by column.
-        """
+        """All rows were numbered."""
         if self._parts:
             lengths = [len(parts[0]) for parts in self._parts]
             starts = np.cumsum([0, *lengths[:-1]])

@@ -72,7 +72,6 @@ class _PlainForm:
         self._alike: dict[str, pa.Array] = {}  # some rows of each column that is the same in all rows
 
     def plain(self, batch: pa.RecordBatch, unreleased: Collection[str]) -> pa.RecordBatch:
-        """A batch as it waits."""
         if self._schema is None:
             self._schema = batch.schema
             self._dictionaries = {name: batch.column(name).dictionary for name in self._fixed}
@@ -126,11 +125,7 @@ class _PlainForm:
 
 
 class _Shuffle:
-    """Brings rows into order, each by its key.
-
-    Args:
-        folder: Where files may be; None to hold all rows in memory.
-    """
+    """Brings rows into order, each by its key."""
 
     def __init__(self, folder: Path | None) -> None:
         self._folder = folder
@@ -174,7 +169,6 @@ class _Shuffle:
                     yield from self.sorted(parts.part(part), level + 1)
 
     def _first(self, batches: Batches) -> tuple[list[pa.RecordBatch], bool]:
-        """As many rows as may be held, and whether these are all."""
         few, size = [], 0
         for batch in batches:
             few.append(batch)
@@ -192,7 +186,6 @@ class _Distinct:
         self.few = True
 
     def add(self, hashes: Hashes) -> None:
-        """Count more rows."""
         if self.few:
             self.hashes = row_order.distinct(np.concatenate([self.hashes, hashes]))
             self.few = len(self.hashes) <= row_order.MOST_DISTINCT
@@ -218,7 +211,6 @@ class _Parts:
         self._file.close()
 
     def add(self, batch: pa.RecordBatch) -> None:
-        """Take more rows."""
         self._waiting.append(batch)
         self._size += batch.nbytes
         if self._size > HELD_BYTES:
@@ -238,7 +230,6 @@ class _Parts:
                     start += size
 
     def part(self, number: int) -> Batches:
-        """The rows of one part."""
         if self._waiting:
             self._flush()
         for start, size in self._places[number]:
@@ -248,7 +239,6 @@ class _Parts:
             yield pa.ipc.read_record_batch(pa.py_buffer(data), self._schema)
 
     def all(self) -> Batches:
-        """The rows of all parts."""
         return itertools.chain.from_iterable(self.part(number) for number in range(PARTS))
 
 
@@ -258,7 +248,6 @@ def _keys(batches: Sequence[pa.RecordBatch]) -> Hashes:
 
 
 def _renumbered(batches: Batches, numbering: Numbering) -> Batches:
-    """Rows with their second hash as the key."""
     for batch in batches:
         place = batch.num_columns - 1
         yield batch.set_column(place, _KEY, to_arrow(numbering.spread(_keys([batch]))))
@@ -275,7 +264,6 @@ def _joined(batches: Sequence[pa.RecordBatch]) -> pa.RecordBatch:
 
 
 def _taken(batches: list[pa.RecordBatch], order: Places) -> Batches:
-    """Rows in an order, in batches of the usual size."""
     if batches:
         rows = _joined(batches)
         batches.clear()

@@ -71,6 +71,5 @@ def _parquet(source: Source, wanted: Sequence[str]) -> str | None:
 
 
 def _alike(kind: pa.DataType) -> bool:
-    """Whether Arrow and DuckDB read a type from Parquet as the same values."""
     plain = pa.types.is_integer(kind) or pa.types.is_boolean(kind) or pa.types.is_string(kind)
     return bool(plain or pa.types.is_float64(kind) or pa.types.is_date32(kind) or pa.types.is_decimal128(kind))

@@ -164,13 +164,10 @@ def label_counts(
 
 
 def label_column(place: int) -> str:
-    """Where the released value of a recoded column is."""
     return f"l{place}"
 
 
 class Recoder:
-    """Recodes the rows of one table."""
-
     def __init__(self, source: SparkSource, recoding: Recoding, run: Run, *, is_training_data: bool = False) -> None:
         self.source = source
         self.recoding = recoding

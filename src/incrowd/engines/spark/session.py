@@ -198,7 +198,6 @@ _FOLDERS: list[Path] = []
 
 
 def _own_folder() -> Path:
-    """A folder of this process, removed at its end."""
     if not _FOLDERS:
         _FOLDERS.append(Path(tempfile.mkdtemp(prefix="incrowd-spark-")))
         atexit.register(shutil.rmtree, _FOLDERS[0], ignore_errors=True)

@@ -25,14 +25,7 @@ _CUTS = 1 << 16  # of the first two bytes
 
 
 def shuffled(rows: DataFrame, columns: Sequence[str], names: Sequence[str], records: int) -> DataFrame:
-    """Rows in an order that follows from what is released alone.
-
-    Args:
-        rows: The rows.
-        columns: The released columns.
-        names: Their names in the release, which count for the hash.
-        records: How many rows there are at most.
-    """
+    """Rows in an order that follows from what is released alone."""
     from pyspark.sql import Window
     from pyspark.sql import functions as F
 
@@ -47,13 +40,11 @@ def shuffled(rows: DataFrame, columns: Sequence[str], names: Sequence[str], reco
 
 
 def in_order(rows: DataFrame) -> DataFrame:
-    """Rows in the order in which they came."""
     places = [name for name in rows.columns if name.startswith(ORDER)]
     return rows.orderBy(*places)
 
 
 def _first_bytes(name: str) -> Column:
-    """The first two bytes of a hash."""
     from pyspark.sql import functions as F
 
     return F.shiftrightunsigned(name, 48)

@@ -105,7 +105,6 @@ class SparkSource:
         return self._values[name]
 
     def place(self, name: str) -> str:
-        """The name of a column inside the engine."""
         return f"c{self.columns.index(name)}"
 
     def kind(self, name: str) -> Any:
@@ -157,8 +156,6 @@ def as_spark(source: Source, master: str | None) -> SparkSource:
 
 
 class CopiedSource(SparkSource):
-    """A table that the driver had, on the cluster."""
-
     def __init__(self, original: Source, session: SparkSession, table: pa.Table) -> None:
         self._original = weakref.ref(original)
         self.name = original.name
@@ -215,8 +212,6 @@ def for_spark(path: Path, *, pattern: bool = True) -> str:
 
 
 class SparkPath(SparkSource):
-    """A path that Spark reads."""
-
     def __init__(self, address: str | Path, options: ReaderOptions | None = None, master: str | None = None) -> None:
         self._made_of = (str(address), options, master)
         self.address = str(address)

@@ -298,11 +298,9 @@ class HadoopFiles:
 
 
 def _is_release(path: Path) -> bool:
-    """Whether a folder holds what Spark writes and nothing else."""
     return all(name.startswith(("part-", "_", ".")) for name in os.listdir(path))
 
 
 def _overlap(source: Path, target: Path) -> bool:
-    """Whether one of two paths is in the other."""
     one, other = Path(os.path.realpath(source)), Path(os.path.realpath(target))
     return one == other or one in other.parents or other in one.parents

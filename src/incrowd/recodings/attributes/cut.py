@@ -19,7 +19,7 @@ from incrowd.table.attributes import Attribute, TaxonomyAttribute, categorical, 
 from incrowd.table.grouping import Floats
 from incrowd.table.scales import text_of
 from incrowd.taxonomies.labels import ANY
-from incrowd.taxonomies.rules import MASK, Frequent, Rule, rule_of, words_of
+from incrowd.taxonomies.rules import MASK, Frequent, Rule, rule_of
 from incrowd.taxonomies.taxonomy import Taxonomy
 
 
@@ -159,7 +159,7 @@ class RuleCut(AttributeRecoding):
         return RuleCut(self.name, public_rule(self.rule, labels), (*labels, ANY), missing_cell, rest=True)
 
     def to_json(self) -> dict[str, Any]:
-        rule = words_of(self.rule)
+        rule = self.rule.words()
         return {"cut": list(self.labels), "rule": rule, "missing_cell": self.missing_cell, "rest": self.rest}
 
     @classmethod

@@ -251,7 +251,6 @@ def begin(studio: Studio, form: Form) -> str:
 def _beginning(studio: Studio, column: Mapping[str, Any], values: Values, form: Form) -> Any:
     """The rule to begin with, in the words of a policy file."""
     from incrowd.taxonomies import automatic
-    from incrowd.taxonomies.rules import words_of
 
     with_what = form.one("with")
     if with_what == "proposed":
@@ -276,7 +275,7 @@ def _beginning(studio: Studio, column: Mapping[str, Any], values: Values, form: 
         raise PolicyError(OUT_OF_DATE)
     if rule is None:
         raise PolicyError("this groups nothing here: there are too few different values")
-    return words_of(rule)
+    return rule.words()
 
 
 SCREEN = Screen(
