@@ -10,8 +10,8 @@ from incrowd.policy.policy import QuasiIdentifier
 from incrowd.recodings.replay import replayed
 from incrowd.run import Run
 from incrowd.search.bottom_up.bottom_up import bottom_up
-from incrowd.search.bottom_up.class_index import Crowds
-from incrowd.search.bottom_up.generalization_trees import ladder_of
+from incrowd.search.bottom_up.class_index import ClassIndex
+from incrowd.search.bottom_up.generalization_trees import tree_of
 from incrowd.taxonomies.taxonomy import Taxonomy
 
 RELATIONSHIP = Taxonomy.from_tree({"ANY1": {"e1": ["a1", "b1"], "f1": ["c1", "d1"]}})
@@ -50,8 +50,8 @@ def search(problem, **options):
 
 def crowds(k):
     table = figure_1(k).table()
-    ladders = [ladder_of(table, index, "entropy") for index in range(3)]
-    return Crowds(figure_1(k).requirements[0], ladders, table)
+    trees = [tree_of(table, index, "entropy") for index in range(3)]
+    return ClassIndex(figure_1(k).requirements[0], trees, table)
 
 
 def vids(problem, steps):

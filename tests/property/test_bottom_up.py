@@ -2,6 +2,7 @@
 
 from collections import Counter
 from dataclasses import replace
+from fractions import Fraction
 from unittest.mock import patch
 
 import pyarrow as pa
@@ -23,10 +24,11 @@ from incrowd.recodings.attributes.intervals import Intervals
 from incrowd.recodings.replay import replayed
 from incrowd.recodings.steps import NOT_TOLD, GeneralizeNode, MergeIntervals, Suppress, TakeBack
 from incrowd.run import Run
-from incrowd.search.bottom_up.bottom_up import _best_way, _found, _Ways, bottom_up
+from incrowd.search.bottom_up.bottom_up import _best_way, _Ways, bottom_up
 from incrowd.search.bottom_up.problem import Problem as Asked
 from incrowd.search.costs import cost_of, weighed_cost
-from incrowd.search.leaving_out import budget_of
+from incrowd.search.leaving_out import budget_of, withhold
+from incrowd.search.method import SearchResult
 
 modest = examples(100)
 MEASURES = st.sampled_from(["entropy", "weighted", "ncp"])
@@ -46,9 +48,11 @@ def within(problem, information, share):
     """The search within the budget alone, which `bottom_up` compares with the one that leaves out nobody."""
     table = problem.table()
     budget = min(budget_of(table, share), table.records - 1)
-    asked = Asked.of(table, problem.requirements, measure_of(problem, information), budget)
-    best, _ = _best_way(asked, Run(), _Ways(0, False, {}, True, False), tell=False)
-    return _found(table, tuple(best.steps), best.suppressed, {})
+    weights = dict.fromkeys((attribute.name for attribute in table.attributes), Fraction(1))
+    asked = Asked(table, problem.requirements, measure_of(problem, information), budget, weights)
+    best, _ = _best_way(asked, Run(), _Ways(0, False, {}, True, False), report=False)
+    recoding, left_out = withhold(table, replayed(table.attributes, best.steps, "specific"), best.suppressed)
+    return SearchResult(recoding, tuple(best.steps), "specific", {"suppressed_records": left_out})
 
 
 def after(problem, found, number):

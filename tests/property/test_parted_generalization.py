@@ -30,7 +30,7 @@ from incrowd import anonymize, apply, verify
 from incrowd.measures.measures import measure
 from incrowd.policy.policy import QuasiIdentifier
 from incrowd.recodings.steps import TakeBack
-from incrowd.search.bottom_up.generalization_trees import ladder_of
+from incrowd.search.bottom_up.generalization_trees import tree_of
 from incrowd.search.bottom_up.problem import rare_values
 from incrowd.taxonomies.taxonomy import Taxonomy
 
@@ -54,18 +54,18 @@ def wide(draw):
 
 @examples(60)
 @given(wide(), MEASURES, WAYS)
-def test_the_ladder_of_a_taxonomy_is_that_of_the_reference(problem, information, ways):
+def test_the_tree_of_a_taxonomy_is_that_of_the_reference(problem, information, ways):
     table, reference = problem.table(), last_reference(problem, information, ways)
     rare = rare_values(table, problem.requirements, Fraction(str(ways["suppress_values"])))
     parting = {"groups": ways["partial"], "rare": rare.get("job", ())}
-    ladder = ladder_of(table, 0, measure_of(problem, information), **parting)
+    tree = tree_of(table, 0, measure_of(problem, information), **parting)
     texts = table.attributes[0].values().to_pylist()
-    members = [set() for _ in ladder.parent]
-    for text, node in zip(texts, ladder.leaves.tolist(), strict=True):
+    members = [set() for _ in tree.parent]
+    for text, node in zip(texts, tree.leaves.tolist(), strict=True):
         while node >= 0:
             members[node].add(text)
-            node = int(ladder.parent[node])
-    made = {frozenset(frozenset(members[child]) for child in below) for below in ladder.children if len(below) > 1}
+            node = int(tree.parent[node])
+    made = {frozenset(frozenset(members[child]) for child in below) for below in tree.children if len(below) > 1}
     expected = [frozenset(child.members for child in below) for _, below in reference.hierarchies["job"]]
     assert made == {below for below in expected if len(below) > 1}
 

@@ -13,11 +13,7 @@ from incrowd.table.grouping import Codes
 
 
 class ProtectedColumn:
-    """A protected column, whose entries can be found by tuple.
-
-    Args:
-        histogram: How often each value occurs in each tuple.
-    """
+    """A protected column, whose entries can be found by tuple."""
 
     def __init__(self, histogram: Histogram) -> None:
         codes = histogram.codes.astype(
@@ -40,7 +36,7 @@ class ProtectedColumn:
         if not self._single:
             first, number = self._entries(chosen)
             place = np.repeat(place, number)
-            chosen = _ranges(first, number)
+            chosen = ranges(first, number)
         return Histogram(every.values, place, every.codes.take(chosen), every.counts.take(chosen), size)
 
     def grouped(self, tuples: npt.NDArray[Any] | slice, groups: Codes, size: int) -> Histogram:
@@ -52,7 +48,7 @@ class ProtectedColumn:
         if not self._single:
             first, number = self._entries(tuples)
             keys = np.repeat(keys, number)
-            tuples = _ranges(first, number)
+            tuples = ranges(first, number)
         keys += every.codes.take(tuples)
         return counted(every.values, keys, every.counts.take(tuples), size)
 
@@ -62,7 +58,7 @@ class ProtectedColumn:
         return first, self._starts.take(tuples + 1) - first
 
 
-def _ranges(first: Codes, number: Codes) -> Codes:
+def ranges(first: Codes, number: Codes) -> Codes:
     """The numbers of ranges, one after another, each given by its first number and its length."""
     ends = np.cumsum(number)
     ranges: Codes = np.arange(ends[-1] if len(ends) else 0) + np.repeat(first - ends + number, number)

@@ -13,7 +13,7 @@ classes, and is worked out for critical generalizations only: by Theorem 1 of th
 model) can raise the worst level, since it must touch every class of that level. Without `pruning` P(G) is worked out
 for every valid generalization; the steps are the same. A step reads the classes that it touches.
 
-Invariant: after every step each attribute is a cut of its ladder, and no level is worse than before. The search ends,
+Invariant: after every step each attribute is a cut of its tree, and no level is worse than before. The search ends,
 since each step shrinks a cut, and ends with the policy satisfied, since at the top all records are one class. States
 on the way do not satisfy it; they can be looked at, not written.
 
@@ -22,9 +22,9 @@ could be; the paper leaves them as they are.
 
 With `partial`, children of a node of a given taxonomy need not generalize all at once: two of them, or groups of them,
 become a group `{a, b}` while the others stay. With `suppress_values`, rare values become `*` by themselves. Both are
-extensions that the paper names. They change the ladders and nothing else; see `siblings`. A greedy search can be led
-astray by them, so groups, and then the rare values of one column after the other by name, are kept only where the
-search loses less with them than without.
+extensions that the paper names. They change the trees and nothing else; see `generalization_trees`. A greedy search can
+be led astray by them, so groups, and then the rare values of one column after the other by name, are kept only where
+the search loses less with them than without.
 
 A budget (`suppress`) ends the search as soon as leaving out the records of bad classes stays within that share. What is
 released then can lose more than without a budget, so that is searched too, and the release that loses less is taken.
@@ -37,21 +37,20 @@ from __future__ import annotations
 
 import heapq
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import chain
 from math import fsum
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
-import numpy.typing as npt
 
 from incrowd.errors import PolicyError
 from incrowd.privacy.model import Requirements, with_suppression
 from incrowd.recodings.replay import describe, replayed
 from incrowd.recodings.steps import Change, Step, TakeBack
 from incrowd.run import Run
-from incrowd.search.bottom_up.class_index import Crowds, Merge
+from incrowd.search.bottom_up.class_index import ClassIndex, Merge
 from incrowd.search.bottom_up.losses import Losses, ranks
 from incrowd.search.bottom_up.problem import Problem, rare_values
 from incrowd.search.bottom_up.tighten import Grouping, Tightening
@@ -59,6 +58,7 @@ from incrowd.search.costs import cost_of, weighed_cost
 from incrowd.search.exact import RELATIVE, choose, comparable, contenders
 from incrowd.search.leaving_out import budget_of, suppressed, withhold
 from incrowd.search.method import SearchResult
+from incrowd.search.priorities import weights_by_name
 from incrowd.table.compressed import CompressedTable
 from incrowd.table.grouping import Codes, sort_tuples
 
@@ -79,31 +79,10 @@ def bottom_up(
     partial: bool = False,
     suppress_values: float = 0.0,
 ) -> SearchResult:
-    """Search from the bottom.
+    """Search from the bottom; with several searches steps are reported once the best is known.
 
-    Args:
-        table: The compressed table.
-        requirements: What must hold; every attribute of the table belongs to at least one.
-        run: Gets every step, with restarts when the best search is known; its key gives the random factors.
-        information: I(G): "entropy" of the class, as in the paper; "weighted" for that weighted by the records that G
-            touches; "ncp" for the loss of that name, which needs no target. By default "weighted" with a target: what
-            few records lose counts little then, and both the target and the cells keep more.
-        pruning: Whether to work out P(G) for critical generalizations only.
-        suppress: Share of the records that may be left out.
-        tighten: Whether to take back, at the end, generalizations that turned out not to be needed.
-        restarts: How many more searches to make, with every I(G) multiplied by a random factor; the result that loses
-            least in all is taken, the plain search if none is better. A greedy search can be led astray by one step.
-        priorities: Weights of attributes by name, 1 for those that are not named, which multiply what they lose.
-        partial: Whether some children of a node of a given taxonomy may become a group while the others stay.
-        suppress_values: The share of the records whose values in a column with a given taxonomy, the rarest ones, may
-            be suppressed by themselves; none are if they would be too few for a class.
-
-    Returns:
-        The recoding, the steps that led there, and the classes that are released where records are left out.
-
-    Raises:
-        PolicyError: The information about a class is asked for, and there is no target; or records may be left out, and
-            a model does not allow that.
+    By default what is lost is "weighted" information with a target: what few records lose counts little then, and both
+    the target and the cells keep more.
     """
     for requirement in requirements if suppress else ():
         with_suppression(requirement.models)
@@ -114,13 +93,14 @@ def bottom_up(
     budget = min(budget_of(table, suppress), table.records - 1)
     rare = rare_values(table, requirements, Fraction(str(suppress_values)))
     several = bool(restarts or partial or rare or budget)
+    weights = weights_by_name([attribute.name for attribute in table.attributes], priorities)
     found = []
     for most in dict.fromkeys((0, budget)):  # who leaves out nobody may lose less
-        problem = Problem.of(table, requirements, information, most, priorities)
-        ways = _Ways(restarts, partial, rare, pruning, tighten)
-        best, tried = _best_way(problem, run, ways, tell=not several)
+        problem = Problem(table, requirements, information, most, weights)
+        best, tried = _best_way(problem, run, _Ways(restarts, partial, rare, pruning, tighten), report=not several)
+        recoding, left_out = withhold(table, replayed(table.attributes, best.steps, "specific"), best.suppressed)
         facts = {"information": information, "information_lost": best.lost, "generalizations_tried": tried}
-        found.append(_found(table, tuple(best.steps), best.suppressed, facts))
+        found.append(SearchResult(recoding, tuple(best.steps), "specific", {**facts, "suppressed_records": left_out}))
     if information == "ncp":
         result = min(found, key=lambda each: weighed_cost(table, each.recoding, priorities))
     else:
@@ -133,8 +113,6 @@ def bottom_up(
 
 @dataclass(frozen=True)
 class _Ways:
-    """How to search: what `bottom_up` was asked for."""
-
     restarts: int
     partial: bool
     rare: Mapping[str, tuple[int, ...]]
@@ -142,32 +120,28 @@ class _Ways:
     tighten: bool
 
 
-def _best_way(problem: Problem, run: Run, ways: _Ways, *, tell: bool) -> tuple[_Search, int]:
+def _best_way(problem: Problem, run: Run, ways: _Ways, *, report: bool) -> tuple[_Search, int]:
     """The search that loses least of all that were asked for, and the generalizations that they tried."""
-    best = _Search(problem, run).search(ways.pruning, ways.tighten, tell=tell)
+    best = _Search(problem, run).search(ways.pruning, ways.tighten, report=report)
     tried = best.tried
+
+    def attempt(problem: Problem, random: np.random.Generator | None = None) -> None:
+        nonlocal best, tried
+        another = _Search(problem, run, random).search(ways.pruning, ways.tighten, report=False)
+        tried += another.tried
+        best = another if another.loses_less_than(best) else best
+
     names = (*[None] * ways.partial, *sorted(ways.rare))  # groups first, then rare values column by column
     for number, name in enumerate(names, 1):
         run.amount(number, len(names), "ways to part values")
-        problem = best.problem.in_groups() if name is None else best.problem.suppressing(name, ways.rare[name])
-        another = _Search(problem, run).search(ways.pruning, ways.tighten, tell=False)
-        tried += another.tried
-        best = another if another.loses_less_than(best) else best
+        known = best.problem
+        rare = known.rare if name is None else {**known.rare, name: ways.rare[name]}
+        attempt(replace(known, groups=known.groups or name is None, rare=rare))
     problem = best.problem
     for restart in range(1, ways.restarts + 1):
         run.amount(restart, ways.restarts, "restarts")
-        random = np.random.default_rng(run.key.number("restarts", restart))
-        another = _Search(problem, run, random).search(ways.pruning, ways.tighten, tell=False)
-        tried += another.tried
-        best = another if another.loses_less_than(best) else best
+        attempt(problem, np.random.default_rng(run.key.number("restarts", restart)))
     return best, tried
-
-
-def _found(
-    table: CompressedTable, steps: tuple[Step, ...], left_out: npt.NDArray[np.bool_], facts: dict[str, Any]
-) -> SearchResult:
-    recoding, records = withhold(table, replayed(table.attributes, steps, "specific"), left_out)
-    return SearchResult(recoding, steps, "specific", {**facts, "suppressed_records": records})
 
 
 @dataclass(frozen=True)
@@ -182,8 +156,6 @@ class _Best:
 
 
 class _Search:
-    """One greedy search."""
-
     def __init__(self, problem: Problem, run: Run, random: np.random.Generator | None = None) -> None:
         self.problem = problem
         self._run = run
@@ -192,14 +164,14 @@ class _Search:
         self._information = [loss.information * factors for loss, factors in lost]
         self._errors = [loss.error * factors for loss, factors in zip(problem.losses, self._factors, strict=True)]
         self._ranks = ranks(problem.losses, self._information, self._errors, self._exact_information)
-        self._crowds = problem.crowds()
+        self._classes = problem.indexes()
         self._names = [attribute.name for attribute in problem.table.attributes]
-        self._done = [np.zeros(len(ladder.parent), bool) for ladder in problem.ladders]
-        self._waiting_for = [np.array([len(below) for below in ladder.children]) for ladder in problem.ladders]
-        self._valid: list[set[int]] = [set() for _ in problem.ladders]
+        self._done = [np.zeros(len(tree.parent), bool) for tree in problem.trees]
+        self._waiting_for = [np.array([len(below) for below in tree.children]) for tree in problem.trees]
+        self._valid: list[set[int]] = [set() for _ in problem.trees]
         self._queue: list[tuple[int, str, int, int, int]] = []
-        for index, ladder in enumerate(problem.ladders):
-            for leaf in ladder.leaves.tolist():
+        for index, tree in enumerate(problem.trees):
+            for leaf in tree.leaves.tolist():
                 self._reached(index, leaf)
         self.steps: list[Step] = []
         self.tried = 0
@@ -231,7 +203,7 @@ class _Search:
         """The generalizations that only one of two searches has performed: 1 for this one, -1 for the other one."""
         for sign, one, another in ((1, self, other), (-1, other, self)):
             for index, loss in enumerate(one.problem.losses):
-                same = one.problem.ladders[index] is another.problem.ladders[index]
+                same = one.problem.trees[index] is another.problem.trees[index]
                 done = one._done[index] & ~another._done[index] if same else one._done[index]
                 yield from ((loss, node, Fraction(sign)) for node in np.flatnonzero(done).tolist())
 
@@ -239,12 +211,12 @@ class _Search:
     def _left_out(self) -> int:
         return int(self.problem.table.counts[self.suppressed].sum())
 
-    def search(self, pruning: bool, tighten: bool, *, tell: bool) -> _Search:
+    def search(self, pruning: bool, tighten: bool, *, report: bool) -> _Search:
         """Generalize until the policy is satisfied, and tighten what was found."""
         for step in chain(self._generalize(pruning), self._tighten() if tighten else ()):
             self.steps.append(step)
             self._run.check()
-            if tell:
+            if report:
                 self._run.step(step)
         return self
 
@@ -254,38 +226,38 @@ class _Search:
 
     def _tighten(self) -> Iterator[Step]:
         kept = np.flatnonzero(~self.suppressed)
-        table, ladders, lost = self.problem.table, self.problem.ladders, self.problem.losses
+        table, trees, lost = self.problem.table, self.problem.trees, self.problem.losses
         number = np.maximum(np.cumsum(~self.suppressed) - 1, 0)
         tuples = table.class_counts(number, len(kept), ~self.suppressed)
         groupings = [
-            Grouping(crowd.attributes, crowd.requirement, self._groups(crowd)[kept], tuples) for crowd in self._crowds
+            Grouping(each.attributes, each.requirement, self._groups(each)[kept], tuples) for each in self._classes
         ]
-        tightening = Tightening(table, ladders, self.problem.share_ranks, self._done, kept, groupings)
+        tightening = Tightening(table, trees, self.problem.share_ranks, self._done, kept, groupings)
         for attribute, node in tightening.taken_back(self._run):
             cost = -round(lost[attribute].unweighted(node), 12)
-            change = TakeBack(ladders[attribute].changes[node])
+            change = TakeBack(trees[attribute].changes[node])
             yield self._step(attribute, change, 0, cost, cost, tuple(grouping.anonymity for grouping in groupings))
 
     def _satisfied(self) -> bool:
         """Whether every quasi-identifier holds, or does so without records that may be left out."""
-        if all(crowd.holds for crowd in self._crowds):
+        if all(classes.holds for classes in self._classes):
             return True
-        if not self.problem.budget or max(crowd.bad for crowd in self._crowds) > self.problem.budget:
+        if not self.problem.budget or max(classes.bad for classes in self._classes) > self.problem.budget:
             return False
         table = self.problem.table
-        out = suppressed([self._groups(crowd) for crowd in self._crowds], self.problem.requirements, table)
+        out = suppressed([self._groups(classes) for classes in self._classes], self.problem.requirements, table)
         if int(table.counts[out].sum()) > self.problem.budget:
             return False
         self.suppressed = out
         return True
 
-    def _groups(self, crowd: Crowds) -> Codes:
+    def _groups(self, classes: ClassIndex) -> Codes:
         """The class of each tuple."""
         columns = []
-        for index in crowd.attributes:
-            nodes = self.problem.ladders[index].cut(self._done[index])
+        for index in classes.attributes:
+            nodes = self.problem.trees[index].cut(self._done[index])
             columns.append(nodes[self.problem.table.codes[index]])
-        order, starts = sort_tuples(columns, [len(self._done[index]) for index in crowd.attributes])
+        order, starts = sort_tuples(columns, [len(self._done[index]) for index in classes.attributes])
         groups = np.empty(len(order), np.int64)
         groups[order] = np.repeat(np.arange(len(starts)), np.diff(np.append(starts, len(order))))
         return groups
@@ -293,10 +265,10 @@ class _Search:
     def _best(self, pruning: bool) -> _Best | None:
         """The valid generalization with the least IP(G), or the least I(G) where that is infinite for all."""
         found = []
-        for attribute, node, crowds in self._critical() if pruning else self._all_valid():
+        for attribute, node, indexes in self._critical() if pruning else self._all_valid():
             self._run.check()
             self.tried += 1
-            merges = {crowd: self._crowds[crowd].attempt(attribute, node) for crowd in crowds}
+            merges = {number: self._classes[number].attempt(attribute, node) for number in indexes}
             if gain := sum(merge.gain for merge in merges.values()):
                 score = float(self._information[attribute][node]) / gain
                 found.append(_Best(attribute, node, gain, score, merges))
@@ -311,31 +283,30 @@ class _Search:
             exact = [self._exact_information(one.attribute, one.node) / Fraction(one.gain) for one in close]
             least = choose(exact, decimals=self.problem.losses[0].decimals, lowest=True)
             close = [close[place] for place in least]
-        firsts = [ladder.first for ladder in self.problem.ladders]
+        firsts = [tree.first for tree in self.problem.trees]
         best: _Best = min(close, key=lambda one: (self._names[one.attribute], firsts[one.attribute][one.node]))
         return best
 
     def _critical(self) -> Iterator[tuple[int, int, list[int]]]:
         """Generalizations that may gain anonymity, and in which quasi-identifiers."""
         found: dict[tuple[int, int], list[int]] = {}
-        for number, crowd in enumerate(self._crowds):
-            for attribute in () if crowd.holds else crowd.attributes:
-                for node in set(crowd.critical(attribute, self._valid[attribute])):
+        for number, classes in enumerate(self._classes):
+            for attribute in () if classes.holds else classes.attributes:
+                for node in set(classes.critical(attribute, self._valid[attribute])):
                     found.setdefault((attribute, node), []).append(number)
-        return ((attribute, node, crowds) for (attribute, node), crowds in found.items())
+        return ((attribute, node, indexes) for (attribute, node), indexes in found.items())
 
     def _all_valid(self) -> Iterator[tuple[int, int, list[int]]]:
         """Every valid generalization, with the quasi-identifiers that do not hold."""
         for attribute, valid in enumerate(self._valid):
-            crowds = [
-                number for number, crowd in enumerate(self._crowds) if attribute in crowd.attributes and not crowd.holds
-            ]
-            for node in valid if crowds else ():
-                yield attribute, node, crowds
+            every = enumerate(self._classes)
+            indexes = [number for number, classes in every if attribute in classes.attributes and not classes.holds]
+            for node in valid if indexes else ():
+                yield attribute, node, indexes
 
     def _cheapest(self) -> _Best | None:
         """The valid generalization that loses least, of attributes that still matter."""
-        needed = {index for crowd in self._crowds if not crowd.holds for index in crowd.attributes}
+        needed = {index for classes in self._classes if not classes.holds for index in classes.attributes}
         while self._queue:
             *_, attribute, node = self._queue[0]
             if attribute in needed and node in self._valid[attribute]:
@@ -345,15 +316,15 @@ class _Search:
 
     def _perform(self, best: _Best) -> Step:
         attribute, node = best.attribute, best.node
-        for number, crowd in enumerate(self._crowds):
-            if attribute in crowd.attributes:
-                crowd.perform(best.merges.get(number) or crowd.attempt(attribute, node))
+        for number, classes in enumerate(self._classes):
+            if attribute in classes.attributes:
+                classes.perform(best.merges.get(number) or classes.attempt(attribute, node))
         self._done[attribute][node] = True
         self._valid[attribute].remove(node)
         self._reached(attribute, node)
         loss = round(self.problem.losses[attribute].unweighted(node), 12)
-        change = self.problem.ladders[attribute].changes[node]
-        anonymity = tuple(crowd.anonymity for crowd in self._crowds)
+        change = self.problem.trees[attribute].changes[node]
+        anonymity = tuple(classes.anonymity for classes in self._classes)
         return self._step(attribute, change, best.gain, loss, round(best.score, 12), anonymity)
 
     def _step(
@@ -365,10 +336,10 @@ class _Search:
 
     def _reached(self, attribute: int, node: int) -> None:
         """A node is on the cut: its parent becomes valid if all its siblings are, too."""
-        ladder, waiting_for = self.problem.ladders[attribute], self._waiting_for[attribute]
-        if (parent := int(ladder.parent[node])) >= 0:
+        tree, waiting_for = self.problem.trees[attribute], self._waiting_for[attribute]
+        if (parent := int(tree.parent[node])) >= 0:
             waiting_for[parent] -= 1
             if not waiting_for[parent]:
                 self._valid[attribute].add(parent)
-                rank, first = int(self._ranks[attribute][parent]), int(ladder.first[parent])
+                rank, first = int(self._ranks[attribute][parent]), int(tree.first[parent])
                 heapq.heappush(self._queue, (rank, self._names[attribute], first, attribute, parent))

@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from incrowd.privacy.model import Requirement
-from incrowd.search.bottom_up.generalization_trees import Ladder
+from incrowd.search.bottom_up.generalization_trees import GeneralizationTree
 from incrowd.search.bottom_up.merging_counts import MergingCounts
 from incrowd.search.bottom_up.worst import Worst
 from incrowd.table.class_counts import ClassCounts
@@ -31,39 +31,24 @@ _PROBES = 8  # worst classes whose partners are looked for one by one, before th
 
 @dataclass(frozen=True)
 class Merge:
-    """A generalization tried out.
-
-    Args:
-        attribute: Position of the attribute.
-        node: Its new value.
-        touched: The classes that have a child of it, those that become equal next to each other.
-        starts: Where in `touched` each new class starts.
-        counts: What each new class has.
-        gain: P(G): by how much it raises the worst level of each model, up to its threshold, in all.
-    """
+    """A generalization tried out."""
 
     attribute: int
-    node: int
-    touched: Ints
-    starts: Ints
-    counts: ClassCounts
-    gain: float
+    node: int  # its new value
+    touched: Ints  # the classes that have a child of it, those that become equal next to each other
+    starts: Ints  # where in `touched` each new class starts
+    counts: ClassCounts  # what each new class has
+    gain: float  # P(G): by how much it raises the worst level of each model, up to its threshold, in all
 
 
-class Crowds:
-    """The classes of one quasi-identifier.
+class ClassIndex:
+    """The classes of one quasi-identifier."""
 
-    Args:
-        requirement: What must hold for it.
-        ladders: What the values of each attribute of the table can be generalized to.
-        table: The table.
-    """
-
-    def __init__(self, requirement: Requirement, ladders: Sequence[Ladder], table: CompressedTable) -> None:
+    def __init__(self, requirement: Requirement, trees: Sequence[GeneralizationTree], table: CompressedTable) -> None:
         self.requirement = requirement
         self.attributes = attributes = tuple(table.index(name) for name in requirement.attributes)
-        self._ladders = ladders
-        sizes = [len(ladders[index].leaves) for index in attributes]
+        self._trees = trees
+        sizes = [len(trees[index].leaves) for index in attributes]
         order, starts = sort_tuples([table.codes[index] for index in attributes], sizes)
         classes = _class_counts(table, order, starts, requirement)
         self._counts = MergingCounts(classes, requirement.columns)
@@ -74,9 +59,9 @@ class Crowds:
         self._keys = np.zeros((max(self._words.values()) + 1, len(starts)), np.int64)
         for index in attributes:
             column = table.codes[index][order[starts]]
-            self._values[index] = ladders[index].leaves[column]
-            self._under[index] = _Lists(column, ladders[index])
-            self._keys[self._words[index]] += ladders[index].first[self._values[index]] * self._strides[index]
+            self._values[index] = trees[index].leaves[column]
+            self._under[index] = _Lists(column, trees[index])
+            self._keys[self._words[index]] += trees[index].first[self._values[index]] * self._strides[index]
         self._worst = [Worst(requirement, model, classes, self._alive) for model in requirement.models]
         self._bad: int | None = None
 
@@ -92,7 +77,6 @@ class Crowds:
 
     @property
     def holds(self) -> bool:
-        """Whether every class is good."""
         return all(worst.holds for worst in self._worst)
 
     @property
@@ -102,15 +86,11 @@ class Crowds:
         return level
 
     def critical(self, attribute: int, valid: Container[int]) -> Iterator[int]:
-        """The nodes of an attribute to which a generalization could make all the worst classes better.
+        """The nodes of an attribute to which a valid generalization could make all the worst classes better.
 
         There is at most one for each model that does not hold. Every worst class must have a partner to merge with.
         That is looked up for some of them here, and for all when the generalization is tried out; it is sharper than
         the segments of the paper, which share only the values of the attributes above in the index.
-
-        Args:
-            attribute: Position of the attribute.
-            valid: The nodes that its values may be generalized to.
         """
         for worst in self._worst:
             if not worst.holds and (node := self._critical(worst, attribute, valid)) is not None:
@@ -118,7 +98,7 @@ class Crowds:
 
     def _critical(self, worst: Worst, attribute: int, valid: Container[int]) -> int | None:
         probes = worst.some(_PROBES)
-        parents = self._ladders[attribute].parent[self._values[attribute][probes]]
+        parents = self._trees[attribute].parent[self._values[attribute][probes]]
         node = int(parents[0])
         if node not in valid or (parents != node).any():
             return None
@@ -128,37 +108,37 @@ class Crowds:
 
     def above_worst(self, attribute: int, worst: Worst | None = None) -> int | None:
         """The node that has a child in every worst class, of the first model: by Theorem 1 no other can be critical."""
-        parent, values = self._ladders[attribute].parent, self._values[attribute]
+        parent, values = self._trees[attribute].parent, self._values[attribute]
         above = parent[values[(worst or self._worst[0]).all()]]
         return None if above[0] < 0 or (above != above[0]).any() else int(above[0])
 
     def _has_partner(self, one: int, attribute: int, node: int) -> bool:
         """Whether another class would equal this one after a generalization."""
-        ladder, values = self._ladders[attribute], self._values[attribute]
+        tree, values = self._trees[attribute], self._values[attribute]
         lists = [self._under[index] for index in self.attributes if index != attribute]
         own = [int(self._values[index][one]) for index in self.attributes if index != attribute]
         if lists:
             under, value = min(zip(lists, own, strict=True), key=lambda pair: pair[0].length(pair[1]))
             others = under.classes([value], self._alive)
         else:
-            others = self._under[attribute].classes(ladder.children[node], self._alive)
-        others = others[(ladder.parent[values[others]] == node) & (others != one)]
+            others = self._under[attribute].classes(tree.children[node], self._alive)
+        others = others[(tree.parent[values[others]] == node) & (others != one)]
         word, stride = self._words[attribute], self._strides[attribute]
         equal = np.ones(len(others), bool)
         for number, keys in enumerate(self._keys):
             key, own_key = keys[others], keys[one]
             if number == word:
-                key = key - ladder.first[values[others]] * stride
-                own_key = own_key - ladder.first[values[one]] * stride
+                key = key - tree.first[values[others]] * stride
+                own_key = own_key - tree.first[values[one]] * stride
             equal &= key == own_key
         return bool(equal.any())
 
     def attempt(self, attribute: int, node: int) -> Merge:
         """Try a generalization out: read the classes that it touches, and change nothing."""
-        ladder, values = self._ladders[attribute], self._values[attribute]
-        touched = self._under[attribute].classes(ladder.children[node], self._alive)
+        tree, values = self._trees[attribute], self._values[attribute]
+        touched = self._under[attribute].classes(tree.children[node], self._alive)
         keys = self._keys[:, touched]
-        keys[self._words[attribute]] += (ladder.first[node] - ladder.first[values[touched]]) * self._strides[attribute]
+        keys[self._words[attribute]] += (tree.first[node] - tree.first[values[touched]]) * self._strides[attribute]
         order = np.argsort(keys[0]) if len(keys) == 1 else np.lexsort(keys)
         keys, touched = keys[:, order], touched[order]
         new = np.ones(len(touched), bool)
@@ -169,18 +149,17 @@ class Crowds:
         return Merge(attribute, node, touched, starts, after, gain)
 
     def perform(self, merge: Merge) -> None:
-        """Make a generalization permanent."""
         attribute = merge.attribute
         kept = merge.touched[merge.starts]
         if self._bad is not None:
             self._bad += self._bad_records(merge.counts) - self._bad_records(self._counts.of(merge.touched))
-        first, values = self._ladders[attribute].first, self._values[attribute]
+        first, values = self._trees[attribute].first, self._values[attribute]
         self._keys[self._words[attribute], kept] += (first[merge.node] - first[values[kept]]) * self._strides[attribute]
         values[kept] = merge.node
         self._alive[merge.touched] = False
         self._alive[kept] = True
         self._counts.replace(merge.touched, kept, merge.counts)
-        self._under[attribute].replace(self._ladders[attribute].children[merge.node], merge.node, kept)
+        self._under[attribute].replace(self._trees[attribute].children[merge.node], merge.node, kept)
         for worst in self._worst:
             worst.replace(merge.touched, kept, merge.counts)
 
@@ -198,19 +177,18 @@ def _class_counts(table: CompressedTable, order: Ints, starts: Ints, requirement
 class _Lists:
     """The classes under each value of the cut of one attribute; classes that are gone are dropped when read."""
 
-    def __init__(self, column: Codes, ladder: Ladder) -> None:
+    def __init__(self, column: Codes, tree: GeneralizationTree) -> None:
         order = np.argsort(column, kind="stable")
-        ends = np.bincount(column, minlength=len(ladder.leaves)).cumsum()
+        ends = np.bincount(column, minlength=len(tree.leaves)).cumsum()
         present = np.flatnonzero(np.diff(ends, prepend=0))
         lists = np.split(order, ends[present][:-1])
-        self._lists: dict[int, Ints] = dict(zip(ladder.leaves[present].tolist(), lists, strict=True))
+        self._lists: dict[int, Ints] = dict(zip(tree.leaves[present].tolist(), lists, strict=True))
         self._none = np.empty(0, np.int64)
 
     def length(self, node: int) -> int:
         return len(self._lists[node])
 
     def classes(self, nodes: Sequence[int], alive: npt.NDArray[np.bool_]) -> Ints:
-        """The classes under some values."""
         found = [self._none]
         for node in nodes:
             if node in self._lists:

@@ -1,6 +1,6 @@
 """What the values of one attribute can be generalized to, step by step, for a search that starts at the bottom.
 
-A ladder is a tree: its leaves are the values, a generalization {c} -> p replaces the children of a node by the node.
+A tree is a tree: its leaves are the values, a generalization {c} -> p replaces the children of a node by the node.
 With a taxonomy it is the taxonomy. Without one it is built before the search, from the histogram of the attribute:
 
 - Numbers and dates: a binary tree of intervals. It arises bottom-up, too: of all neighbouring intervals the two that
@@ -10,8 +10,14 @@ With a taxonomy it is the taxonomy. Without one it is built before the search, f
   equals the first), until all are suppressed. The first step takes two: one value alone gains nothing by another name.
   Missing values are a category like the others.
 
-The children of a node of a given taxonomy need not generalize all at once, and its rare values need not generalize with
-their siblings, if that is wanted: see `siblings`. Taxonomies that a rule built out of the values stay as they are.
+Taxonomies that a rule built out of the values stay as they are. In one that is given, if that is wanted:
+
+- Children of a node become groups, two by two, in the same way as intervals, but whether neighbours or not, until all
+  are one: the node. Where a node has very many children, the rarest ones are run together first.
+- Rare values leave their place in the tree. They become "*" as in a column without a taxonomy, and the others
+  generalize without them. All meet at the root.
+
+A node with one child only is that child. Missing values are a child of the root like the others.
 
 An attribute with very many values need not take as many steps: values are first run together (neighbouring numbers,
 rarest categories) into atoms with at least 1/1024 of the records, whose values generalize all at once.
@@ -19,8 +25,7 @@ rarest categories) into atoms with at least 1/1024 of the records, whose values 
 
 from __future__ import annotations
 
-import heapq
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
@@ -28,9 +33,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from incrowd.recodings.steps import Generalization, GeneralizeNode, MergeIntervals, Suppress
-from incrowd.search.bottom_up.merges import CellJoints, InformationJoints, Joints
-from incrowd.search.bottom_up.siblings import CellPairs, InformationPairs, PartialTree
+from incrowd.recodings.steps import Generalization, GeneralizeNode, JoinSets, MergeIntervals, Suppress
+from incrowd.search.bottom_up.merges import CellJoins, InformationJoins, Joins, Part, join
+from incrowd.search.loss_scale import LossScale
 from incrowd.table.attributes import FlatAttribute, NumberAttribute, TaxonomyAttribute
 from incrowd.table.compressed import CompressedTable
 from incrowd.table.grouping import Codes, Counts
@@ -42,22 +47,14 @@ Ints = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True)
-class Ladder:
-    """The tree of an attribute.
+class GeneralizationTree:
+    """The tree of an attribute."""
 
-    Args:
-        leaves: The node of each code.
-        parent: The parent of each node, -1 for the root.
-        children: The children of each node.
-        first: A code below each node. Nodes of a cut differ in it, and it orders them.
-        changes: The generalization to each inner node, in codes.
-    """
-
-    leaves: Ints
-    parent: Ints
+    leaves: Ints  # the node of each code
+    parent: Ints  # the parent of each node, -1 for the root
     children: tuple[tuple[int, ...], ...]
-    first: Ints
-    changes: dict[int, Generalization]
+    first: Ints  # A code below each node. Nodes of a cut differ in it, and it orders them
+    changes: dict[int, Generalization]  # the generalization to each inner node, in codes
 
     def sum_up(self, values: Any) -> Any:
         """What each node has, from what each code has; values: codes x ..."""
@@ -96,36 +93,47 @@ class Ladder:
         return total
 
 
-def ladder_of(
+def tree_of(
     table: CompressedTable, attribute: int, measure: str, *, groups: bool = False, rare: Sequence[int] = ()
-) -> Ladder:
-    """The ladder of an attribute: its taxonomy, or one built for the measure.
+) -> GeneralizationTree:
+    """The tree of an attribute: its taxonomy, or one built for what a generalization loses by some measure.
 
-    Args:
-        table: The table.
-        attribute: Position of the attribute.
-        measure: What a generalization loses.
-        groups: Whether children of a node of a given taxonomy may become groups.
-        rare: Values with a given taxonomy that are suppressed by themselves, rarest first.
+    With `groups` children of a node of a given taxonomy may become groups; `rare` values are suppressed by themselves.
     """
     described, counts = table.attributes[attribute], table.value_counts(attribute)
     if isinstance(described, TaxonomyAttribute):
         if described.rule is not None or not (groups or rare):
-            return _taxonomy_ladder(described)
-        pairs = CellPairs(counts) if measure == "ncp" else InformationPairs(table.label_counts(attribute))
-        tree = PartialTree(described, counts, pairs if groups else None, SIBLINGS)
-        tree.grow(_suppressions(np.array(rare, np.int64), counts))
-        return _built(described.size, tree.below, tree.changes)
-    if isinstance(described, FlatAttribute):
-        return _suppression_ladder(described, counts)
-    if measure == "ncp":
-        return _interval_ladder(described, counts, CellJoints(described, counts))
-    return _interval_ladder(described, counts, InformationJoints(table.label_counts(attribute)))
+            return _taxonomy_tree(described)
+    elif isinstance(described, FlatAttribute):
+        builder = _Builder(described.size)
+        builder.suppress(_suppressions(np.argsort(counts, kind="stable"), counts))
+        return builder.tree()
+    builder = _Builder(described.size, _joins(table, attribute, measure))
+    if isinstance(described, TaxonomyAttribute):
+        builder.grow_taxonomy(described, _suppressions(np.array(rare, np.int64), counts), groups=groups)
+    else:
+        builder.grow_intervals(described, _atoms(counts[: len(described.numbers)]))
+    return builder.tree()
 
 
-def _taxonomy_ladder(attribute: TaxonomyAttribute) -> Ladder:
+def _joins(table: CompressedTable, attribute: int, measure: str) -> Joins:
+    if measure != "ncp":
+        return InformationJoins(table.label_counts(attribute))
+    described, counts = table.attributes[attribute], table.value_counts(attribute)
+    if isinstance(described, TaxonomyAttribute):
+        return CellJoins(counts, lambda *parts: sum(len(part.codes) for part in parts) - 1)
+    scale = LossScale(described)
+
+    def width(*parts: Part) -> int:
+        start, stop = parts[0].codes[0], parts[-1].codes[-1] + 1
+        return scale.interval(start, stop) if stop - start > 1 else 0
+
+    return CellJoins(counts, width)
+
+
+def _taxonomy_tree(attribute: TaxonomyAttribute) -> GeneralizationTree:
     taxonomy = attribute.taxonomy
-    return Ladder(
+    return GeneralizationTree(
         np.array(taxonomy.leaves, np.int64),
         taxonomy.parent.astype(np.int64),
         taxonomy.children,
@@ -134,23 +142,98 @@ def _taxonomy_ladder(attribute: TaxonomyAttribute) -> Ladder:
     )
 
 
-def _built(size: int, below: Sequence[Sequence[int]], changes: Sequence[Generalization]) -> Ladder:
-    """A ladder whose leaves are the codes, and whose inner nodes follow, children before parents."""
-    parent = np.full(size + len(below), -1, np.int64)
-    first = np.arange(size + len(below), dtype=np.int64)
-    for node, nodes in enumerate(below, size):
-        parent[list(nodes)] = node
-        first[node] = first[nodes[0]]
-    children: list[tuple[int, ...]] = [() for _ in range(size)] + [tuple(nodes) for nodes in below]
-    return Ladder(np.arange(size), parent, tuple(children), first, dict(enumerate(changes, size)))
+class _Builder:
+    """A tree whose leaves are the codes, and whose inner nodes follow, children before parents."""
 
+    def __init__(self, size: int, joins: Joins | None = None) -> None:
+        self._size, self._joins = size, joins
+        self._below: list[tuple[int, ...]] = []
+        self._changes: list[Generalization] = []
 
-def _suppression_ladder(attribute: FlatAttribute, counts: Counts) -> Ladder:
-    """The suppressed values, growing."""
-    size = attribute.size
-    atoms = _suppressions(np.argsort(counts, kind="stable"), counts)
-    below = [(size + step - 1, *atom) if step else atom for step, atom in enumerate(atoms)]
-    return _built(size, below, [Suppress(atom, step > 0) for step, atom in enumerate(atoms)])
+    def tree(self) -> GeneralizationTree:
+        size, nodes = self._size, self._size + len(self._below)
+        parent, first = np.full(nodes, -1, np.int64), np.arange(nodes, dtype=np.int64)
+        for node, below in enumerate(self._below, size):
+            parent[list(below)] = node
+            first[node] = first[below[0]]
+        children: list[tuple[int, ...]] = [() for _ in range(size)] + self._below
+        return GeneralizationTree(np.arange(size), parent, tuple(children), first, dict(enumerate(self._changes, size)))
+
+    def _add(self, below: Iterable[int], change: Generalization) -> int:
+        self._below.append(tuple(below))
+        self._changes.append(change)
+        return self._size + len(self._below) - 1
+
+    def _part(self, node: int, codes: Sequence[int]) -> Part:
+        return Part(node, codes, self._joins.counts(codes) if self._joins else 0)
+
+    def suppress(self, atoms: Sequence[tuple[int, ...]]) -> int | None:
+        """The suppressed values, growing; the node of all of them."""
+        node = None
+        for atom in atoms:
+            node = self._add(atom if node is None else (node, *atom), Suppress(atom, node is not None))
+        return node
+
+    def grow_intervals(self, attribute: NumberAttribute, edges: Sequence[int]) -> None:
+        """Intervals, joined two by two; missing values join last."""
+        assert self._joins is not None
+        parts = []
+        for start, stop in pairwise(edges):
+            codes = range(start, stop)
+            several = len(codes) > 1
+            node = self._add(codes, MergeIntervals(tuple(range(start, stop + 1)))) if several else start
+            parts.append(self._part(node, codes))
+        if not parts:
+            return
+        top = join(parts, self._joins, self._joined_intervals, neighbours=True)
+        if attribute.missing is not None:
+            self._add((top.node, attribute.missing), MergeIntervals((0, len(attribute.numbers), self._size)))
+
+    def _joined_intervals(self, one: Part, other: Part) -> Part:
+        start, middle, stop = one.codes[0], other.codes[0], other.codes[-1] + 1
+        node = self._add((one.node, other.node), MergeIntervals((start, middle, stop)))
+        return Part(node, range(start, stop), one.counts + other.counts)
+
+    def grow_taxonomy(self, attribute: TaxonomyAttribute, atoms: Sequence[tuple[int, ...]], *, groups: bool) -> None:
+        """The nodes of a taxonomy; `atoms` are rare values that become suppressed, those that do at once together."""
+        suppressed = self.suppress(atoms)
+        rare = {code for atom in atoms for code in atom}
+        taxonomy = attribute.taxonomy
+        made: dict[int, list[Part]] = {}
+        for node in reversed(range(len(taxonomy.labels))):  # children come after their parents
+            below = [part for child in taxonomy.children[node] for part in made.pop(child)]
+            if not taxonomy.children[node]:
+                code = int(taxonomy.start[node])
+                made[node] = [] if code in rare else [self._part(code, (code,))]
+            elif node == 0 and suppressed is not None:
+                top = self._one(below, groups=True) if groups else below
+                change = JoinSets(tuple(tuple(part.codes) for part in top), more=True)
+                self._add([*(part.node for part in top), suppressed], change)
+            else:
+                made[node] = self._one(below, groups=groups)
+
+    def _one(self, parts: Sequence[Part], *, groups: bool) -> list[Part]:
+        """One of the children of a node, if it has any: all at once, or two by two."""
+        if not groups or len(parts) < 3:
+            return [self._joined_sets(*parts)] if parts else []
+        assert self._joins is not None
+        return [join(self._few(parts), self._joins, self._joined_sets)]
+
+    def _joined_sets(self, *parts: Part) -> Part:
+        """One of several sets, which come in the order of their first values."""
+        if len(parts) == 1:
+            return parts[0]
+        ordered = sorted(parts, key=lambda part: part.codes[0])
+        node = self._add((part.node for part in ordered), JoinSets(tuple(tuple(part.codes) for part in ordered)))
+        return Part(node, sorted(code for part in parts for code in part.codes), sum(part.counts for part in parts))
+
+    def _few(self, parts: Sequence[Part]) -> list[Part]:
+        """The children of a node, the rarest of them run together where there are too many."""
+        if len(parts) <= SIBLINGS:
+            return list(parts)
+        rarest = sorted(parts, key=lambda part: (int(np.sum(part.counts)), part.codes[0]))
+        spare = len(parts) - SIBLINGS + 1
+        return [self._joined_sets(*rarest[:spare]), *rarest[spare:]]
 
 
 def _suppressions(rarest: Ints, counts: Counts) -> list[tuple[int, ...]]:
@@ -160,28 +243,6 @@ def _suppressions(rarest: Ints, counts: Counts) -> list[tuple[int, ...]]:
     first = int(np.count_nonzero(counts[rarest] == 0)) + 2
     edges = [0, *(edge for edge in _atoms(counts[rarest]) if edge >= min(first, len(rarest)))]
     return [tuple(rarest[start:stop].tolist()) for start, stop in pairwise(edges)]
-
-
-def _interval_ladder(attribute: NumberAttribute, counts: Counts, joints: Joints) -> Ladder:
-    """Intervals, joined two by two."""
-    size, ranks = attribute.size, len(attribute.numbers)
-    edges = _atoms(counts[:ranks])
-    below: list[tuple[int, ...]] = []
-    merges: list[tuple[int, ...]] = []
-    nodes = {}  # of the intervals by where they start and stop
-    for start, stop in pairwise(edges):
-        if stop - start > 1:
-            below.append(tuple(range(start, stop)))
-            merges.append(tuple(range(start, stop + 1)))
-        nodes[start, stop] = size + len(below) - 1 if stop - start > 1 else start
-    for start, middle, stop in _join(edges, joints):
-        nodes[start, stop] = size + len(below)
-        below.append((nodes[start, middle], nodes[middle, stop]))
-        merges.append((start, middle, stop))
-    if attribute.missing is not None and ranks:
-        below.append((nodes[0, ranks], attribute.missing))
-        merges.append((0, ranks, size))
-    return _built(size, below, [MergeIntervals(merge) for merge in merges])
 
 
 def _atoms(counts: Counts) -> list[int]:
@@ -196,28 +257,3 @@ def _atoms(counts: Counts) -> list[int]:
             edges.append(value)
             total = 0
     return edges if edges[-1] == len(counts) else [*edges, len(counts)]
-
-
-def _join(edges: Sequence[int], joints: Joints) -> list[tuple[int, int, int]]:
-    """Join neighbouring intervals until one is left: start, middle and stop of each pair, in the order joined."""
-    following = dict(pairwise(edges))
-    preceding = {stop: start for start, stop in following.items()}
-    waiting: list[Any] = []
-
-    def offer(starts: Sequence[int]) -> None:
-        middles = [following[start] for start in starts]
-        for pair in joints.of(
-            [(start, middle, following[middle]) for start, middle in zip(starts, middles, strict=True)]
-        ):
-            heapq.heappush(waiting, pair)
-
-    offer(edges[:-2])
-    joined = []
-    while waiting:
-        start, middle, stop = heapq.heappop(waiting).places
-        if following.get(start) == middle and following.get(middle) == stop:
-            joined.append((start, middle, stop))
-            del following[middle], preceding[middle]
-            following[start], preceding[stop] = stop, start
-            offer([at for at in (preceding.get(start), start) if at is not None and following[at] in following])
-    return joined

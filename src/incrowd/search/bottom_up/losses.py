@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from incrowd.recodings.steps import GeneralizeNode, JoinSets, MergeIntervals
-from incrowd.search.bottom_up.generalization_trees import Ladder
+from incrowd.search.bottom_up.generalization_trees import GeneralizationTree
 from incrowd.search.exact import ABSOLUTE, DECIMALS, RELATIVE, comparable, information_lost
 from incrowd.search.information import entropy
 from incrowd.search.loss_scale import LossScale, Whole
@@ -27,43 +27,38 @@ Ints = npt.NDArray[np.int64]
 
 
 class Losses:
-    """What the generalization to each node of a ladder loses.
+    """What the generalization to each node of a tree loses, times the priority of the attribute.
 
-    Args:
-        table: The table.
-        attribute: Position of the attribute.
-        ladder: Its ladder.
-        measure: "entropy" for Info(R_p) - sum |R_c|/|R_p| Info(R_c), as in the paper; "weighted" for that times
-            |R_p|/|R|, the information about the label that the attribute loses; "ncp" for the increase of its loss.
-        weight: The priority of the attribute, which multiplies all that it loses.
+    Measures: "entropy" is Info(R_p) - sum |R_c|/|R_p| Info(R_c), as in the paper; "weighted" is that times |R_p|/|R|,
+    the information about the label that the attribute loses; "ncp" is the increase of its loss.
     """
 
     def __init__(
         self,
         table: CompressedTable,
         attribute: int,
-        ladder: Ladder,
+        tree: GeneralizationTree,
         measure: str,
         weight: Fraction = Fraction(1),
     ) -> None:
-        self._ladder = ladder
+        self._tree = tree
         self._weight = weight
-        self.nodes = np.array(sorted(ladder.changes), np.int64)  # those that can be generalized to
+        self.nodes = np.array(sorted(tree.changes), np.int64)  # those that can be generalized to
         self._of_labels = measure != "ncp"
         self._records = table.records
-        self._own = np.full(len(ladder.parent), table.records)  # the records that a loss is shared by
+        self._own = np.full(len(tree.parent), table.records)  # the records that a loss is shared by
         if self._of_labels:
-            self._frequencies = ladder.sum_up(table.label_counts(attribute))  # nodes x labels
+            self._frequencies = tree.sum_up(table.label_counts(attribute))  # nodes x labels
             records = self._frequencies.sum(axis=1)
             mass = records * entropy(self._frequencies)
             if measure == "entropy":
                 self._own = np.maximum(records, 1)
-            self._floats = np.maximum(mass - ladder.sum_children(mass), 0.0)
+            self._floats = np.maximum(mass - tree.sum_children(mass), 0.0)
         else:
             scale = LossScale(table.attributes[attribute])
             self._denominator = scale.denominator
-            mass = ladder.sum_up(table.value_counts(attribute)) * _cell_losses(ladder, scale)
-            self._lost = mass - ladder.sum_children(mass)
+            mass = tree.sum_up(table.value_counts(attribute)) * _cell_losses(tree, scale)
+            self._lost = mass - tree.sum_children(mass)
             self._floats = (self._lost / self._denominator).astype(np.float64)
 
     @property
@@ -78,7 +73,6 @@ class Losses:
 
     @cached_property
     def information(self) -> Floats:
-        """I(G), by the measure of the search."""
         return np.asarray(self._floats / self._own * float(self._weight))
 
     def unweighted(self, node: int) -> float:
@@ -91,24 +85,22 @@ class Losses:
         return np.asarray(self._floats / self._records * float(self._weight))
 
     def exact_information(self, node: int) -> Fraction:
-        """I(G) exactly."""
         return self._exact(node, int(self._own[node]))
 
     def exact_share(self, node: int) -> Fraction:
-        """The same weighted by the share of the records that it touches, exactly."""
         return self._exact(node, self._records)
 
     def _exact(self, node: int, records: int) -> Fraction:
         if self._of_labels:
-            lost = information_lost(self._frequencies[list(self._ladder.children[node])].tolist()) / records
+            lost = information_lost(self._frequencies[list(self._tree.children[node])].tolist()) / records
             return lost * self._weight
         return Fraction(int(self._lost[node]), self._denominator * records) * self._weight
 
 
-def _cell_losses(ladder: Ladder, scale: LossScale) -> Whole:
+def _cell_losses(tree: GeneralizationTree, scale: LossScale) -> Whole:
     """The loss of a cell with each node, as `scale` counts it; a value itself loses nothing."""
-    start, stop = np.zeros((2, len(ladder.parent)), np.int64)
-    for node, change in ladder.changes.items():
+    start, stop = np.zeros((2, len(tree.parent)), np.int64)
+    for node, change in tree.changes.items():
         if isinstance(change, MergeIntervals):
             start[node], stop[node] = change.edges[0], change.edges[-1]
         elif isinstance(change, GeneralizeNode):
@@ -128,13 +120,7 @@ def ranks(
 ) -> list[Ints]:
     """The rank of each node among those of all attributes that can be generalized to; equal values have equal ranks.
 
-    Floats decide where they are far enough apart, exact values among the others.
-
-    Args:
-        losses: The losses of each attribute.
-        values: What the nodes are ordered by, as floats, by attribute.
-        errors: By how much each may be wrong, beside a relative error.
-        exact: The exact value of a node, given attribute and node.
+    Floats decide where they are further apart than their errors, exact values among the others.
     """
     found = [np.full(len(part), -1) for part in values]
     of_attribute = np.repeat(np.arange(len(losses)), [len(loss.nodes) for loss in losses])

@@ -12,6 +12,7 @@ from collections.abc import Collection
 import numpy as np
 import numpy.typing as npt
 
+from incrowd.search.protected_columns import ranges
 from incrowd.table.class_counts import ClassCounts, Histogram
 from incrowd.table.grouping import Counts
 
@@ -20,28 +21,17 @@ _MOST_UNUSED = 3  # times the entries in use, before they are moved together
 
 
 class MergingCounts:
-    """The counts of numbered classes, some of which become others.
-
-    Args:
-        classes: The classes at the start.
-        columns: The protected columns that are counted.
-    """
+    """The counts of numbered classes, some of which become others."""
 
     def __init__(self, classes: ClassCounts, columns: Collection[str]) -> None:
         self.records: Counts = classes.records.copy()
         self._entries = {name: _Entries(classes.values[name]) for name in columns}
 
     def of(self, classes: Ints) -> ClassCounts:
-        """What some classes have."""
         return self.merged(classes, np.arange(len(classes)))
 
     def merged(self, classes: Ints, starts: Ints) -> ClassCounts:
-        """What some classes have together.
-
-        Args:
-            classes: The classes, those that become one next to each other.
-            starts: Where each new class starts.
-        """
+        """What some classes have together: those that become one are next to each other, from each of `starts` on."""
         records = self.records[classes]
         if len(starts) < len(classes):
             records = np.add.reduceat(records, starts)
@@ -69,9 +59,8 @@ class _Entries:
         self._used = self._alive = len(self._codes)
 
     def grouped(self, classes: Ints, groups: Ints, size: int) -> Histogram:
-        """The histogram of groups of classes."""
         lengths = self._length[classes]
-        places = _runs(self._start[classes], lengths)
+        places = ranges(self._start[classes], lengths)
         rows = np.repeat(np.arange(len(classes)), lengths)
         own = Histogram(self._values, rows, self._codes[places], self._counts[places], len(classes))
         return own.grouped(groups, size)
@@ -90,13 +79,7 @@ class _Entries:
             self._move_together()
 
     def _move_together(self) -> None:
-        places = _runs(self._start, self._length)
+        places = ranges(self._start, self._length)
         self._codes, self._counts = self._codes[places], self._counts[places]
         self._start = np.cumsum(self._length) - self._length
         self._used = len(places)
-
-
-def _runs(starts: Ints, lengths: Ints) -> Ints:
-    """The places of runs, behind each other."""
-    before = np.cumsum(lengths) - lengths
-    return np.asarray(np.repeat(starts - before, lengths) + np.arange(int(lengths.sum())))

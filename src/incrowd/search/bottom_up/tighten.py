@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from incrowd.privacy.model import Requirement
 from incrowd.run import Run
-from incrowd.search.bottom_up.generalization_trees import Ladder
+from incrowd.search.bottom_up.generalization_trees import GeneralizationTree
 from incrowd.search.bottom_up.merging_counts import MergingCounts
 from incrowd.table.class_counts import ClassCounts
 from incrowd.table.compressed import CompressedTable
@@ -26,14 +26,7 @@ Ints = npt.NDArray[np.int64]
 
 
 class Grouping:
-    """The classes of one quasi-identifier: the group of each tuple that is released.
-
-    Args:
-        attributes: Positions of its attributes.
-        requirement: What must hold.
-        groups: The group of each tuple.
-        tuples: What each tuple has.
-    """
+    """The classes of one quasi-identifier: the group of each tuple that is released."""
 
     def __init__(
         self, attributes: tuple[int, ...], requirement: Requirement, groups: Codes, tuples: ClassCounts
@@ -46,7 +39,6 @@ class Grouping:
         self.anonymity = requirement.anonymity(self._classes(np.arange(len(self._groups)), self._groups))
 
     def _classes(self, rows: Ints, groups: Ints) -> ClassCounts:
-        """What groups of some tuples have."""
         order = np.argsort(groups, kind="stable")
         return self._counts.merged(rows[order], np.flatnonzero(np.diff(groups[order], prepend=-1)))
 
@@ -72,40 +64,31 @@ class Grouping:
 
 
 class Tightening:
-    """Takes back what is not needed.
-
-    Args:
-        table: The table.
-        ladders: What the values of each attribute can be generalized to.
-        ranks: The rank of each generalization by what it loses of the whole table.
-        performed: Per attribute, whether each node of its ladder was generalized to; kept up to date.
-        kept: The tuples that are released.
-        groupings: Their classes, per quasi-identifier.
-    """
+    """Takes back what is not needed. `performed` says which nodes were generalized to, and is kept up to date."""
 
     def __init__(
         self,
         table: CompressedTable,
-        ladders: Sequence[Ladder],
+        trees: Sequence[GeneralizationTree],
         ranks: Sequence[Ints],
         performed: Sequence[npt.NDArray[np.bool_]],
         kept: Ints,
         groupings: Sequence[Grouping],
     ) -> None:
-        self._ladders = ladders
+        self._trees = trees
         self._ranks = ranks
         self._performed = performed
         self._groupings = groupings
         self._names = [attribute.name for attribute in table.attributes]
         self._codes = [codes[kept] for codes in table.codes]
-        on_cut = [ladder.cut(done) for ladder, done in zip(ladders, performed, strict=True)]
+        on_cut = [tree.cut(done) for tree, done in zip(trees, performed, strict=True)]
         self._values = [nodes[codes] for nodes, codes in zip(on_cut, self._codes, strict=True)]
         self._queue: list[tuple[int, str, int, int, int]] = []
         for attribute, nodes in enumerate(on_cut):
             self._offer(attribute, np.unique(nodes).tolist())
 
     def _offer(self, attribute: int, nodes: Iterable[int]) -> None:
-        first, ranks = self._ladders[attribute].first, self._ranks[attribute]
+        first, ranks = self._trees[attribute].first, self._ranks[attribute]
         for node in nodes:
             if self._performed[attribute][node]:
                 entry = (-int(ranks[node]), self._names[attribute], int(first[node]), attribute, node)
@@ -117,7 +100,7 @@ class Tightening:
             run.check()
             *_, attribute, node = heapq.heappop(self._queue)
             rows = np.flatnonzero(self._values[attribute] == node)
-            values = self._ladders[attribute].below(node, self._codes[attribute][rows])
+            values = self._trees[attribute].below(node, self._codes[attribute][rows])
             touched = [grouping for grouping in self._groupings if attribute in grouping.attributes]
             splits = [grouping.split(rows, values) for grouping in touched]
             if any(new is None for new in splits):
@@ -127,5 +110,5 @@ class Tightening:
                 grouping.regroup(rows, *new)
             self._values[attribute][rows] = values
             self._performed[attribute][node] = False
-            self._offer(attribute, self._ladders[attribute].children[node])
+            self._offer(attribute, self._trees[attribute].children[node])
             yield attribute, node

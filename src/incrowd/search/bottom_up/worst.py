@@ -20,14 +20,7 @@ Levels = npt.NDArray[Any]
 
 
 class Worst:
-    """The worst level of a model, and which classes have it.
-
-    Args:
-        requirement: What must hold.
-        model: One of its models.
-        classes: The classes at the start.
-        alive: Which classes there still are; kept up to date by whoever merges them.
-    """
+    """The worst level of a model, and which classes have it; who merges classes keeps `alive` up to date."""
 
     def __init__(
         self, requirement: Requirement, model: PrivacyModel, classes: ClassCounts, alive: npt.NDArray[np.bool_]
@@ -41,7 +34,6 @@ class Worst:
 
     @property
     def holds(self) -> bool:
-        """Whether every class is good."""
         return bool(self.level >= self._model.threshold)
 
     def _counted(self, levels: Levels) -> Ints:
@@ -54,7 +46,6 @@ class Worst:
         self._classes = np.flatnonzero(self._alive & (self._levels == self.level))  # some may be gone when it is read
 
     def all(self) -> Ints:
-        """The worst classes."""
         self._classes = self._classes[self._is_worst(self._classes)]
         return self._classes
 

@@ -22,8 +22,8 @@ from incrowd.recodings.replay import replayed
 from incrowd.recodings.steps import TakeBack
 from incrowd.run import Run, StepTaken
 from incrowd.search.bottom_up.bottom_up import bottom_up
-from incrowd.search.bottom_up.class_index import Crowds
-from incrowd.search.bottom_up.generalization_trees import ATOMS, ladder_of
+from incrowd.search.bottom_up.class_index import ClassIndex
+from incrowd.search.bottom_up.generalization_trees import ATOMS, tree_of
 from incrowd.table.scales import Scale
 from incrowd.taxonomies.taxonomy import Taxonomy
 
@@ -217,8 +217,8 @@ def test_classes_that_need_more_than_one_integer(seed, monkeypatch):
 def test_trying_out_changes_nothing():
     problem = people(9, [(value, other) for value in "abcd" for other in "aabbcd"], one="tree", two="tree")
     table = problem.table()
-    ladders = [ladder_of(table, index, "ncp") for index in range(2)]
-    crowds = Crowds(problem.requirements[0], ladders, table)
+    trees = [tree_of(table, index, "ncp") for index in range(2)]
+    crowds = ClassIndex(problem.requirements[0], trees, table)
     node = TREE.node("ab")
     first = crowds.attempt(0, node)
     assert crowds.anonymity == 1
@@ -229,8 +229,8 @@ def test_trying_out_changes_nothing():
 def test_a_generalization_is_critical_only_if_every_worst_class_has_a_partner(rows):
     problem = people(2, [*rows, ("b", "d"), ("b", "d")], one="tree", two="tree")
     table = problem.table()
-    ladders = [ladder_of(table, index, "ncp") for index in range(2)]
-    crowds = Crowds(problem.requirements[0], ladders, table)
+    trees = [tree_of(table, index, "ncp") for index in range(2)]
+    crowds = ClassIndex(problem.requirements[0], trees, table)
     assert list(crowds.critical(0, range(len(TREE.labels)))) == []  # "ab" merges no class with another
 
 
