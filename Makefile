@@ -9,7 +9,7 @@ MINUTES ?= 10
 TESTS := golden property unit conformance  # the folders of make test; make check has all
 PYTEST := $(BIN)/python -m pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder
 
-.PHONY: demo test check lint types docs wheel fuzz mutants papers clean
+.PHONY: demo test check lint types docs wheel bounds fuzz mutants papers clean
 
 demo: $(VENV)/installed
 	$(BIN)/incrowd demo
@@ -17,7 +17,7 @@ demo: $(VENV)/installed
 test: $(VENV)/installed-test lint types
 	$(PYTEST) $(TESTS:%=tests/%)
 
-check: $(VENV)/installed-check lint types wheel
+check: $(VENV)/installed-check lint types wheel bounds
 	INCROWD_HYPOTHESIS=check $(PYTEST)
 	$(BIN)/python -m tests.mutants --trust
 
@@ -33,6 +33,9 @@ docs: $(VENV)/installed-docs
 
 wheel: $(VENV)/installed-test
 	$(BIN)/python -m tests.wheel
+
+bounds: $(VENV)/installed-test
+	$(BIN)/python -m tests.bounds
 
 fuzz: $(VENV)/installed-test
 	$(BIN)/python -m tests.fuzz --minutes $(MINUTES) --workers $(WORKERS)
