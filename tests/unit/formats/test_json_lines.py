@@ -9,25 +9,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from tests.examples import examples
+from tests.files import read, written
 
 from incrowd.errors import DataError, OutputError
 from incrowd.formats import json_lines
-from incrowd.formats.registry import open_source, open_writer
+from incrowd.formats.registry import open_source
 
 
 def made(path, text):
     path.write_bytes(text if isinstance(text, bytes) else text.encode())
-    return open_source(path)
-
-
-def read(source, **words):
-    return pa.Table.from_batches(source.batches(**words))
-
-
-def written(path, table):
-    with open_writer(path, table.schema, open_source(table)) as writer:
-        for batch in table.to_batches():
-            writer.write(batch)
     return path
 
 
@@ -36,14 +26,11 @@ class TestReading:
         monkeypatch.setattr(json_lines, "BLOCK_BYTES", 40)  # so that every line is a block of its own
         lines = [{"a": 1, "b": None}, {"a": 2.5, "b": "2020-01-01"}, {"a": None, "b": "x", "c": True}, {"d": None}]
         source = made(tmp_path / "x.jsonl", "\n".join(map(json.dumps, lines)))
-        assert source.columns == ("a", "b", "c", "d")
-        assert [str(kind) for kind in source.schema.types] == ["double", "string", "bool", "string"]
+        assert open_source(source).columns == ("a", "b", "c", "d")
+        assert [str(kind) for kind in open_source(source).schema.types] == ["double", "string", "bool", "string"]
         table = read(source)
         assert table.to_pylist() == [{name: line.get(name) for name in "abcd"} for line in lines]
         assert read(source, columns=["b", "a"], encoded=["b"]).column_names == ["b", "a"]
-
-    def test_text_that_looks_like_a_date_is_text(self, tmp_path):
-        assert read(made(tmp_path / "x.jsonl", '{"a": "2020-01-01"}\n'))["a"].to_pylist() == ["2020-01-01"]
 
     def test_blank_lines_marks_and_line_ends(self, tmp_path):
         source = made(tmp_path / "x.ndjson", b'\xef\xbb\xbf{"a": 1}\r\n\r\n   \n{"a": 9007199254740993}')
@@ -70,27 +57,16 @@ class TestReading:
     )
     def test_what_is_wrong_is_one_line(self, tmp_path, text, message):
         with pytest.raises(DataError) as caught:
-            made(tmp_path / "x.jsonl", text)
+            read(made(tmp_path / "x.jsonl", text))
         assert message in str(caught.value)
         assert "secret" not in str(caught.value)
         assert caught.value.__context__ is None
-
-    def test_kinds_that_differ_between_blocks(self, tmp_path, monkeypatch):
-        monkeypatch.setattr(json_lines, "BLOCK_BYTES", 10)
-        with pytest.raises(DataError, match="values of different kinds"):
-            made(tmp_path / "x.jsonl", '{"a": 1}\n{"a": "x"}\n')
 
     def test_a_line_without_end(self, tmp_path, monkeypatch):
         monkeypatch.setattr(json_lines, "BLOCK_BYTES", 10)
         monkeypatch.setattr(json_lines, "_LONGEST", 100)
         with pytest.raises(DataError, match=r"a line of x.jsonl is longer than"):
-            made(tmp_path / "x.jsonl", '{"a": "' + "x" * 200)
-
-    def test_a_large_number_is_no_long_one(self, tmp_path):
-        assert read(made(tmp_path / "x.jsonl", '{"a": 1e300}\n{"a": 1234567.5}\n'))["a"].to_pylist() == [
-            1e300,
-            1234567.5,
-        ]
+            read(made(tmp_path / "x.jsonl", '{"a": "' + "x" * 200))
 
 
 TEXT = st.text(st.characters(exclude_categories=["Cs"]))
@@ -104,7 +80,7 @@ def test_what_is_written_is_json_and_read_back(tmp_path_factory, rows, name):
     expected = [{name: text, "n": None if number != number else number} for text, number in rows]
     path = written(folder / "x.jsonl", table)
     assert [json.loads(line) for line in path.read_bytes().split(b"\n")[:-1]] == expected
-    assert read(open_source(path)).to_pylist() == expected
+    assert read(path).to_pylist() == expected
 
 
 def test_every_type_has_a_form(tmp_path):

@@ -6,9 +6,11 @@ import polars as pl
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from tests.databases import PEOPLE, WORDS
+from tests.files import read
 
 import incrowd
-from incrowd.errors import DataError, OutputError, UnknownNameError
+from incrowd.errors import DataError, OutputError
 from incrowd.formats.parquet_files import ParquetSource
 from incrowd.formats.registry import open_source, open_writer
 
@@ -35,10 +37,6 @@ def path(table, tmp_path):
     return tmp_path / "people.parquet"
 
 
-def read(source, **options):
-    return pa.Table.from_batches(source.batches(**options))
-
-
 def copy(source, target, schema=None, change=lambda batch: batch):
     with open_writer(target, schema or source.schema, source) as writer:
         for batch in source.batches(schema.names if schema else None):
@@ -51,22 +49,11 @@ def test_all_columns_come_as_they_are(path, table):
     assert source.columns == tuple(table.column_names)
     assert source.schema.equals(pq.read_schema(path), check_metadata=True)
     assert source.schema.metadata == {b"made by": b"us"}
-    assert read(source) == table
-
-
-def test_chosen_columns_come_in_the_order_asked_for(path):
-    assert read(open_source(path), columns=["born", "name"]).column_names == ["born", "name"]
-    with pytest.raises(UnknownNameError, match="did you mean 'name'"):
-        next(open_source(path).batches(["nam"]))
-
-
-def test_no_columns_still_counts_the_rows(path):
-    (batch,) = open_source(path).batches([])
-    assert (batch.num_rows, batch.num_columns) == (3, 0)
+    assert read(path) == table
 
 
 def test_text_is_encoded_and_other_types_stay(path, table):
-    found = read(open_source(path), encoded=table.column_names)
+    found = read(path, encoded=table.column_names)
     assert found.schema.field("name").type == ENCODED
     assert found.schema.field("kind").type == ENCODED
     assert found.schema.field("age").type == pa.int16()
@@ -76,14 +63,14 @@ def test_text_is_encoded_and_other_types_stay(path, table):
 def test_files_of_polars(tmp_path):
     frame = pl.DataFrame({"a": ["x", None, "y"], "c": pl.Series(["p", "q", "p"], dtype=pl.Categorical)})
     frame.write_parquet(tmp_path / "polars.parquet")
-    found = read(open_source(tmp_path / "polars.parquet"), encoded=["a", "c"])
+    found = read(tmp_path / "polars.parquet", encoded=["a", "c"])
     assert found.schema.types == [ENCODED, ENCODED]
     assert found.to_pylist() == frame.to_dicts()
 
 
 def test_a_name_that_continues_another_after_a_dot(tmp_path):
     pq.write_table(pa.table({"a.b": ["1"], "a": ["2"]}), tmp_path / "dots.parquet")
-    assert read(open_source(tmp_path / "dots.parquet"), columns=["a"]).to_pylist() == [{"a": "2"}]
+    assert read(tmp_path / "dots.parquet", columns=["a"]).to_pylist() == [{"a": "2"}]
 
 
 @pytest.mark.parametrize("content", [b"", b"PAR1", b"a,b\n1,2\n"])
@@ -122,13 +109,6 @@ def test_no_rows_no_columns_and_names_given_twice(tmp_path):
     pq.write_table(pa.Table.from_arrays([pa.array([1]), pa.array([2])], names=["a", "a"]), path)
     with pytest.raises(DataError, match="'a'"):
         open_source(path)
-
-
-def test_a_file_that_changes(path, table):
-    source = open_source(path)
-    pq.write_table(table.slice(0, 1), path)
-    with pytest.raises(DataError, match="changed"):
-        list(source.batches())
 
 
 @pytest.mark.parametrize("compliant", [True, False])
@@ -180,18 +160,6 @@ def test_a_batch_that_does_not_fit_the_schema(path, tmp_path):
         copy(source, tmp_path / "copy.parquet", schema)
 
 
-def test_parquet_to_csv_and_back_to_parquet(path, tmp_path):
-    source = ParquetSource(path)
-    schema = pa.schema([source.schema.field(name) for name in ("name", "age", "born", "seen", "kind")])
-    copy(source, tmp_path / "copy.csv", schema)
-    assert (tmp_path / "copy.csv").read_text().splitlines()[:2] == [
-        "name,age,born,seen,kind",
-        "Ann,31,1990-01-02,2020-01-02 03:04:05.000000Z,x",
-    ]
-    copy(open_source(tmp_path / "copy.csv"), tmp_path / "again.parquet")
-    assert pq.read_schema(tmp_path / "again.parquet").types == [pa.string()] * 5
-
-
 def test_text_that_is_none_is_refused(tmp_path):
     """A damaged file, or one that another program wrote wrongly."""
     pq.write_table(
@@ -215,3 +183,56 @@ def test_memory_does_not_grow_with_the_file(tmp_path):
         held.append(pa.total_allocated_bytes() - before)
         del batch
     assert max(held) < 6_000_000
+
+
+def put(folder, name, rows):
+    path = folder / name
+    path.parent.mkdir(parents=True, exist_ok=True)
+    pq.write_table(rows, path)
+    return path
+
+
+def test_files_follow_each_other_by_name(tmp_path):
+    put(tmp_path, "b.parquet", PEOPLE.slice(20))
+    put(tmp_path, "a.pq", PEOPLE.slice(0, 20))
+    put(tmp_path, ".hidden/c.parquet", PEOPLE)
+    put(tmp_path, "_temporary/c.parquet", PEOPLE)
+    (tmp_path / "_SUCCESS").write_text("")
+    assert read(tmp_path).combine_chunks().equals(PEOPLE)
+    assert read(tmp_path / "b*.parquet").num_rows == 40
+    assert open_source(tmp_path).fingerprint() != open_source(tmp_path / "b*.parquet").fingerprint()
+
+
+@pytest.mark.parametrize("engine", ["arrow", "duckdb"])
+def test_partitions_are_columns_of_text(engine, tmp_path):
+    put(tmp_path, "year=2019/city=K%C3%B6ln/a.parquet", PEOPLE.slice(0, 20))
+    put(tmp_path, "year=2020/city=__HIVE_DEFAULT_PARTITION__/a.parquet", PEOPLE.slice(20))
+    found = read(tmp_path)
+    assert found["year"].to_pylist() == ["2019"] * 20 + ["2020"] * 40
+    assert found["city"].to_pylist() == ["Köln"] * 20 + [None] * 40
+    pattern = read(f"{tmp_path}/year=*/*/*.parquet")
+    assert pattern["year"].to_pylist() == found["year"].to_pylist()
+    words = {**WORDS, "quasi_identifiers": ["age", "year", "city"], "engine": engine}
+    release = incrowd.anonymize(tmp_path, **words)
+    assert release.data.to_pydict() == incrowd.anonymize(found, **{**words, "engine": "arrow"}).data.to_pydict()
+
+
+def test_files_that_do_not_fit_together(tmp_path):
+    put(tmp_path, "a.parquet", PEOPLE)
+    put(tmp_path, "b.parquet", PEOPLE.drop_columns("age"))
+    with pytest.raises(DataError, match=r"b.parquet of .* has other columns or types than a.parquet"):
+        open_source(tmp_path)
+    with pytest.raises(DataError, match="no file is called like"):
+        open_source(tmp_path / "x*.parquet")
+    (tmp_path / "empty").mkdir()
+    with pytest.raises(DataError, match=r"cannot tell the format|is a directory"):
+        open_source(tmp_path / "empty")
+
+
+def test_a_file_that_changes_is_refused(tmp_path):
+    put(tmp_path, "a.parquet", PEOPLE)
+    path = put(tmp_path, "b.parquet", PEOPLE)
+    source = open_source(tmp_path)
+    pq.write_table(PEOPLE.slice(0, 30), path)
+    with pytest.raises(DataError, match="changed while it was being read"):
+        list(source.batches())

@@ -8,8 +8,6 @@ import pytest
 from incrowd.errors import DataError, OutputError, PolicyError
 from incrowd.formats.registry import (
     FORMATS,
-    SUFFIXES,
-    WRITTEN_SUFFIXES,
     format_of,
     open_source,
     open_writer,
@@ -36,39 +34,6 @@ TABLE = pa.table({"age": ["30", "40"], "note": ["a,b", "line\nline"]})
 )
 def test_a_name_says_the_format(name, known):
     assert format_of(Path(name)) is (None if known is None else FORMATS[known])
-
-
-@pytest.mark.parametrize(
-    "suffix",
-    [
-        suffix + compressed
-        for known in FORMATS.values()
-        if known.writer
-        for suffix in known.suffixes
-        for compressed in ("", *known.compressed)
-    ],
-)
-def test_what_is_written_in_a_registered_format_is_read_back(tmp_path, suffix):
-    path = tmp_path / f"people{suffix}"
-    with open_writer(path, TABLE.schema, open_source(TABLE)) as writer:
-        for batch in TABLE.to_batches():
-            writer.write(batch)
-    source = open_source(path)
-    assert source.columns == ("age", "note")
-    assert pa.Table.from_batches(source.batches()).to_pylist() == TABLE.to_pylist()
-    assert source.fingerprint() == writer.fingerprint
-
-
-def test_messages_list_every_suffix(tmp_path):
-    (tmp_path / "x.docx").touch()
-    for known in FORMATS.values():
-        assert all(suffix in SUFFIXES for suffix in (*known.suffixes, *known.compressed))
-    with pytest.raises(DataError) as reading:
-        open_source(tmp_path / "x.docx")
-    with pytest.raises(OutputError) as writing:
-        open_writer(tmp_path / "x.docx", TABLE.schema, open_source(TABLE))
-    assert SUFFIXES in str(reading.value)
-    assert WRITTEN_SUFFIXES in str(writing.value)
 
 
 @pytest.mark.parametrize("words", [{"separator": ";"}, {"quote": "'"}, {"encoding": "cp1252"}, {"header": False}])

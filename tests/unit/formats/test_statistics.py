@@ -5,11 +5,12 @@ from decimal import Decimal
 
 import pyarrow as pa
 import pytest
+from tests.files import read, written
 from tests.unit.formats.sas_files import write_sas7bdat
 
 import incrowd
 from incrowd.errors import DataError, OutputError, PolicyError
-from incrowd.formats.registry import open_source, open_writer
+from incrowd.formats.registry import open_source
 
 pyreadstat = pytest.importorskip("pyreadstat")
 pl = pytest.importorskip("polars")
@@ -17,17 +18,6 @@ pl = pytest.importorskip("polars")
 WRITTEN = pytest.mark.parametrize("suffix", [".dta", ".sav", ".zsav"])
 PEOPLE = {"age": [30, 31, 30, 31, None], "sex": [1, 2, 1, 2, 9], "note": ["a", "b", "a", "b", "a"]}
 SEX = {1: "male", 2: "female", 9: "only-of-the-one-left-out"}
-
-
-def write(path, table):
-    with open_writer(path, table.schema, open_source(table)) as writer:
-        for batch in table.to_batches():
-            writer.write(batch)
-    return path
-
-
-def read(path, **words):
-    return pa.Table.from_batches(open_source(path, **words).batches())
 
 
 def labelled(path, note="made by somebody"):
@@ -55,7 +45,7 @@ def test_types_come_back(tmp_path, suffix):
             "kind": pa.array(["a", "c", "b"]).dictionary_encode(),
         }
     )
-    found = read(write(tmp_path / f"x{suffix}", table))
+    found = read(written(tmp_path / f"x{suffix}", table))
     expected = {**table.to_pydict(), "short": [0.1, None, 2.5]}
     assert found.to_pydict() == expected
 
@@ -63,7 +53,7 @@ def test_types_come_back(tmp_path, suffix):
 @WRITTEN
 def test_truth_is_one_or_zero_and_a_missing_text_is_empty(tmp_path, suffix):
     table = pa.table({"a": [True, None, False], "b": [None, "x", ""], "c": pa.nulls(3, pa.float64())})
-    assert read(write(tmp_path / f"x{suffix}", table)).to_pydict() == {
+    assert read(written(tmp_path / f"x{suffix}", table)).to_pydict() == {
         "a": [1, None, 0], "b": ["", "x", ""], "c": [None] * 3
     }  # fmt: skip
     assert open_source(tmp_path / f"x{suffix}").missing_values == ("",)
@@ -82,7 +72,7 @@ def test_truth_is_one_or_zero_and_a_missing_text_is_empty(tmp_path, suffix):
     ],
 )
 def test_what_such_a_file_cannot_hold_is_text(tmp_path, suffix, value, kind, text):
-    found = read(write(tmp_path / f"x{suffix}", pa.table({"a": pa.array([value], kind)})))
+    found = read(written(tmp_path / f"x{suffix}", pa.table({"a": pa.array([value], kind)})))
     assert found["a"].to_pylist() == [text]
 
 
@@ -168,16 +158,16 @@ def test_names_that_such_a_file_cannot_have(tmp_path, suffix, names):
     if names == ["reserved"]:
         names = ["if"] if suffix == ".dta" else ["all"]
     elif names == ["a", "A"] and suffix == ".dta":  # where these are two
-        assert open_source(write(tmp_path / "x.dta", pa.table({"a": [1], "A": [2]}))).columns == ("a", "A")
+        assert open_source(written(tmp_path / "x.dta", pa.table({"a": [1], "A": [2]}))).columns == ("a", "A")
         return
     with pytest.raises(OutputError, match="files cannot have columns of the name"):
-        write(tmp_path / f"x{suffix}", pa.table({name: [1] for name in names}))
+        written(tmp_path / f"x{suffix}", pa.table({name: [1] for name in names}))
 
 
 @WRITTEN
 def test_what_such_a_file_cannot_have_at_all(tmp_path, suffix):
     with pytest.raises(OutputError, match="column 'a' has a zero character"):
-        write(tmp_path / f"x{suffix}", pa.table({"a": ["x\0y"]}))
+        written(tmp_path / f"x{suffix}", pa.table({"a": ["x\0y"]}))
     with pytest.raises(OutputError, match="column 'a' of type list"):
-        write(tmp_path / f"x{suffix}", pa.table({"a": [[1]]}))
+        written(tmp_path / f"x{suffix}", pa.table({"a": [[1]]}))
     assert [found.name for found in tmp_path.iterdir()] == [f"x{suffix}"]  # which is unfinished, and not in place
