@@ -1,4 +1,4 @@
-"""Try the wheel with the oldest and the newest of everything that it depends on: `python -m tests.bounds`, or `make bounds`.
+"""Try the wheel with the oldest and the newest of what it depends on: `python -m tests.bounds`, or `make bounds`.
 
 The lower bounds of `pyproject.toml`, extras included, are a promise: with exactly these versions a small suite must
 pass. With the newest versions it must pass on every Python that the classifiers name and that is on this machine.

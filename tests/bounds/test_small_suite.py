@@ -1,4 +1,4 @@
-"""What has to work with every version of what incrowd depends on: each kind of file, frame, engine and command, once."""
+"""What has to work with every version that incrowd depends on: each kind of file, frame, engine and command, once."""
 
 import random
 import subprocess
