@@ -39,7 +39,7 @@ OUTFLOW = (
     ),
     of(
         "engines/arrow/shuffle.py",
-        "yield from self.spread(parts.part(part), level + 1)",
+        "yield from _ordered(parts.part(part), folder, level + 1, spread=spread)",
         "yield from parts.part(part)",
         *ORDER,
     ),

@@ -130,11 +130,6 @@ def places(ascending: Any, numbers: Any, side: Literal["left", "right"] = "left"
     return np.asarray(np.searchsorted(known, sought, side=side), np.int64)
 
 
-def next_above(number: Any) -> Any:
-    """The first number above a float, or a decimal as close above as no two in a column are."""
-    return number.next_plus(_FINE) if isinstance(number, Decimal) else np.nextafter(number, np.inf).item()
-
-
 def as_fraction(number: Any) -> Fraction:
     return Fraction(repr(number) if isinstance(number, float) else number)
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -26,6 +26,7 @@ from incrowd.table.arrays import to_arrow
 from incrowd.table.attributes import Attribute, encode
 from incrowd.table.compressed import CompressedTable
 from incrowd.table.grouping import Counts, ascending, changes, sort_tuples, summed
+from incrowd.table.out_of_core import NumberMeanings, OutOfCoreTable
 from incrowd.table.scales import text_of
 from incrowd.table.target_bins import MOST_LABELS, bins_of, places_in
 from incrowd.table.value_numbers import Codes, ValueNumbers
@@ -112,26 +113,23 @@ class Numbered:
             column.look_at(numbers)
         return codes, counts
 
-    def meaning(self, used: Sequence[tuple[Codes, Counts]]) -> Meaning:
-        """What the numbers mean, where the tuples themselves are elsewhere.
-
-        Args:
-            used: The numbers that occur in each column, and how many records have each; quasi-identifiers come first,
-                then the target, if there is one.
-        """
+    def explain(self, table: OutOfCoreTable) -> None:
+        """Tell a table whose tuples are elsewhere what the numbers mean, now that all rows were numbered."""
+        used = [table.used(place) for place in range(len(self.columns))]
         attributes, code_of = [], []
         for column, (numbers, _) in zip(self._attributes, used, strict=False):
             attribute, codes = self._encoded(column, numbers)
             attributes.append(attribute)
             code_of.append(np.asarray(codes, np.int64))
-        if not self._plan.target:
-            return Meaning(tuple(attributes), code_of)
-        numbers, counts = used[len(attributes)]
-        values, code_of_number = _values(self._others[0], numbers)
-        labels, label_of = self._binned(values, code_of_number[numbers], counts)
-        found = np.zeros(int(numbers.max(initial=-1)) + 2, np.int64)
-        found[numbers] = label_of
-        return Meaning(tuple(attributes), code_of, labels, found)
+        labels: Values = ()
+        label_of = None
+        if self._plan.target:
+            numbers, counts = used[len(attributes)]
+            values, code_of_number = _values(self._others[0], numbers)
+            labels, found = self._binned(values, code_of_number[numbers], counts)
+            label_of = np.zeros(int(numbers.max(initial=-1)) + 2, np.int64)
+            label_of[numbers] = found
+        table.learn(NumberMeanings(tuple(attributes), code_of, labels, label_of), self.incomplete)
 
     def table(self, codes: list[list[Codes]], counts: Counts | None) -> CompressedTable:
         """The compressed table of all rows that were numbered.
@@ -189,23 +187,6 @@ class Numbered:
         kept = sorted({value for value in counted if value is not None})
         number = {value: i for i, value in enumerate([*kept, None])}
         return (*kept, *[None] * (None in counted)), np.array([number[value] for value in counted])[codes]
-
-
-@dataclass(frozen=True)
-class Meaning:
-    """What numbers of values mean.
-
-    Args:
-        attributes: The quasi-identifying attributes.
-        code_of: The code of each number, by attribute; the last entry is that of a missing value, whose number is -1.
-        labels: The labels of the target; none without one.
-        label_of: The label of each number of the target, likewise.
-    """
-
-    attributes: tuple[Attribute, ...]
-    code_of: list[Codes]
-    labels: Values = ()
-    label_of: Codes | None = None
 
 
 class _Tuples:

@@ -43,7 +43,7 @@ def shuffled(
     """
     form = _PlainForm(fixed)
     plain = (form.plain(batch, unreleased) for batch in batches)
-    for batch in _enough(_Shuffle(folder).spread(plain, 0)):
+    for batch in _enough(_ordered(plain, folder, 0, spread=True)):
         yield form.restored(batch)
 
 
@@ -124,58 +124,40 @@ class _PlainForm:
         return pa.DictionaryArray.from_arrays(indices, some.dictionary, ordered=some.type.ordered, safe=False)
 
 
-class _Shuffle:
-    """Brings rows into order, each by its key."""
-
-    def __init__(self, folder: Path | None) -> None:
-        self._folder = folder
-
-    def spread(self, batches: Batches, level: int) -> Batches:
-        """The rows as `order_of` has them; their keys have the first `level` bytes in common."""
-        few, all_of_them = self._first(batches)
-        if all_of_them:
-            yield from _taken(few, order_of(_keys(few), level))
-        elif level == LEVELS:  # rows that are all equal
-            yield from itertools.chain(few, batches)
-        else:
-            assert self._folder is not None
-            with _Parts(self._folder, level) as parts:
-                distinct = _Distinct()
-                for batch in itertools.chain(few, batches):
+def _ordered(batches: Batches, folder: Path | None, level: int, *, spread: bool) -> Batches:
+    """The rows as `order_of` has them, or by their keys alone; these have the first `level` bytes in common."""
+    few, all_of_them = _first(batches, folder)
+    if all_of_them:
+        keys = _keys(few)
+        yield from _taken(few, order_of(keys, level) if spread else ascending(keys))
+    elif level == LEVELS:  # rows that are all equal
+        yield from itertools.chain(few, batches)
+    else:
+        assert folder is not None
+        with _Parts(folder, level) as parts:
+            distinct = _Distinct()
+            for batch in itertools.chain(few, batches):
+                if spread:
                     distinct.add(_keys([batch]))
-                    parts.add(batch)
-                few.clear()
-                if distinct.few:
-                    numbering = Numbering(distinct.hashes)
-                    yield from self.sorted(_renumbered(parts.all(), numbering), 0)
-                else:
-                    for part in range(PARTS):
-                        yield from self.spread(parts.part(part), level + 1)
-
-    def sorted(self, batches: Batches, level: int) -> Batches:
-        """The rows in the order of their keys, which have the first `level` bytes in common."""
-        few, all_of_them = self._first(batches)
-        if all_of_them:
-            yield from _taken(few, ascending(_keys(few)))
-        elif level == LEVELS:
-            yield from itertools.chain(few, batches)
-        else:
-            assert self._folder is not None
-            with _Parts(self._folder, level) as parts:
-                for batch in itertools.chain(few, batches):
-                    parts.add(batch)
-                few.clear()
+                parts.add(batch)
+            few.clear()
+            if spread and distinct.few:
+                renumbered = _renumbered(parts.all(), Numbering(distinct.hashes))
+                yield from _ordered(renumbered, folder, 0, spread=False)
+            else:
                 for part in range(PARTS):
-                    yield from self.sorted(parts.part(part), level + 1)
+                    yield from _ordered(parts.part(part), folder, level + 1, spread=spread)
 
-    def _first(self, batches: Batches) -> tuple[list[pa.RecordBatch], bool]:
-        few, size = [], 0
-        for batch in batches:
-            few.append(batch)
-            size += batch.nbytes
-            if self._folder is not None and size > HELD_BYTES:
-                return few, False
-        return few, True
+
+def _first(batches: Batches, folder: Path | None) -> tuple[list[pa.RecordBatch], bool]:
+    """As many rows as may be held, and whether these are all."""
+    few, size = [], 0
+    for batch in batches:
+        few.append(batch)
+        size += batch.nbytes
+        if folder is not None and size > HELD_BYTES:
+            return few, False
+    return few, True
 
 
 class _Distinct:

@@ -14,16 +14,16 @@ import numpy as np
 import pyarrow as pa
 
 from incrowd.engines.arrow.compress import Numbered
-from incrowd.engines.out_of_core import NumberedTuples
 from incrowd.errors import DataError
 from incrowd.formats.duckdb_files import opened, query_errors
 from incrowd.formats.staging import Folder
 from incrowd.table.grouping import Codes
+from incrowd.table.out_of_core import OutOfCoreTable
 
 _TUPLES = "tuples"
 
 
-class DuckDbTuples(NumberedTuples):
+class DuckDbTuples(OutOfCoreTable):
     """Distinct tuples in a file of DuckDB.
 
     Args:
@@ -49,7 +49,7 @@ class DuckDbTuples(NumberedTuples):
         if not self.tuples:
             raise DataError(f"{self._name} has no rows left to release")
         self.records = int(records)
-        self.learn(numbered)
+        numbered.explain(self)
 
     def _ask(self, cells: Mapping[int, Codes], numbers: Sequence[int], *, each: bool = False) -> list[Any]:
         joins = []

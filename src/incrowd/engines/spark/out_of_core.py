@@ -14,7 +14,6 @@ import numpy as np
 import pyarrow as pa
 
 from incrowd.engines.arrow.compress import Numbered, check_missing
-from incrowd.engines.out_of_core import NumberedTuples
 from incrowd.engines.plan import ReadPlan
 from incrowd.engines.spark.lookups import all_of, found_by, lookup_table
 from incrowd.engines.spark.session import ends_with_process, spark_errors, working
@@ -23,6 +22,7 @@ from incrowd.errors import DataError
 from incrowd.run import Run
 from incrowd.table.grouping import Codes
 from incrowd.table.missing import encoded
+from incrowd.table.out_of_core import OutOfCoreTable
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
@@ -45,7 +45,7 @@ def out_of_core(source: SparkSource, plan: ReadPlan, run: Run) -> SparkTuples:
     if plan.missing == "drop":
         numbered.incomplete = found.drop_incomplete(len(plan.attributes))
     found.count()
-    found.learn(numbered)
+    numbered.explain(found)
     source.remember({}, found.records if plan.missing == "category" else None)
     run.rows(found.records)
     return found
@@ -71,7 +71,7 @@ def _numbers(source: SparkSource, plan: ReadPlan, numbered: Numbered) -> DataFra
     return rows.select(*(found_by(F.col(name), name).alias(name) for name in names))
 
 
-class SparkTuples(NumberedTuples):
+class SparkTuples(OutOfCoreTable):
     """Distinct tuples on a cluster, as numbers, with the number of records of each."""
 
     def __init__(self, source: SparkSource, tuples: DataFrame, run: Run) -> None:
