@@ -15,7 +15,7 @@ from tests.examples import examples
 
 import incrowd
 from incrowd.engines import row_order
-from incrowd.engines.row_order import Numbering, distinct, order_of, row_hashes, split
+from incrowd.engines.row_order import Numbering, distinct, order_of, row_hashes
 
 COLUMNS = {
     "text": pa.array(["a", "b", None, "", "a longer text of more than eight bytes", "a", "ä" * 400, "ä" * 401]),
@@ -57,11 +57,6 @@ def test_the_layout_does_not_matter():
     assert len({tuple(row_hashes(pa.RecordBatch.from_arrays([c], names=["a"])).tolist()) for c in (narrow, wide)}) == 1
 
 
-def test_values_that_change_places_between_columns_make_another_row():
-    batch = pa.RecordBatch.from_pydict({"a": ["x", "y"], "b": ["y", "x"]})
-    assert len(set(row_hashes(batch).tolist())) == 2
-
-
 ROWS = st.lists(st.sampled_from("abcdefgh"), max_size=60)
 
 
@@ -93,14 +88,6 @@ def test_equal_rows_are_numbered_over_batches():
     pieces = np.concatenate([known.spread(hashes[:2]), known.spread(hashes[2:])])
     assert sorted(pieces.tolist()) == sorted(whole.tolist())
     assert len(set(whole.tolist())) == 6
-
-
-def test_parts_by_a_byte():
-    hashes = np.array([0x01 << 56, 0x00FF << 48, 0x01FF << 48, 0x00], np.uint64)
-    parts = split(hashes, 0)
-    assert len(parts) == 256
-    assert [part.tolist() for part in parts[:2]] == [[1, 3], [0, 2]]
-    assert [len(part) for part in split(hashes, 1)].count(0) == 254
 
 
 def test_long_texts_are_told_apart_to_their_last_byte():

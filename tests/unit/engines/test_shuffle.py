@@ -124,14 +124,3 @@ def test_a_folder_that_cannot_be_written_to_is_one_clear_error(tmp_path, monkeyp
     monkeypatch.setattr(shuffle, "HELD_BYTES", 3000)
     with pytest.raises(OutputError, match=r"cannot write to .*: No such file or directory; nothing was written"):
         list(shuffled(iter(batches()), folder=tmp_path / "gone", fixed=["age"]))
-
-
-def test_many_distinct_rows_leave_in_the_same_order_whatever_theirs_was(tmp_path, monkeypatch):
-    """More distinct rows than are counted at once, and more than are held: parts within parts."""
-    monkeypatch.setattr(shuffle, "HELD_BYTES", 3000)
-    monkeypatch.setattr("incrowd.engines.row_order.MOST_DISTINCT", 20)
-    rows = [batch.select(["age", "note", "flag"]) for batch in batches(most=100_000)]
-    backward = [batch.take(pa.array(range(len(batch) - 1, -1, -1))) for batch in reversed(rows)]
-    first, second = (together(shuffled(iter(given), folder=tmp_path, fixed=["age"])) for given in (rows, backward))
-    assert first == second
-    assert first != together(rows)

@@ -4,7 +4,6 @@ import json
 from collections import Counter
 
 import numpy as np
-import pandas as pd
 import pyarrow as pa
 import pytest
 
@@ -52,8 +51,7 @@ def rows(table):
     return Counter(map(str, table.to_pylist()))
 
 
-@pytest.mark.parametrize("method", ["kaca", "kaca2", "cover"])
-@pytest.mark.parametrize("size", [1, 7, 1000])
+@pytest.mark.parametrize(("method", "size"), [("kaca", 1), ("cover", 7)])
 def test_the_size_of_batches_changes_nothing(monkeypatch, method, size):
     expected = released(method=method).data
     monkeypatch.setattr("incrowd.formats.frames.BATCH_ROWS", size)
@@ -74,31 +72,6 @@ def test_a_file_is_released_verified_and_read_back(tmp_path, name):
     found = incrowd.distortion(str(tmp_path / name), str(target), quasi_identifier=QI, taxonomies={"job": JOBS})
     assert found.distortion == pytest.approx(release.distortion().distortion)
     assert found.inconsistency == pytest.approx(release.distortion().inconsistency)
-
-
-def test_a_pandas_frame_comes_back_as_one():
-    frame = people().to_pandas().drop(columns="born")
-    release = released(frame, keep_order=True)
-    assert isinstance(release.data, pd.DataFrame)
-    assert release.data["illness"].tolist() == frame["illness"].tolist()
-
-
-def test_equal_rows_do_not_all_go_the_same_way():
-    """Ten lone smiths of different towns take nine nurses each; all nurses are equal but for their illness."""
-    data = pa.table(
-        {
-            "job": ["nurse"] * 1000 + ["doctor"] * 10,
-            "town": ["Ulm"] * 1000 + [f"town {i}" for i in range(10)],
-            "illness": ["flu", "cold"] * 505,
-        }
-    )
-    release = released(data, quasi_identifiers=["job", "town"], k=10, taxonomies={"job": JOBS}, distance="uniform")
-    moved = [row for row in release.data.to_pylist()[:1000] if row["job"] != "nurse"]
-    if len(moved) > 20:
-        share = sum(row["illness"] == "flu" for row in moved) / len(moved)
-        assert 0.2 < share < 0.8
-    kept = Counter(row["job"] for row in release.data.to_pylist())
-    assert kept["nurse"] >= 900
 
 
 def test_the_rows_chosen_depend_on_the_key_only():
@@ -169,18 +142,6 @@ def test_parts_of_generalized_tuples_are_traced_to_the_original_ones():
     assert list(zip(*map(np.ndarray.tolist, found), strict=True)) == [(0, 8, 3), (2, 8, 1), (2, 9, 1), (1, 7, 2)]
 
 
-@pytest.mark.parametrize("method", ["kaca", "kaca2", "cover"])
-def test_dates_and_missing_values_are_released(method):
-    data = people()
-    town = pa.array([None if i % 9 == 0 else town for i, town in enumerate(data["town"].to_pylist())])
-    data = data.set_column(data.column_names.index("town"), "town", town)
-    release = released(data, method, quasi_identifiers=["job", "born", "town"])
-    assert len(release.data) == len(data)
-    dropped = released(data, method, quasi_identifiers=["job", "born", "town"], missing="drop")
-    assert len(dropped.data) == len(data) - town.null_count
-    assert None not in dropped.data["town"].to_pylist()
-
-
 def test_the_codebook_shows_nothing_that_the_release_does_not():
     release = released(quasi_identifiers=["age", "town"], taxonomies=None, k=30)
     shown = {*release.data["age"].to_pylist(), *release.data["town"].to_pylist(), "age", "town"}
@@ -215,14 +176,6 @@ def test_a_release_with_other_values_has_no_distortion():
         incrowd.distortion(people(), other, quasi_identifier=["job"], taxonomies={"job": JOBS})
 
 
-def test_the_distortion_of_a_global_release():
-    release = released(method="tdr", quasi_identifiers=["job", "town"])
-    found = incrowd.distortion(
-        people(), release.data, quasi_identifier=["job", "town"], taxonomies={"job": JOBS}
-    ).distortion
-    assert found == pytest.approx(release.distortion().distortion)
-
-
 @pytest.mark.parametrize("distance", ["height", "ncp"])
 def test_the_index_works_on_hierarchies_too_large_for_a_table(distance):
     draws = np.random.default_rng(3)
@@ -230,13 +183,6 @@ def test_the_index_works_on_hierarchies_too_large_for_a_table(distance):
     release = released(data, quasi_identifiers=["income", "job"], distance=distance)
     plain = kaca(release.table, release.policy.requirements, Run(), distance=distance, bucket=10**9)
     assert plain.recoding == release.recoding
-
-
-def test_a_local_method_transforms_no_single_rows():
-    from incrowd.sklearn import Anonymizer
-
-    with pytest.raises(PolicyError, match="global method"):
-        Anonymizer(k=5, method="kaca").fit(people().to_pandas()[["age", "town"]])
 
 
 def test_tuples_are_found_however_wide_they_are():

@@ -15,7 +15,7 @@ NUMBERS = ("int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint
 
 
 @pytest.mark.parametrize("kind", [*NUMBERS, "bool"])
-@pytest.mark.parametrize("rows", [0, 1, 7, 8, 9, 100])
+@pytest.mark.parametrize("rows", [0, 7, 9, 100])
 def test_arrays_are_as_pyarrow_makes_them(kind, rows):
     draws = np.random.default_rng(rows)
     values, missing = draws.integers(0, 2 if kind == "bool" else 100, rows).astype(kind), draws.random(rows) < 0.3
@@ -67,8 +67,7 @@ assert "pandas" not in sys.modules
 """
 
 
-@pytest.mark.parametrize("suffix", ["csv", "parquet"])
-@pytest.mark.parametrize("method", ["tdr", "cover", "mondrian"])
+@pytest.mark.parametrize(("suffix", "method"), [("csv", "tdr"), ("parquet", "mondrian")])
 def test_no_release_of_a_file_imports_pandas(tmp_path, suffix, method):
     pytest.importorskip("pandas")
     rows = {

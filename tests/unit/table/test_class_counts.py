@@ -60,16 +60,6 @@ class TestHistogram:
         assert (found.values, found.size, found.width) == (VALUES, GROUPS, len(VALUES))
         assert found.records == sum(grouped(counted, groups, kept).values())
 
-    @given(counts, groupings, kepts, st.lists(st.integers(0, 1), min_size=GROUPS, max_size=GROUPS))
-    def test_groups_of_groups_are_groups(self, counted, groups, kept, above):
-        mask = None if kept is None else np.array(kept)
-        finer = histogram_of(counted).grouped(np.array(groups), GROUPS, mask)
-        both = [above[group] for group in groups]
-        expected = grouped(counted, both, kept)
-        assert entries_of(finer.grouped(np.array(above), 2)) == dict(expected)
-        table = finer.table(np.array(above), 2)
-        assert table.tolist() == [[expected[group, value] for value in range(len(VALUES))] for group in range(2)]
-
     def test_as_many_entries_as_tuples_need_not_be_one_each(self):
         """One tuple has two values, another none."""
         found = histogram_of({(0, 0): 1, (0, 1): 1}, size=2).table(np.array([0, 1]), 2)

@@ -117,9 +117,3 @@ class TestClasses:
         labels = counted(*left, 0, 2)
         expected = [[labels[code, label] for label in range(2)] for code in range(3)]
         assert table.labels_in(table.codes[0], 3, mask).tolist() == expected
-
-    def test_without_protected_columns_only_records_are_counted(self):
-        table = build([(0, 0, 0, 0, 0), (1, 0, 0, 0, 0)], [2, 3], protected=False)
-        found = table.class_counts(np.zeros(2, np.int64), 1)
-        assert found.records.tolist() == [5]
-        assert found.values == {}

@@ -3,7 +3,6 @@
 import json
 from decimal import Decimal
 
-import numpy as np
 import pyarrow as pa
 import pytest
 from hypothesis import given
@@ -73,8 +72,6 @@ class TestOrder:
         known = parse(texts(*map(text, sorted(known, key=written))))
         found = places(known, parse(texts(*map(text, sought))), side="right")
         assert found.tolist() == [sum(written(k) <= written(s) for k in known.tolist()) for s in sought]
-
-    def test_a_number_above(self):
 
 
 class TestWriting:

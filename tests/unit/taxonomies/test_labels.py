@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 import incrowd
 from incrowd.table.scales import Scale
-from incrowd.taxonomies.labels import ANY, KNOWN, Interval, interval_label, number_label, parse_interval, set_label
+from incrowd.taxonomies.labels import ANY, Interval, interval_label, number_label, parse_interval, set_label
 
 INTEGERS = Scale("integer"), st.integers(-(2**62), 2**62)
 NUMBERS = Scale("number"), st.floats(allow_nan=False, allow_infinity=False)
@@ -54,11 +54,6 @@ def test_the_middle_of_a_label_of_whole_numbers(label, number):
     assert Scale("integer").middle(label) == number
 
 
-@pytest.mark.parametrize("label", [ANY, KNOWN])
-def test_what_could_be_any_number_has_no_middle(label):
-    assert math.isnan(Scale("integer").middle(label))
-
-
 @pytest.mark.parametrize("label", ["[20", "[20-25", "[1-2-3)", "[1 to 2 to 3]"])
 def test_what_only_looks_like_an_interval_is_refused(label):
     with pytest.raises(ValueError, match="is not an interval"):
@@ -81,21 +76,6 @@ def test_every_number_that_a_method_releases_has_a_middle(method):
         labels = set(release.data.column(name).to_pylist())
         assert labels
         assert [label for label in labels if math.isnan(scale.middle(label))] in ([], [ANY])
-
-
-@pytest.mark.parametrize(
-    ("low", "high", "label"),
-    [
-        ("20", "25", "[20-25)"),
-        (None, "18", "<18"),
-        ("65", None, ">=65"),
-        (None, None, "*"),
-        ("-5", "0", "[-5 to 0)"),
-        ("2020-01-01", "2021-01-01", "[2020-01-01 to 2021-01-01)"),
-    ],
-)
-def test_interval_label(low, high, label):
-    assert interval_label(low, high) == label
 
 
 def test_number_label():

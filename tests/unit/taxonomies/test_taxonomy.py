@@ -60,17 +60,6 @@ def test_nodes_and_leaves_are_numbered_in_preorder(education):
     assert (education.height, education.missing) == (3, None)
 
 
-def test_the_leaves_below_a_node_are_one_range(education):
-    university = education.node("University")
-    below = range(education.start[university], education.stop[university])
-    assert [education.path(code)[0] for code in below] == ["Bachelors", "Masters", "Doctorate"]
-
-
-def test_scattered_lines_give_contiguous_ranges():
-    taxonomy = Taxonomy.from_paths([("a", "x", "*"), ("b", "y", "*"), ("c", "x", "*")])
-    assert taxonomy.leaf_codes == {"a": 0, "c": 1, "b": 2}
-
-
 def test_queries(education):
     assert education.leaf_code("12th") == 3
     assert education.path(3) == ("12th", "Senior Sec.", "Secondary", "ANY")
