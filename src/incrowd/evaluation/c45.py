@@ -31,25 +31,16 @@ Codes = npt.NDArray[np.int64]
 
 @dataclass
 class Node:
-    """A node of the tree; a leaf if it has no branches.
+    """A node of the tree; a leaf if it has no branches."""
 
-    Args:
-        best: The most frequent class.
-        column: What is tested.
-        cut: Numbers above it go right; unused for categories.
-        branches: Left and right, or one for each category.
-    """
-
-    best: int
-    column: int = -1
-    cut: float = 0.0
-    branches: list[Node] = field(default_factory=list)
+    best: int  # the most frequent class
+    column: int = -1  # what is tested
+    cut: float = 0.0  # numbers above it go right; unused for categories
+    branches: list[Node] = field(default_factory=list)  # left and right, or one for each category
 
 
 @dataclass(frozen=True)
 class _Split:
-    """A way to split a node."""
-
     column: int
     gain: float
     info: float  # entropy of the branches' sizes
@@ -57,17 +48,12 @@ class _Split:
 
 
 class C45(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
-    """A decision tree over columns of numbers followed by columns of category codes.
-
-    Args:
-        numbers: How many of the first columns are numbers.
-    """
+    """A decision tree over columns of numbers (the first `numbers` of them) followed by columns of category codes."""
 
     def __init__(self, numbers: int = 0) -> None:
         self.numbers = numbers
 
     def fit(self, X: Matrix, y: Any) -> C45:
-        """Grow a tree and prune it."""
         self.classes_, classes = np.unique(np.asarray(y), return_inverse=True)
         columns = _columns(X, self.numbers)
         growth = _Growth(columns, self.numbers, classes.astype(np.int64), len(self.classes_))
@@ -76,7 +62,6 @@ class C45(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return self
 
     def predict(self, X: Matrix) -> Any:
-        """The class of each row."""
         columns, found = _columns(X, self.numbers), np.zeros(len(X), np.int64)
         open_nodes = [(self.root_, np.arange(len(X)))]
         while open_nodes:
@@ -127,8 +112,6 @@ def _bits(counts: Any) -> Any:
 
 
 class _Growth:
-    """The training rows while a tree is grown and pruned."""
-
     def __init__(self, columns: list[Any], numbers: int, classes: Codes, size: int) -> None:
         self._columns, self._numbers = columns, numbers
         self._classes, self._size = classes, size

@@ -56,11 +56,7 @@ def weighed_cost(table: CompressedTable, recoding: Recoding, priorities: Mapping
 
 
 def weighs_cells(word: str, cost: str, priorities: Mapping[str, float] | None) -> None:
-    """Priorities weigh the losses of cells.
-
-    Raises:
-        PolicyError: They are given for a cost that does not count cells.
-    """
+    """Raise PolicyError if priorities, which weigh the losses of cells, are given for another cost."""
     if priorities and cost not in ("ncp", "hdm"):
         raise PolicyError(f"The '{word}' parameter must be ncp where 'priorities' are given. Got {cost!r}.")
 
@@ -71,12 +67,7 @@ def readable(cost: Fraction | float) -> float:
 
 
 def default_cost(table: CompressedTable, cost: Cost | None, priorities: Mapping[str, float] | None = None) -> Cost:
-    """The cost to go by: the one asked for, else ncp.
-
-    Raises:
-        PolicyError: The classification metric is asked for, and there is no target; or priorities are given for a cost
-            that has no use for them.
-    """
+    """The cost to use: the one asked for, else ncp. It must suit the target and the priorities."""
     weighs_cells("cost", cost or "ncp", priorities)
     if cost == "cm" and not table.has_target:
         raise PolicyError("The 'cost' parameter must be dm or ncp when there is no target. Got 'cm'.")

@@ -40,24 +40,16 @@ _TWO_BY_LN_2 = int(_CONTEXT.multiply(_CONTEXT.divide(2, _CONTEXT.ln(2)), Decimal
 
 
 def contenders(values: Floats, error: Floats | float = ABSOLUTE) -> Codes:
-    """The places of the values that may be the largest, given that floats are not exact; of -values, the smallest.
+    """The places of the values that may be the largest, given the error of floats, in addition to a relative one.
 
-    Args:
-        values: What is compared, as floats.
-        error: By how much a value may be wrong, beside a relative error.
+    Of -values, the smallest.
     """
     slack = error + RELATIVE * np.abs(values)
     return np.flatnonzero(values + slack >= (values - slack).max())
 
 
 def choose(values: Sequence[Fraction], *, decimals: int | None = None, lowest: bool = False) -> list[int]:
-    """The places of the best of some exact values, all of them if they are equal.
-
-    Args:
-        values: At least one.
-        decimals: Values that agree to so many decimals are equal; None compares them as they are.
-        lowest: Whether the lowest is best.
-    """
+    """The places of the best of some exact values, all of them if they are equal, or agree to this many decimals."""
     compared = [comparable(value, decimals) for value in values]
     best = min(compared) if lowest else max(compared)
     return [place for place, value in enumerate(compared) if value == best]
@@ -95,11 +87,7 @@ def _log(n: int) -> int:
 
 
 def information(label_counts: Iterable[int]) -> Fraction:
-    """Records times the entropy of their labels, in bits: n log2 n - sum of c log2 c.
-
-    Args:
-        label_counts: How many records have each label.
-    """
+    """Records times the entropy of their labels, in bits: n log2 n - sum of c log2 c."""
     return Fraction(_information(tuple(label_counts)), _SCALE)
 
 
@@ -107,9 +95,6 @@ def information_lost(parts: Iterable[Iterable[int]]) -> Fraction:
     """What is lost when parts become one, and gained when one is split into them: records times bits.
 
     Divided by the records of the whole it is the information gain of the papers.
-
-    Args:
-        parts: The label counts of each part: parts x labels.
     """
     present = tuple(sorted(counts for part in parts if any(counts := tuple(part))))
     return Fraction(_lost(present), _SCALE)

@@ -25,12 +25,6 @@ _DECIMALS = 9
 
 
 class LossScale:
-    """Exact losses of one attribute.
-
-    Args:
-        attribute: The attribute.
-    """
-
     def __init__(self, attribute: Attribute) -> None:
         self.attribute = attribute
 

@@ -33,57 +33,33 @@ BOUNDS = Option(
 
 @dataclass(frozen=True)
 class SearchResult:
-    """What a search gives back; all of it is data.
-
-    Args:
-        recoding: What every value, or every tuple, became.
-        steps: The steps that led there, of a greedy search.
-        begins: Where the steps begin: at the most "general" values, or at the most "specific" ones; None where the
-            release at a step cannot be made from steps.
-        facts: What the method says of its result, such as its cost and how that is proven; JSON-able.
-    """
+    """What a search gives back; all of it is data."""
 
     recoding: Recoding
-    steps: tuple[Step, ...] = ()
+    steps: tuple[Step, ...] = ()  # the steps that led there, of a greedy search
+    # Where the steps begin: at the most general values, or at the most specific ones. None where the release at a step
+    # cannot be made from steps.
     begins: Begins | None = None
-    facts: Mapping[str, Any] = field(default_factory=dict)
+    facts: Mapping[str, Any] = field(default_factory=dict)  # its cost, how that is proven, and the like; JSON-able
 
 
 @dataclass(frozen=True)
 class Method:
-    """A search that anonymize can run.
+    """A search that anonymize can run."""
 
-    Args:
-        about: One line for people.
-        function: Where it lives, as "module:function".
-        options: The options it takes.
-        fixed: Options that make it this method.
-        several: Whether it can satisfy several quasi-identifiers.
-        anytime: Whether it can stop at any moment and give the best that it has.
-        anytime_later: Whether it can as soon as every class is good; it then sets `run.anytime` itself.
-        local: Whether equal records may be released differently.
-        leaves_out: Whether and when records are left out, for people; empty where the option `suppress` decides it.
-    """
-
-    about: str
-    function: str
+    about: str  # one line for people
+    function: str  # where it lives, as "module:function"
     options: Mapping[str, Option] = field(default_factory=dict)
-    fixed: Mapping[str, Any] = field(default_factory=dict)
-    several: bool = True
-    anytime: bool = False
-    anytime_later: bool = False
-    local: bool = False
-    leaves_out: str = ""
+    fixed: Mapping[str, Any] = field(default_factory=dict)  # options that make it this method
+    several: bool = True  # whether it can satisfy several quasi-identifiers
+    anytime: bool = False  # whether it can stop at any moment and give the best that it has
+    anytime_later: bool = False  # whether it can as soon as every class is good; it then sets `run.anytime` itself
+    local: bool = False  # whether equal records may be released differently
+    leaves_out: str = ""  # whether and when records are, for people; empty where the option `suppress` decides it
 
     def __call__(
         self, table: CompressedTable, requirements: Requirements, options: Mapping[str, Any], run: Run
     ) -> SearchResult:
-        """Search.
-
-        Raises:
-            CancelledError: The run was cancelled.
-            TimeLimitError: The time limit was reached before there was anything to release.
-        """
         run.anytime, run.searching = self.anytime, True
         result = run.in_thread(lambda: self.search(table, requirements, options, run))
         run.anytime, run.searching = True, False  # what was found can be released, whatever the clock says
@@ -96,8 +72,8 @@ class Method:
     ) -> SearchResult:
         """Search in this very thread, as a part of another search does.
 
-        Whoever has a combination of values that no record has is released with some class, if values are recoded one
-        by one. So such people of a population count, and a local method knows nothing of them.
+        Whoever has a combination of values that no record has is released with some class, if values are recoded one by
+        one. So such people of a population count, and a local method knows nothing of them.
         """
         if not self.local and getattr(table, "absent", None) is not None:  # tuples in an engine have no population
             table = table.with_absent

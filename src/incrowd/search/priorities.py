@@ -18,12 +18,7 @@ PRIORITIES = Option(
 def weights_by_name(names: Sequence[str], priorities: Mapping[str, float] | None) -> dict[str, Fraction]:
     """The weight of each attribute, as it is written: 0.1 is a tenth.
 
-    Args:
-        names: The attributes.
-        priorities: Weights of some of them.
-
-    Raises:
-        UnknownNameError: A weight is given for something else.
+    Raises UnknownNameError for a weight of something else.
     """
     for name in priorities or {}:
         if name not in names:

@@ -36,16 +36,7 @@ def methods() -> dict[str, str]:
 
 
 def method_of(name: str, options: Mapping[str, Any], quasi_identifiers: int = 1) -> Method:
-    """The method of that name.
-
-    Args:
-        name: Its name.
-        options: Its options, which are checked.
-        quasi_identifiers: How many of them it must satisfy.
-
-    Raises:
-        PolicyError: There is no such method or option, an option is wrong, or it takes only one quasi-identifier.
-    """
+    """The method of that name; its options are checked, and whether it takes that many quasi-identifiers."""
     if not isinstance(name, str) or name not in METHODS:
         raise UnknownNameError("method", str(name), METHODS)
     method = METHODS[name]

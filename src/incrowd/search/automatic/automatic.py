@@ -1,7 +1,7 @@
 """Auto: chooses a method by what the release is for and how large the table is, and says what it chose and why.
 
 - With a target, top-down refinement (`tdr`): it keeps what predicts the target. One early step can lead it astray, so
-  it searches again a few times and takes what tells most of the target, unless the table is large.
+  it searches again a few times and takes what keeps most about the target, unless the table is large.
 - With several quasi-identifiers, `tdr` too: local methods take one.
 - Otherwise the local method that loses least. `mondrian` is quick at any size, and best where there are many numbers;
   `cover` mostly loses less, but takes longer than linear in the size. Both run and the better one is taken (NCP),
@@ -10,7 +10,7 @@
 
 Where records may be left out, each of them runs twice, without leaving out anyone and within the budget, and the best
 release is taken: a budget never makes it worse. Which one that is can depend on who is left out, so the certificate
-names `auto`, and only the steward is told more.
+names `auto`, and only the steward learns more.
 
 The choice follows from the table alone, never from a clock, so that the same table gives the same release anywhere. A
 time limit can only take `cover` or some of the restarts away.
@@ -26,8 +26,10 @@ from incrowd.errors import TimeLimitError
 from incrowd.measures.measures import measure
 from incrowd.privacy.model import Requirements
 from incrowd.run import Run
+from incrowd.search.clustering.cover import share_covered
 from incrowd.search.costs import cost_of
 from incrowd.search.method import SearchResult
+from incrowd.search.registry import method_of
 from incrowd.table.compressed import CompressedTable
 
 LOCAL = 5_000_000  # tuples; beyond, a recoding of single tuples does not fit into memory
@@ -51,13 +53,6 @@ def choices(table: CompressedTable, requirements: Requirements) -> tuple[tuple[s
     if len(table.counts) * len(table.attributes) > COVER:
         return ("mondrian",), "without a target a local method loses least, and cover would take long on this table"
     return ("mondrian", "cover"), "without a target a local method loses least"
-
-
-def _is_worth_it(table: CompressedTable, requirements: Requirements, run: Run) -> bool:
-    """Whether a few rounds of cover cover more than next to nothing."""
-    from incrowd.search.clustering.cover import share_covered
-
-    return share_covered(table, requirements[0], ROUNDS, run) >= SHARE
 
 
 def _usual(name: str, table: CompressedTable, *, suppress: float) -> dict[str, Any]:
@@ -92,39 +87,29 @@ def automatic(
     suppress: float = 0.0,
     priorities: Mapping[str, float] | None = None,
 ) -> SearchResult:
-    """Run the method that suits, or the better one of two.
-
-    Args:
-        table: The compressed table.
-        requirements: What must hold.
-        run: Told of steps, and asked whether to go on.
-        suppress: Share of the records that may be left out.
-        priorities: Weights of attributes by name, 1 for those that are not named.
-    """
-    from incrowd.search.registry import method_of
-
+    """Run the method that suits, or the better one of two."""
     names, why = choices(table, requirements)
     large = len(table.counts) * len(table.attributes) > QUICK
     ways = _ways(names, table, suppress)
     found: list[tuple[float, str, Mapping[str, Any], SearchResult]] = []
     for name, share in ways:
-        words = _usual(name, table, suppress=share) | ({"suppress": share} if share else {})
-        words |= {"priorities": priorities} if priorities else {}
-        method = method_of(name, words, len(requirements))
+        chosen = _usual(name, table, suppress=share) | ({"suppress": share} if share else {})
+        chosen |= {"priorities": priorities} if priorities else {}
+        method = method_of(name, chosen, len(requirements))
         part = run if not found else run.part()
         part.anytime = method.anytime
         try:
-            if name == "cover" and large and not _is_worth_it(table, requirements, part):
+            if name == "cover" and large and share_covered(table, requirements[0], ROUNDS, part) < SHARE:
                 why += "" if share else ", and records are too far apart for cover"
                 continue
-            result = method.search(table, requirements, words, part)
+            result = method.search(table, requirements, chosen, part)
         except TimeLimitError:
             if not found:
                 raise
             run.ended_early = run.over  # there is a release; the better method had no time
-            why += f"; {_called(name, words)} did not end in time"
+            why += f"; {_called(name, chosen)} did not end in time"
             continue
-        found.append((_loss(table, requirements, name, result) if len(ways) > 1 else 0.0, name, words, result))
+        found.append((_loss(table, requirements, name, result) if len(ways) > 1 else 0.0, name, chosen, result))
     run.anytime = True
     loss, name, options, best = found.pop(min(range(len(found)), key=lambda place: found[place][0]))
     if found and name != "tdr":
@@ -133,5 +118,5 @@ def automatic(
     return replace(best, facts={**best.facts, "method": name, "options": options, "why": why})
 
 
-def _called(name: str, words: Mapping[str, Any]) -> str:
-    return f"{name} with records left out" if words.get("suppress") else name
+def _called(name: str, chosen: Mapping[str, Any]) -> str:
+    return f"{name} with records left out" if chosen.get("suppress") else name

@@ -65,15 +65,7 @@ def argus(
 ) -> SearchResult:
     """Generalize away rare combinations, then suppress cells until everyone has a crowd.
 
-    Args:
-        table: The compressed table.
-        requirements: What must hold; every attribute of the table belongs to at least one.
-        run: Gets every step.
-        length: Combinations of up to that many attributes are looked at.
-        suppress: Share of the records that may have a rare combination when generalization ends.
-        bounds: Whether the bounds of ranges are "round" numbers, or "exact": those of the outermost records.
-        priorities: Weights of attributes by name, 1 for those that are not named: unsafe combinations are divided by
-            them, and what a suppressed cell loses is multiplied.
+    Priorities divide unsafe combinations, and multiply what a suppressed cell loses.
     """
     by_name = weights_by_name([attribute.name for attribute in table.attributes], priorities)
     weights = [by_name[attribute.name] for attribute in table.attributes]
@@ -95,14 +87,7 @@ def argus(
 
 
 class _Generalized:
-    """The generalized table: its distinct tuples, attributes by name, and the cells that they show.
-
-    Args:
-        table: The table.
-        climb: Where generalization has ended.
-        weights: The priority of each attribute.
-        exact: Whether the bounds of ranges are those of the outermost records.
-    """
+    """The generalized table: its distinct tuples, attributes by name, and the cells that they show."""
 
     def __init__(self, table: CompressedTable, climb: Climb, weights: Sequence[Fraction], *, exact: bool) -> None:
         self._table = table
@@ -152,7 +137,6 @@ class _Generalized:
         return self._mapping(state, max(requirement.least_size for requirement in requirements)), facts
 
     def _state(self, weights: list[float], requirements: Requirements) -> Suppression:
-        """Nothing is suppressed yet."""
         if not (columns := {name for requirement in requirements for name in requirement.columns}):
             return Suppression(self._cells, self._records, weights)
         size = len(self._firsts)
@@ -245,12 +229,10 @@ class _RareCombinations:
         self._unsafe: dict[tuple[int, ...], tuple[int, Mask]] = {}  # how many, and the tuples that have one
 
     def forget(self, attribute: int) -> None:
-        """An attribute has changed."""
         for subset in [subset for subset in self._unsafe if attribute in subset]:
             del self._unsafe[subset]
 
     def count(self, domains: Sequence[Domain]) -> _Count:
-        """Count them, with each attribute generalized to a domain."""
         values, total = [0] * len(domains), 0
         unsafe = np.zeros(len(self._table.counts), bool)
         for subset in self._needed:
@@ -274,9 +256,8 @@ class _RareCombinations:
     def minimal(self, tuples: Ints) -> tuple[Mask, Mask]:
         """The unsafe combinations of some tuples that no smaller one is part of, as they were counted last.
 
-        Returns:
-            Which combinations are so in which tuple (tuples x combinations), and their attributes (combinations x
-            attributes).
+        Which combinations are so in which tuple (tuples x combinations), and their attributes (combinations x
+        attributes).
         """
         subsets = sorted(self._needed, key=len)
         unsafe = np.stack([self._unsafe[subset][1][tuples] for subset in subsets], axis=1)

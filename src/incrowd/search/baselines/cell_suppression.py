@@ -30,13 +30,8 @@ def cover(unsafe: Mask, members: Mask, costs: Whole, most: int) -> Mask:
     """The cells to suppress so that no unsafe combination is shown: greedily, few of them.
 
     For each tuple the cell that is part of most unsafe combinations is suppressed, until none of them is whole; of
-    several the one with the least cost, then the first attribute.
-
-    Args:
-        unsafe: Which combinations are unsafe in which tuple: tuples x combinations.
-        members: Which attributes each has: combinations x attributes.
-        costs: What suppressing a cell costs, in whole numbers: tuples x attributes.
-        most: What it costs at most.
+    several the one with the least cost, then the first attribute. Costs are whole numbers up to `most`. unsafe: tuples
+    x combinations; members: combinations x attributes; costs: tuples x attributes.
     """
     whole, suppressed = unsafe.copy(), np.zeros(costs.shape, bool)
     in_floats = members.astype(np.float64)  # whole numbers all the same, and multiplied many times faster
@@ -51,10 +46,7 @@ def cover(unsafe: Mask, members: Mask, costs: Whole, most: int) -> Mask:
 class Suppression:
     """Tuples of which more and more cells are suppressed; a tuple may fall into parts, which differ in that.
 
-    Args:
-        cells: The cells: tuples x attributes.
-        records: Records of each tuple.
-        weights: What a suppressed cell of each attribute costs, to choose between as many cells.
+    `weights` are what a suppressed cell of each attribute costs, to choose between as many cells.
     """
 
     def __init__(self, cells: Ints, records: Ints, weights: Sequence[float]) -> None:
@@ -66,7 +58,7 @@ class Suppression:
 
     @property
     def suppressed(self) -> Mask:
-        """The suppressed cells: parts x attributes."""
+        """Parts x attributes."""
         return np.asarray(self.cells != self._told[self.tuples])
 
     def bad(self, places: Ints, requirement: Requirement) -> Mask:
@@ -75,14 +67,10 @@ class Suppression:
         return np.asarray(~_good(requirement, count(groups, len(firsts), self.records))[groups])
 
     def complete(self, needed: Needed, run: Run) -> None:
-        """Suppress until every requirement holds.
+        """Suppress until every requirement holds; all records together satisfy each.
 
         It ends, since each turn suppresses a cell at least (a bad class does not grow otherwise), and where all are
         suppressed all records are equal. With one requirement one turn is enough.
-
-        Args:
-            needed: The attributes and the requirement of each quasi-identifier; all records together satisfy each.
-            run: Asked in between whether to go on.
         """
         holding = 0
         while holding < len(needed):
@@ -158,15 +146,13 @@ class Suppression:
 
 
 def _good(requirement: Requirement, sizes: Ints) -> Mask:
-    """Which classes of so many records are good."""
     return requirement.good(ClassCounts(sizes))
 
 
 def patterns(weights: Sequence[float]) -> Iterator[list[int]]:
     """Sets of attributes, from small ones to all: every one, or of many attributes the small ones, then ever larger.
 
-    Args:
-        weights: What suppressing each attribute costs; of equally many the set with the least sum comes first.
+    Of equally many the set with the least sum of weights comes first.
     """
     size, listed = 1, 0
     while size <= len(weights) and (listed := listed + comb(len(weights), size)) <= MOST_PATTERNS:

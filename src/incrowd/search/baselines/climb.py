@@ -19,14 +19,6 @@ from incrowd.table.compressed import CompressedTable
 
 
 class Climb:
-    """Where a climb is, and how it got there.
-
-    Args:
-        table: The table.
-        requirements: What must hold.
-        run: Gets every step.
-    """
-
     def __init__(self, table: CompressedTable, requirements: Requirements, run: Run) -> None:
         self._table = table
         self._requirements = requirements
@@ -43,16 +35,14 @@ class Climb:
 
     @property
     def levels(self) -> dict[str, int]:
-        """The level of each attribute, by name."""
         return dict(sorted(zip((a.name for a in self._table.attributes), self._levels, strict=True)))
 
     @property
     def steps(self) -> tuple[Step, ...]:
-        """The steps so far."""
         return tuple(self._steps)
 
     def is_silent(self, attribute: int) -> bool:
-        """Whether an attribute has reached its last level, at which it says nothing."""
+        """Whether an attribute has reached its last level, at which it shows nothing."""
         return 0 < self._levels[attribute] == len(self._hierarchies[attribute]) - 1
 
     @property
@@ -73,11 +63,7 @@ class Climb:
         return len(np.unique(self.outcome.domains[attribute].cells[present]))
 
     def rise(self, scores: Mapping[int, float]) -> int:
-        """Raise the attribute with the highest score by one level; of equals the first by name.
-
-        Returns:
-            The attribute.
-        """
+        """Raise the attribute with the highest score by one level, of equals the first by name; which one it was."""
         index = min(scores, key=lambda index: (-scores[index], self._table.attributes[index].name))
         before = self.outcome
         self._levels[index] += 1
@@ -109,5 +95,4 @@ class Climb:
         return readable(Fraction(lost, domain.scale.denominator * self._table.records))
 
     def found(self, facts: Mapping[str, Any]) -> SearchResult:
-        """The release where the climb stands."""
         return self.outcome.found({"levels": self.levels, **facts}, steps=tuple(self._steps), begins="specific")

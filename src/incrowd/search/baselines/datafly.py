@@ -34,17 +34,8 @@ def datafly(
 ) -> SearchResult:
     """Generalize the attribute with most distinct values, again and again.
 
-    Args:
-        table: The compressed table.
-        requirements: What must hold; every attribute of the table belongs to at least one.
-        run: Gets every step.
-        suppress: Share of the records that may be left out; by default k records, as in the paper, or none where a
-            model does not allow that.
-        priorities: Weights of attributes by name, 1 for those that are not named, by which the number of distinct
-            values is divided.
-
-    Raises:
-        PolicyError: Records may be left out, and a model does not allow that.
+    By default k records may be left out, as in the paper, or none where a model does not allow that. Priorities divide
+    the number of distinct values.
     """
     budget = _budget(table, requirements, suppress)
     climb = Climb(table, requirements, run)
@@ -58,7 +49,6 @@ def datafly(
 
 
 def _budget(table: CompressedTable, requirements: Requirements, suppress: float | None) -> int:
-    """How many records may be left out."""
     if suppress is None:
         closed = all(requirement.upward_closed for requirement in requirements)
         return min(requirement.least_size for requirement in requirements) if closed else 0

@@ -23,19 +23,13 @@ Mask = npt.NDArray[np.bool_]
 
 @dataclass(frozen=True)
 class Domain:
-    """A generalized domain of an attribute.
-
-    Args:
-        scale: The attribute, and how its losses are counted.
-        recoding: What its values become.
-    """
+    """A generalized domain of an attribute."""
 
     scale: LossScale
     recoding: AttributeRecoding
 
     @property
     def attribute(self) -> Attribute:
-        """The attribute."""
         return self.scale.attribute
 
     @cached_property
@@ -67,19 +61,16 @@ class Domain:
 
 
 def cut_domain(scale: LossScale, nodes: Sequence[int]) -> Domain:
-    """The domain of the nodes of a cut, given in the order of their leaves."""
     assert isinstance(scale.attribute, TaxonomyAttribute)
     return Domain(scale, cut_of(scale.attribute, nodes))
 
 
 def interval_domain(scale: LossScale, cuts: Sequence[int], *, apart: bool = True) -> Domain:
-    """The domain of intervals of ranks; see `Intervals.at`."""
     assert isinstance(scale.attribute, NumberAttribute)
     return Domain(scale, Intervals.at(scale.attribute, cuts, apart=apart))
 
 
 def disclosure_domain(scale: LossScale, shown: Mask) -> Domain:
-    """The domain of the codes that are shown; the others are suppressed."""
     return Domain(scale, Disclosure.showing(scale.attribute, shown))
 
 

@@ -18,29 +18,21 @@ from incrowd.table.grouping import Codes, Counts, count, group
 
 @dataclass(frozen=True)
 class FrequencySet:
-    """Distinct combinations of codes, and the records of each.
-
-    Args:
-        columns: The codes of each attribute.
-        widths: Number of codes of each attribute.
-        counts: Records per combination.
-        protected: For each protected column, how many records of each combination have each value.
-    """
+    """Distinct combinations of codes, and the records of each."""
 
     columns: tuple[Codes, ...]
     widths: tuple[int, ...]
-    counts: Counts
+    counts: Counts  # records per combination
+    # for each protected column, how many records of each combination have each value
     protected: Mapping[str, Histogram] = field(default_factory=dict)
 
     @classmethod
     def of(cls, table: CompressedTable, attributes: Sequence[int]) -> FrequencySet:
-        """The frequency set of some attributes of a table, as they are."""
         columns = tuple(table.codes[index] for index in attributes)
         widths = tuple(table.attributes[index].size for index in attributes)
         return cls(columns, widths, table.counts, table.protected)._collapsed()
 
     def without(self, place: int) -> FrequencySet:
-        """The frequency set of all attributes but one."""
         columns, widths = list(self.columns), list(self.widths)
         del columns[place], widths[place]
         return FrequencySet(tuple(columns), tuple(widths), self.counts, self.protected)._collapsed()
@@ -67,10 +59,6 @@ class RollUps:
 
     Attributes are rolled up one after the other, and what the next node shares with the last one, its first levels, is
     not rolled up again.
-
-    Args:
-        values: The frequency set of the values themselves.
-        hierarchies: The domains of each attribute by level.
     """
 
     def __init__(self, values: FrequencySet, hierarchies: Sequence[Sequence[Domain]]) -> None:
@@ -79,7 +67,6 @@ class RollUps:
         self._sets = [values]
 
     def at(self, levels: Sequence[int]) -> FrequencySet:
-        """The frequency set of a node."""
         shared = 0
         while shared < len(self._levels) and self._levels[shared] == levels[shared]:
             shared += 1

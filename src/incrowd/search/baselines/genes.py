@@ -27,8 +27,6 @@ HALVINGS = 6  # numbers have up to 2^6 intervals
 
 @dataclass(frozen=True)
 class Genes:
-    """The bits of one attribute."""
-
     attribute: Attribute
     _known: dict[bytes, Domain] = field(default_factory=dict)
 
@@ -38,7 +36,6 @@ class Genes:
 
     @property
     def size(self) -> int:
-        """Number of bits."""
         if isinstance(self.attribute, TaxonomyAttribute):
             return len(self._inner(self.attribute))
         if isinstance(self.attribute, NumberAttribute):
@@ -55,7 +52,6 @@ class Genes:
         return halved(ranks, min(HALVINGS, max(ranks - 1, 0).bit_length()))
 
     def domain(self, bits: Mask) -> Domain:
-        """The domain that bits stand for."""
         key = np.packbits(bits).tobytes()
         if key not in self._known:
             self._known[key] = self._express(bits)
@@ -88,11 +84,9 @@ class Chromosome:
 
     @property
     def size(self) -> int:
-        """Number of bits."""
         return sum(gene.size for gene in self.genes)
 
     def domains(self, bits: Mask) -> list[Domain]:
-        """The domain of each attribute."""
         ends = np.cumsum([gene.size for gene in self.genes])
         parts = np.split(bits, ends[:-1])
         return [gene.domain(part) for gene, part in zip(self.genes, parts, strict=True)]

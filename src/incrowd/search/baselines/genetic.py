@@ -54,21 +54,7 @@ def genetic(
     evaluations: int = 20_000,
     priorities: Mapping[str, float] | None = None,
 ) -> SearchResult:
-    """Breed generalizations.
-
-    Args:
-        table: The compressed table.
-        requirements: What must hold; every attribute of the table belongs to at least one.
-        run: Gets an event whenever a better release is found; when it is over, the best so far is returned.
-        fitness: "ncp" or "cm"; by default "cm" with a target and without priorities.
-        population: Number of chromosomes alive.
-        patience: Stop when so many children in a row were no better than the best.
-        evaluations: Stop after so many chromosomes in any case.
-        priorities: Weights of attributes by name, 1 for those that are not named, for the fitness "ncp".
-
-    Raises:
-        PolicyError: "cm" is asked for without a target, or with priorities.
-    """
+    """Breed generalizations; by default for good labels if there is a target and no priorities, else for low loss."""
     fitness = fitness or ("cm" if table.has_target and not priorities else "ncp")
     weighs_cells("fitness", fitness, priorities)
     if fitness == "cm" and not table.has_target:
@@ -121,7 +107,6 @@ class _Herd:
         return self._alive[0]
 
     def outcome(self, bits: Mask) -> Outcome:
-        """The release of a chromosome."""
         expressed = dict(zip(self._order, self._chromosome.domains(bits), strict=True))
         domains = [expressed[index] for index in range(len(expressed))]
         return Outcome(self._table, self._requirements, domains, self._weights)
@@ -175,15 +160,5 @@ class _Herd:
     def _report(self, fitness: float, outcome: Outcome) -> None:
         gain = self.improvements[-1][1] - fitness if self.improvements else 0.0
         self.improvements.append((self.evaluations, fitness))
-        step = Step(
-            self.evaluations,
-            "",
-            None,
-            (),
-            gain,
-            0.0,
-            fitness,
-            outcome.released_anonymity,
-            Improve(self.evaluations),
-        )
-        self._run.step(step)
+        number, anonymity = self.evaluations, outcome.released_anonymity
+        self._run.step(Step(number, "", None, (), gain, 0.0, fitness, anonymity, Improve(number)))

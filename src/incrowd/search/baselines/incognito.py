@@ -37,23 +37,7 @@ def incognito(
     suppress: float = 0.0,
     priorities: Mapping[str, float] | None = None,
 ) -> SearchResult:
-    """Find all minimal full-domain generalizations.
-
-    Args:
-        table: The compressed table.
-        requirements: What must hold; every attribute of the table belongs to at least one.
-        run: Asked in between whether to go on.
-        cost: What the release is chosen by: "dm", "ncp" (the default) or "cm".
-        suppress: Share of the records that may be left out.
-        priorities: Weights of attributes by name, 1 for those that are not named, for the cost "ncp".
-
-    Returns:
-        The cheapest of the minimal generalizations; the facts list all of them.
-
-    Raises:
-        PolicyError: The lattice is too large, "cm" is asked for without a target, or records may be left out and a
-            model does not allow that.
-    """
+    """Find all minimal full-domain generalizations, which the facts list, and release the cheapest."""
     cost = default_cost(table, cost, priorities)
     lattice = Lattice(table, requirements, suppress, run, priorities)
     held = lattice.survivors(len(lattice.shape))

@@ -8,7 +8,7 @@ that unions of good classes are good: a good class must stay good whatever joins
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from functools import cached_property
 from math import comb, prod
@@ -36,18 +36,8 @@ Node = tuple[int, ...]
 class Lattice:
     """The full-domain generalizations of a table.
 
-    Attributes stand in an order of their own: those with most levels first, by name where equal. So the order of
-    columns does not matter, and frequency sets shrink early.
-
-    Args:
-        table: The table.
-        requirements: What must hold.
-        suppress: Share of the records that may be left out.
-        run: Asked in between whether to go on.
-        priorities: Weights of attributes by name, 1 for those that are not named, for the loss of cells.
-
-    Raises:
-        PolicyError: Records may be left out, and a model does not allow that.
+    Attributes have an order here: those with most levels first, by name where equal. So the order of columns does not
+    matter, and frequency sets shrink early.
     """
 
     def __init__(
@@ -72,15 +62,10 @@ class Lattice:
         self.shape = tuple(len(chain) for chain in self.hierarchies)
 
     def outcome(self, node: Sequence[int]) -> Outcome:
-        """The release of a node."""
         domains: list[Domain] = [chain[0] for chain in self.hierarchies]
         for index, chain, level in zip(self._order, self.hierarchies, node, strict=True):
             domains[index] = chain[level]
         return Outcome(self._table, self._requirements, domains, self._weights)
-
-    def holds(self, outcome: Outcome) -> bool:
-        """Whether the policy is satisfied within the budget."""
-        return outcome.suppressed <= self._budget
 
     def priced(self, nodes: Sequence[Node], cost: Cost) -> list[tuple[Fraction, int, Node]]:
         """Cost, height and node of each; the smallest is the one to release, whatever order the nodes come in."""
@@ -92,12 +77,11 @@ class Lattice:
         return priced
 
     def levels(self, node: Sequence[int]) -> dict[str, int]:
-        """The level of each attribute, by name."""
         return dict(sorted(zip(self.names, map(int, node), strict=True)))
 
     @cached_property
     def heights(self) -> npt.NDArray[np.int16]:
-        """The height of each node: levels climbed in all."""
+        """The height of each node: the number of levels climbed."""
         heights = np.zeros(self.shape, np.int16)
         for levels in np.ix_(*(np.arange(size, dtype=np.int16) for size in self.shape)):
             heights += levels
@@ -105,23 +89,13 @@ class Lattice:
 
     def holding(self, within: Mask) -> Mask:
         """Which nodes hold, given nodes that may (all that hold are among them, and all above one that may)."""
-        held = np.zeros(self.shape, bool)
-        single = self._requirements[0] if len(self._requirements) == 1 else None
+        if len(self._requirements) > 1:
+            return _holding(within, lambda node: self.outcome(node).suppressed <= self._budget, self._run)
         rolled = RollUps(FrequencySet.of(self._table, self._order), self.hierarchies)
-        for node in nodes_of(within, self._run):
-            if held[node]:
-                continue
-            self._run.check()
-            if rolled.at(node).bad(single) <= self._budget if single else self.holds(self.outcome(node)):
-                held[above(node)] = True
-        return held
+        return _holding(within, lambda node: rolled.at(node).bad(self._requirements[0]) <= self._budget, self._run)
 
     def survivors(self, most: int) -> Mask:
-        """The nodes that hold on every subset of at most that many attributes of each quasi-identifier.
-
-        Raises:
-            PolicyError: The lattice is too large to be kept.
-        """
+        """The nodes that hold on every subset of at most that many attributes of each quasi-identifier."""
         if prod(levels + 1 for levels in self.shape) > MOST_NODES:
             raise PolicyError(
                 f"the lattice has {prod(self.shape):,} full-domain generalizations, too many to search; name fewer "
@@ -134,7 +108,8 @@ class Lattice:
             walk = _SubsetWalk([self.hierarchies[p] for p in places], requirement, self._budget, most, self._run)
             walk.visit(values, len(places), ())
             for mask, subset in walk.largest():
-                survived &= spread(mask, [places[place] for place in subset], len(self.shape))
+                chosen = [places[place] for place in subset]
+                survived &= np.expand_dims(mask, tuple(p for p in range(len(self.shape)) if p not in chosen))
         return survived
 
 
@@ -174,14 +149,8 @@ class _SubsetWalk:
         within = np.ones([len(chain) for chain in hierarchies], bool)
         for at in range(len(chosen)):
             within &= np.expand_dims(self._held[(*chosen[:at], *chosen[at + 1 :])], at)
-        held, rolled = np.zeros_like(within), RollUps(values, hierarchies)
-        for node in nodes_of(within, self._run):
-            if held[node]:
-                continue
-            self._run.check()
-            if rolled.at(node).bad(self._requirement) <= self._budget:
-                held[above(node)] = True
-        return held
+        rolled = RollUps(values, hierarchies)
+        return _holding(within, lambda node: rolled.at(node).bad(self._requirement) <= self._budget, self._run)
 
     def largest(self) -> Iterator[tuple[Mask, tuple[int, ...]]]:
         """The largest subsets, with what holds on them; they imply all smaller ones."""
@@ -198,14 +167,15 @@ def nodes_of(mask: Mask, run: Run) -> Iterator[Node]:
         yield from zip(*(column.tolist() for column in levels), strict=True)
 
 
-def above(node: Node) -> tuple[slice, ...]:
-    """The nodes that are at least as general."""
-    return tuple(slice(level, None) for level in node)
-
-
-def spread(mask: Mask, places: Sequence[int], attributes: int) -> Mask:
-    """A mask over some attributes as one that can be combined with masks over all."""
-    return np.expand_dims(mask, tuple(place for place in range(attributes) if place not in places))
+def _holding(within: Mask, holds: Callable[[Node], bool], run: Run) -> Mask:
+    """Which nodes hold, asking only those that may and lie above none that does."""
+    held = np.zeros_like(within)
+    for node in nodes_of(within, run):
+        if not held[node]:
+            run.check()
+            if holds(node):
+                held[tuple(slice(level, None) for level in node)] = True
+    return held
 
 
 def minimal(held: Mask, run: Run) -> list[Node]:

@@ -23,14 +23,7 @@ from incrowd.table.grouping import Codes, Counts, count, group
 
 
 class Outcome:
-    """A release by one domain per attribute.
-
-    Args:
-        table: The table.
-        requirements: What must hold.
-        domains: The domain of each attribute of the table.
-        weights: The priority of each attribute by name, which multiplies the loss of its cells; all 1 if None.
-    """
+    """A release by one domain per attribute; weights multiply the loss of the cells of each."""
 
     def __init__(
         self,
@@ -59,7 +52,6 @@ class Outcome:
 
     @cached_property
     def _classes(self) -> list[Codes]:
-        """The class of each tuple, per quasi-identifier."""
         places = ([self._table.index(name) for name in r.attributes] for r in self._requirements)
         return [self._group(attributes)[0] for attributes in places]
 
@@ -94,12 +86,10 @@ class Outcome:
 
     @cached_property
     def suppressed(self) -> int:
-        """Records that are left out."""
         return int(self._table.counts[self.out].sum())
 
     @cached_property
     def _kept(self) -> Counts:
-        """Records per tuple that are released."""
         return self._table.counts * ~self.out
 
     def cost(self, measure: Cost) -> Fraction:
@@ -121,11 +111,6 @@ class Outcome:
         return (lost / total + self.suppressed) / records
 
     def found(self, facts: Mapping[str, Any], **more: Any) -> SearchResult:
-        """The release as what a search found, without what only left-out records would reveal.
-
-        Args:
-            facts: What the method says of it.
-            **more: Steps and the like.
-        """
+        """The release as what a search found, without what only left-out records would reveal."""
         recoding, left_out = withhold(self._table, ByValue(tuple(d.recoding for d in self.domains)), self.out)
         return SearchResult(recoding, facts={**facts, "suppressed_records": left_out}, **more)

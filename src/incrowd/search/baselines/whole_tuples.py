@@ -21,14 +21,7 @@ TRIED = 100  # classes that the last few are tried with before the first of them
 
 
 class WholeTuples(Suppression):
-    """Tuples of which more and more cells are suppressed, each as a whole.
-
-    Args:
-        cells: The cells: tuples x attributes.
-        records: Records of each tuple.
-        weights: What a suppressed cell of each attribute costs, to choose between as many cells.
-        protected: For each protected column, how many records of each tuple have each value.
-    """
+    """Tuples of which more and more cells are suppressed, each as a whole."""
 
     def __init__(
         self, cells: Ints, records: Ints, weights: Sequence[float], protected: Mapping[str, Histogram]
@@ -37,7 +30,6 @@ class WholeTuples(Suppression):
         self._protected = protected
 
     def bad(self, places: Ints, requirement: Requirement) -> Mask:
-        """The tuples that lie in classes over some attributes that are not good."""
         return self._bad_with(self.cells[:, places], requirement)
 
     def _bad_with(self, cells: Ints, requirement: Requirement) -> Mask:
@@ -45,7 +37,6 @@ class WholeTuples(Suppression):
         return np.asarray(~requirement.good(self._counts(groups, len(firsts), requirement))[groups])
 
     def _counts(self, groups: Ints, size: int, requirement: Requirement, kept: Mask | None = None) -> ClassCounts:
-        """What groups of tuples have."""
         records = count(groups, size, self.records if kept is None else self.records * kept)
         columns = requirement.columns
         return ClassCounts(records, {name: self._protected[name].grouped(groups, size, kept) for name in columns})
@@ -94,7 +85,6 @@ class WholeTuples(Suppression):
         self.cells[np.ix_(np.flatnonzero(inside), places)] = shared
 
     def _is_good(self, inside: Mask, requirement: Requirement) -> bool:
-        """Whether some tuples together are a good class."""
         groups = np.zeros(len(inside), np.int64)
         return bool(requirement.good(self._counts(groups, 1, requirement, inside))[0])
 
