@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -13,7 +13,7 @@ from incrowd.engines.engine import Engine
 from incrowd.engines.reading import missing_values as missing_texts
 from incrowd.engines.reading import read_table, released_classes
 from incrowd.engines.registry import engine_for
-from incrowd.errors import InfeasibleError, PolicyError, ReleaseWarning, many, shown
+from incrowd.errors import ReleaseWarning
 from incrowd.formats.registry import open_source
 from incrowd.formats.sources import Source
 from incrowd.inspection.decimal_commas import with_comma_types
@@ -25,32 +25,20 @@ from incrowd.policy.toml import check_spelling
 from incrowd.policy.words import make_policy
 from incrowd.population.opening import with_open_population
 from incrowd.privacy.declared import Declared
+from incrowd.privacy.feasibility import check_feasible, check_harmless
 from incrowd.privacy.k_anonymity import KAnonymity
-from incrowd.privacy.model import Requirements
 from incrowd.recodings.recoding import Recoding
+from incrowd.release.notes import notes_of
 from incrowd.release.release import Release
 from incrowd.run import Run, Watch
 from incrowd.search.leaving_out import searched
 from incrowd.search.registry import method_of
-from incrowd.table.arrays import text_array
-from incrowd.table.attributes import FlatAttribute
 from incrowd.table.compressed import CompressedTable
 from incrowd.table.out_of_core import OutOfCoreTable
-from incrowd.table.scales import has_commas
-from incrowd.table.target_bins import lower_bounds
 
 if TYPE_CHECKING:
     from incrowd.taxonomies.rules import Rule
     from incrowd.taxonomies.taxonomy import Taxonomy
-
-KEPT_ORDER = (
-    "rows keep their order: whoever knows how the original table was sorted can tell more of a person than the "
-    "released values say"
-)
-NO_BOUND = (
-    "no bound was proven: there is none where records may be left out, columns have priorities or a target is the "
-    "objective, nor where it would take too long"
-)
 
 
 def anonymize(
@@ -204,43 +192,24 @@ def release_of(
     search = method_of(policy.method, policy.options, len(policy.quasi_identifiers))
     if look is None:
         look = look_at(source, policy, run).require(policy.keep, source.name)
-    notes = [f"dropped the quasi-identifier {qid}, because another one implies it" for qid in redundant]
     if table is None:
         run.stage("reading")
         table = read_table(engine, source, policy, run)
-    notes += reading_notes(table, policy)
-    if table.incomplete:
-        dropped = many(table.incomplete, "record was", "records were")
-        notes.append(f"{dropped} dropped for lack of a value, which the losses do not count")
-    check_harmless(table, policy)
+    check_harmless(table, policy.models_of_columns, policy.missing_values)
     requirements = tuple(requirement.fitted(table.protected) for requirement in policy.requirements)
     check_feasible(table, requirements)
     run.stage("searching")
     found = searched(search, table, requirements, policy.options, run, policy.secrets)
-    if decoys := found.facts.get("left_out_by_the_key"):
-        secrets = ", ".join(f"'{name}'" for name in policy.secrets)
-        more = many(decoys, "record was", "records were")
-        notes.append(f"{more} left out by chance as well, so that being left out does not tell {secrets}")
-    if chosen := found.facts.get("method"):
-        notes.append(f"the method is {chosen}: {found.facts['why']}")
-        if not policy.options.get("suppress"):  # else it could tell the public of who was left out
-            policy = replace(policy, method=chosen, options=found.facts["options"])
+    notes = notes_of(policy, redundant, table, found, run, engine.name)
+    if (chosen := found.facts.get("method")) and not policy.options.get("suppress"):  # it could tell who was left out
+        policy = replace(policy, method=chosen, options=found.facts["options"])
     if isinstance(table, OutOfCoreTable):
-        notes.append(f"{table.tuples:,} distinct combinations stayed in the engine '{engine.name}'")
         table = released_classes(table, found.recoding)
-    recoding = handled(found.recoding, policy, missing_texts(source, policy))
-    if bins := len(lower_bounds(table.labels)):
-        notes.append(f"the target '{policy.target}' has many numbers; they count as {bins} ranges of about equal size")
-    if early := found.facts.get("stopped") if run.ended_early else None:
-        notes.append(f"the search was stopped early ({early}); the release is the best one found by then")
-    if policy.options.get("proof") == "bound" and "bound" not in found.facts:
-        notes.append(NO_BOUND)
-    if policy.keep_order:
-        notes.append(KEPT_ORDER)
-    return Release(policy, source, table, replace(found, recoding=recoding), tuple(notes), engine, run.key, look)
+    recoding = with_policy_settings(found.recoding, policy, missing_texts(source, policy))
+    return Release(policy, source, table, replace(found, recoding=recoding), notes, engine, run.key, look)
 
 
-def handled(recoding: Recoding, policy: Policy, missing_values: tuple[str, ...]) -> Recoding:
+def with_policy_settings(recoding: Recoding, policy: Policy, missing_values: tuple[str, ...]) -> Recoding:
     """The recoding that a search found, with what the policy says of missing values and columns to drop."""
     return replace(
         recoding,
@@ -249,82 +218,3 @@ def handled(recoding: Recoding, policy: Policy, missing_values: tuple[str, ...])
         missing_values=missing_values,
         missing_label=policy.missing_values[0] if policy.missing_values else None,
     )
-
-
-def reading_notes(table: CompressedTable | OutOfCoreTable, policy: Policy) -> list[str]:
-    """What to say of values that may have been meant in another way than they were read."""
-    notes = missing_notes(table, policy)
-    for attribute in table.attributes:
-        texts = attribute.texts if isinstance(attribute, FlatAttribute) else ()
-        if attribute.name not in policy.types and _look_like_commas(texts):
-            notes.append(
-                f"column '{attribute.name}' counts as text; if its commas are decimal commas, declare its type as "
-                f"comma (--type '{attribute.name}=comma', in Python types)"
-            )
-    counted = {name: histogram.values for name, histogram in table.protected.items() if name != policy.unit}
-    for name, values in {**counted, **({policy.target: table.labels} if policy.target else {})}.items():
-        if name not in policy.types and _look_like_commas(values):
-            notes.append(
-                f"column '{name}' counts as text, each value for itself; if its commas are decimal commas, declare its "
-                f"type as comma (--type '{name}=comma', in Python types)"
-            )
-    return notes
-
-
-def _look_like_commas(values: Sequence[str | None]) -> bool:
-    """Whether all values of a column could be numbers with a decimal comma; they stand in order."""
-    texts = [value for value in values if value]
-    begins = texts[0].lstrip("+-")[:1] if texts else ""
-    return begins.isdigit() and has_commas(text_array(texts), "number", expected=True, surely=False)
-
-
-def missing_notes(table: CompressedTable | OutOfCoreTable, policy: Policy) -> list[str]:
-    """What to say of missing values that the user named and that were not found as they were written."""
-    named = [text for text in policy.missing_values if text]
-    notes: list[str] = []
-    for attribute in table.attributes:
-        texts = attribute.texts if isinstance(attribute, FlatAttribute) else ()
-        for text in texts:
-            if text not in named and text.strip() in named:
-                notes.append(
-                    f"column '{attribute.name}' has '{text}', which is not the missing value '{text.strip()}'; strip "
-                    "blanks (--strip, in Python strip=True), or name it as well"
-                )
-    found = any(None in histogram.values for histogram in table.protected.values())
-    if not notes and named and not found and all(attribute.missing is None for attribute in table.attributes):
-        told, it = ", ".join(f"'{text}'" for text in named), "it is" if len(named) == 1 else "they are"
-        value = "missing value" if len(named) == 1 else "missing values"
-        notes.append(f"no quasi-identifier has the {value} {told}; check how {it} written in the table")
-    return notes
-
-
-def check_harmless(table: CompressedTable | OutOfCoreTable, policy: Policy) -> None:
-    """Raise PolicyError for a harmless value that nobody has: it is misspelt, or belongs to another column."""
-    for model in policy.models_of_columns:
-        values = table.protected[str(model.column)].values
-        for text in getattr(model, "harmless", ()):
-            if text not in values and text not in policy.missing_values:
-                raise PolicyError(
-                    f"no record has the harmless value {shown(text)} in column '{model.column}'; check how it is "
-                    "written there, or leave it out"
-                )
-
-
-def check_feasible(table: CompressedTable | OutOfCoreTable, requirements: Requirements) -> None:
-    """A table can be released if and only if the most general one can: if all records together are a good class.
-
-    Raises:
-        PolicyError: A protected column has a single value, which nothing can hide.
-        InfeasibleError: The table cannot be released.
-    """
-    everyone = table.everyone()
-    for requirement in requirements:
-        for model in requirement.models:
-            if isinstance(model, Declared) and model.about == "column" and table.protected[str(model.column)].width < 2:
-                raise PolicyError(f"column '{model.column}' has a single value, so {model} says nothing; leave it out")
-            best = model.levels(everyone)[0].item()
-            if best < model.threshold:
-                raise InfeasibleError(
-                    f"no release can satisfy {model}: the table has {many(table.records, 'record')}, and the best "
-                    f"possible level is {abs(best):g}"
-                )

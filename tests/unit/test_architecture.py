@@ -25,11 +25,11 @@ MAY_IMPORT = {  # who knows whom, anywhere in its source; a room that is not her
     ),
     "cli": (
         "advice comparison datasets display engines errors evaluation formats inspection key options pipeline "
-        "policy population recodings release report risk run schemas search studio table taxonomies "
+        "policy population privacy recodings release report risk run schemas search studio table taxonomies "
         "verification"
     ),
     "comparison": (
-        "display engines errors evaluation formats inspection key measures pipeline policy population release "
+        "display engines errors evaluation formats inspection key measures pipeline policy population privacy release "
         "run search table taxonomies version"
     ),
     "datasets": "errors policy",

@@ -10,8 +10,8 @@ import numpy as np
 
 from incrowd.errors import IncrowdError
 from incrowd.measures.measures import measure
-from incrowd.pipeline import check_feasible
 from incrowd.policy.policy import Policy, QuasiIdentifier
+from incrowd.privacy.feasibility import check_feasible
 from incrowd.search.registry import METHODS, method_of
 from incrowd.table.attributes import Attribute, FlatAttribute, TaxonomyAttribute
 from incrowd.table.compressed import CompressedTable

@@ -17,10 +17,11 @@ from incrowd.errors import many
 from incrowd.formats.sources import Source
 from incrowd.inspection.decimal_commas import with_comma_types
 from incrowd.inspection.leaving import look_at
-from incrowd.pipeline import check_feasible, reading_notes
 from incrowd.policy.policy import Policy
 from incrowd.population.opening import with_open_population
+from incrowd.privacy.feasibility import check_feasible
 from incrowd.release.files import ReleaseFiles
+from incrowd.release.notes import reading_notes
 from incrowd.run import Run
 from incrowd.search.automatic.automatic import choices
 from incrowd.search.registry import METHODS, method_of

@@ -25,8 +25,9 @@ from incrowd.formats.sources import Source
 from incrowd.key import Key
 from incrowd.measures.measures import measure
 from incrowd.measures.registry import release_values
-from incrowd.pipeline import check_feasible, handled
+from incrowd.pipeline import with_policy_settings
 from incrowd.policy.policy import Policy
+from incrowd.privacy.feasibility import check_feasible
 from incrowd.release.release import Release
 from incrowd.run import Run
 from incrowd.search.leaving_out import searched as searched_for
@@ -79,7 +80,7 @@ def searched(table: CompressedTable, job: Job, rows: Callable[[], Source | None]
     megabytes = peak_megabytes()
     source = rows()
     missing = policy.missing_values if source is None else missing_values(source, policy)
-    found = replace(found, recoding=handled(found.recoding, policy, missing))
+    found = replace(found, recoding=with_policy_settings(found.recoding, policy, missing))
     if source is None:
         measures = measure(table, found.recoding, requirements)
     else:

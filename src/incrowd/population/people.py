@@ -61,7 +61,8 @@ def with_population(table: CompressedTable, policy: Policy, compress: Compress, 
             "records are not in it; give a table with everyone, whose values are written alike"
         )
     protected = {**table.protected, POPULATION: people_of(people)}
-    return replace(table, protected=protected, absent=None if local or not len(absent[1]) else absent)
+    outside = None if local or not len(absent[1]) else (absent[0], {POPULATION: people_of(absent[1])})
+    return replace(table, protected=protected, absent=outside)
 
 
 def _recodes_values(policy: Policy) -> bool:

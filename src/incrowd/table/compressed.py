@@ -11,10 +11,9 @@ import numpy as np
 import numpy.typing as npt
 
 from incrowd.table.attributes import Attribute
-from incrowd.table.class_counts import ClassCounts, Histogram, Mask
+from incrowd.table.class_counts import ClassCounts, Histogram, Mask, counted
 from incrowd.table.grouping import Codes, Counts, changes, count, sort_tuples, summed
 
-POPULATION = "\0population"  # stands for the population among protected columns; no column has this name
 _MOST_CELLS = 1 << 16  # of a table of counts that several attributes share
 
 
@@ -27,9 +26,9 @@ class CompressedTable:
         codes: One array per attribute, one code per tuple, of the smallest unsigned type.
         counts: Records per tuple.
         target: How often each label of the target occurs in each tuple; None without a target.
-        protected: The same of each protected column, by name.
+        protected: The same of whatever requirements are fitted with, by name: protected columns, and people outside.
         incomplete: Records of the table that are not here, since they lack a value and the policy drops such.
-        absent: Tuples of a population that no record has: their codes, and how many people have each.
+        absent: Tuples that no record has, but people outside the table: their codes, and what else is counted in them.
     """
 
     attributes: tuple[Attribute, ...]
@@ -38,26 +37,29 @@ class CompressedTable:
     target: Histogram | None = None
     protected: Mapping[str, Histogram] = field(default_factory=dict)
     incomplete: int = 0
-    absent: tuple[tuple[Codes, ...], Counts] | None = None
+    absent: tuple[tuple[Codes, ...], Mapping[str, Histogram]] | None = None
 
     @cached_property
     def with_absent(self) -> CompressedTable:
         """The table with the absent tuples among its own, without records: their people count, and nothing else."""
         if self.absent is None:
             return self
-        codes, people = self.absent
+        codes, outside = self.absent
         columns = [np.concatenate(pair) for pair in zip(self.codes, codes, strict=True)]
         order = np.lexsort(columns[::-1])
         place = np.empty(len(order), np.int64)
         place[order] = np.arange(len(order))
-        own, size = place[: len(self.counts)], len(order)
+        own, other, size = place[: len(self.counts)], place[len(self.counts) :], len(order)
         protected = {name: histogram.grouped(own, size) for name, histogram in self.protected.items()}
-        everyone = np.concatenate([self.protected[POPULATION].in_each, people])[order]
-        protected[POPULATION] = people_of(everyone)
+        for name, histogram in outside.items():
+            both = [(protected[name].codes, protected[name].tuples, protected[name].counts)]
+            both.append((histogram.codes, other[histogram.tuples], histogram.counts))
+            values, tuples, counts = (np.concatenate(part) for part in zip(*both, strict=True))
+            protected[name] = counted(histogram.values, tuples * histogram.width + values, counts, size)
         return CompressedTable(
             self.attributes,
             tuple(column[order] for column in columns),
-            np.concatenate([self.counts, np.zeros(len(people), self.counts.dtype)])[order],
+            np.concatenate([self.counts, np.zeros(len(other), self.counts.dtype)])[order],
             None if self.target is None else self.target.grouped(own, size),
             protected,
             self.incomplete,

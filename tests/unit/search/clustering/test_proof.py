@@ -14,10 +14,10 @@ from tests.unit.search.clustering.test_uncompiled import SEARCHES
 import incrowd
 from incrowd.errors import DataError, PolicyError
 from incrowd.measures.measures import measure
-from incrowd.pipeline import NO_BOUND
 from incrowd.privacy.k_anonymity import KAnonymity
 from incrowd.privacy.model import Requirement
 from incrowd.recodings.kinds import hierarchy_of
+from incrowd.release.notes import NO_BOUND
 from incrowd.run import Run
 from incrowd.search.clustering.cover import cover
 from incrowd.search.clustering.kaca import kaca
