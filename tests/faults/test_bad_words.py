@@ -42,92 +42,16 @@ class Strange:
         raise RuntimeError("no")
 
 
-VALUES = [
-    None,
-    True,
-    False,
-    0,
-    1,
-    -1,
-    3,
-    2**31,
-    2**63,
-    10**400,
-    10**5000,
-    -(10**5000),
-    0.5,
-    1.5,
-    -0.5,
-    float("nan"),
-    float("inf"),
-    -float("inf"),
-    1e308,
-    5e-324,
-    "",
-    " ",
-    "x",
-    "age",
-    "name",
-    "³",
-    "nan",
-    "5",
-    "\ud800",
-    "x" * 5000,
-    b"age",
-    [],
-    [None],
-    [""],
-    ["age"],
-    ["age", "age"],
-    ["age", ["sex"]],
-    [[["age"]]],
-    [1, 2],
-    [float("nan"), 1],
-    (3, 1),
-    {},
-    {"age": None},
-    {"age": 5},
-    {"age": "x"},
-    {"age": [1, 2]},
-    {"age": (2, 1)},
-    {"age": (0, float("nan"))},
-    {"age": (dt.time(1), dt.time(2))},
-    {"age": ({"a": 1}, {"b": 2})},
-    {"age": ("a", "b")},
-    {"age": (dt.date(2020, 1, 1), dt.date(2021, 1, 1))},
-    {"age": (-(10**5000), 10**5000)},
-    {"age": {"prefix": [1]}},
-    {"age": {"widths": [float("nan")]}},
-    {"age": {"widths": [10**400]}},
-    {"age": {"bounds": []}},
-    {"age": {"bounds": 5}},
-    {"age": {"frequent": 5}},
-    {"age": {"calendar": 5}},
-    {"age": {"domain": []}},
-    {"age": {"flat": "no"}},
-    {"age": {"l": 2}},
-    {"nobody": 1},
-    {5: 5},
-    {None: None},
-    {("age",): 1},
-    {"age"},
-    dt.date(2020, 1, 1),
-    dt.time(1),
-    Decimal("NaN"),
-    Decimal("0.5"),
-    Fraction(1, 2),
-    1j,
-    np.float64("nan"),
-    np.int64(3),
-    np.array([1, 2]),
-    Path("/nowhere"),
-    object(),
-    Strange(),
-    lambda: None,
-    int,
-    range(3),
-    iter([1]),
-]
+SCALARS = [None, True, 0, -1, 3, 2**63, 10**5000, 0.5, float("nan"), float("inf"), 5e-324, 1j]
+TEXTS = ["", " ", "age", "name", "³", "nan", "\ud800", "x" * 5000, b"age"]
+LISTS = [[], [None], ["age", "age"], ["age", ["sex"]], [float("nan"), 1], (3, 1), {"age"}, range(3), iter([1])]
+TABLES = [{}, {5: 5}, {None: None}, {("age",): 1}, {"nobody": 1}]
+OF_AGE = [None, 5, "x", [1, 2], (2, 1), (0, float("nan")), (dt.time(1), dt.time(2)), ({"a": 1}, {"b": 2}), ("a", "b")]
+OF_AGE += [(dt.date(2020, 1, 1), dt.date(2021, 1, 1)), (-(10**5000), 10**5000), {"prefix": [1]}, {"l": 2}]
+OF_AGE += [{"widths": [float("nan")]}, {"widths": [10**400]}, {"bounds": 5}, {"frequent": 5}, {"domain": []}]
+OBJECTS = [dt.date(2020, 1, 1), Decimal("NaN"), Fraction(1, 2), np.float64("nan"), np.int64(3), np.array([1, 2])]
+OBJECTS += [Path("/nowhere"), object(), Strange(), lambda: None, int]
+VALUES = [*SCALARS, *TEXTS, *LISTS, *TABLES, *({"age": value} for value in OF_AGE), *OBJECTS]
 OPTIONS = sorted({(option, name) for name, method in METHODS.items() for option in method.options})
 ONE_METHOD = sorted(dict(reversed(OPTIONS)).items())
 
@@ -170,42 +94,11 @@ def test_an_option_in_python(option, method):
     assert all_problems((place, trying(value)) for place, value in tried) == {}
 
 
-LITERALS = [
-    "true",
-    "-1",
-    "0",
-    "nan",
-    "inf",
-    "-inf",
-    "1e400",
-    "1.5",
-    "9" * 400,
-    "1979-05-27",
-    "07:32:00",
-    "1979-05-27T07:32:00Z",
-    '""',
-    '"x"',
-    '"³"',
-    '"age"',
-    "[]",
-    "[[]]",
-    "[1]",
-    '["age", 5]',
-    '["age", ["sex"]]',
-    "[" * 150 + "]" * 150,
-    "[" * 5000 + "]" * 5000,
-    "{}",
-    "{age = 1}",
-    "{age = [07:32:00, 08:00:00]}",
-    "{age = [{}, {}]}",
-    "{age = [nan, 5]}",
-    "{age = {widths = [nan]}}",
-    '{age = "nowhere.csv"}',
-    '[{attributes = ["age"], k = "x"}]',
-    "[{attributes = 5, k = 2}]",
-    "[{k = 2}]",
-    "{" + "a = {" * 90 + "}" * 90 + "}",
-]
+SHORT_LITERALS = """true -1 nan inf 1e400 1.5 1979-05-27 07:32:00 1979-05-27T07:32:00Z "" "x" "³" "age" [] [[]] [1] {}
+{age=1} {age=[07:32:00,08:00:00]} {age=[{},{}]} {age=[nan,5]} {age={widths=[nan]}} {age="nowhere.csv"} ["age",["sex"]]
+[{attributes=["age"],k="x"}] [{attributes=5,k=2}] [{k=2}]"""
+LONG_LITERALS = ["9" * 400, "[" * 150 + "]" * 150, "[" * 5000 + "]" * 5000, "{" + "a = {" * 90 + "}" * 90 + "}"]
+LITERALS = [*SHORT_LITERALS.split(), *LONG_LITERALS]
 
 
 @pytest.mark.parametrize("word", [*WORDS, "csv", "nobody", *(option for option, _ in ONE_METHOD)])
@@ -255,81 +148,15 @@ def test_a_policy_file_that_is_none(content, tmp_path):
     assert problem_of(action) is None
 
 
-TYPED = [
-    "",
-    " ",
-    "³",
-    "age:³",
-    "age:²",
-    "age:٣",
-    "age:0",
-    "age:-1",
-    "age:1e3",
-    "age:" + "9" * 5000,
-    "-1",
-    "nan",
-    "inf",
-    "1e400",
-    "9" * 5000,
-    "0x10",
-    "1_000",
-    "x" * 5000,
-    "age=",
-    "=5",
-    "age=nan",
-    "age=nan:5",
-    "age=5:1",
-    "age=5",
-    "age=1:2:3",
-    "age=07:00:08:00",
-    "age=" + "9" * 5000 + ":" + "9" * 5001,
-    "age=prefix:",
-    "age=prefix:nan",
-    "age=prefix:³",
-    "age=widths:nan",
-    "age=widths:1e999",
-    "age=bounds:inf,1",
-    "age=bounds:1_0",
-    "age=nowhere.csv",
-    "age=text,sex",
-    "age=gops,age=ops",
-    "a=b=c",
-    ",",
-    "age,,sex",
-    "\ud800",
-    "a\nb",
-]
-FLAGS = [
-    "--qi",
-    "--k",
-    "--target",
-    "--identifiers",
-    "--insensitive",
-    "--keep",
-    "--taxonomies",
-    "--taxonomy",
-    "--type",
-    "--range",
-    "--missing",
-    "--missing-value",
-    "--method",
-    "--key",
-    "--time-limit",
-    "--unit",
-    "--sensitive",
-    "--l",
-    "--entropy-l",
-    "--recursive-l",
-    "--t",
-    "--t-distance",
-    "--alpha",
-    "--beta-likeness",
-    "--harmless",
-    "--separator",
-    "--quote",
-    "--encoding",
-    *(f"--{option.replace('_', '-')}" for option, _ in ONE_METHOD),
-]
+SHORT = """³ age:³ age:٣ age:0 age:-1 age:1e3 -1 nan inf 1e400 0x10 1_000 age= =5 age=nan age=nan:5 age=5:1 age=5
+age=1:2:3 age=07:00:08:00 age=prefix: age=prefix:nan age=prefix:³ age=widths:nan age=widths:1e999 age=bounds:inf,1
+age=bounds:1_0 age=nowhere.csv age=text,sex age=gops,age=ops a=b=c , age,,sex"""
+LONG = ["age:" + "9" * 5000, "9" * 5000, "x" * 5000, f"age={'9' * 5000}:{'9' * 5001}"]
+TYPED = [*SHORT.split(), *LONG, "", " ", "\ud800", "a\nb"]
+COMMON_FLAGS = """--qi --k --target --identifiers --insensitive --keep --taxonomies --taxonomy --type --range --missing
+--missing-value --method --key --time-limit --unit --sensitive --l --entropy-l --recursive-l --t --t-distance --alpha
+--beta-likeness --harmless --separator --quote --encoding"""
+FLAGS = [*COMMON_FLAGS.split(), *(f"--{option.replace('_', '-')}" for option, _ in ONE_METHOD)]
 
 
 @pytest.mark.parametrize("flag", FLAGS)
