@@ -50,13 +50,7 @@ class UnknownNameError(PolicyError):
 
 
 class NamesPeopleError(PolicyError):
-    """Columns would leave as they are and may name people.
-
-    Args:
-        columns: Why, by column; without any of their values.
-        where: What the table is called.
-        typed: The columns as they are typed on the command line.
-    """
+    """Columns would leave as they are and may name people."""
 
     def __init__(self, columns: Mapping[str, str], where: str, typed: str) -> None:
         self.columns = dict(columns)
@@ -67,7 +61,6 @@ class NamesPeopleError(PolicyError):
 
     @property
     def reasons(self) -> str:
-        """The columns, and what each looks like."""
         return shorten([f"'{name}' {reason}" for name, reason in self.columns.items()], 8)
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -75,7 +68,6 @@ class NamesPeopleError(PolicyError):
 
 
 def _again(kind: type[NamesPeopleError], text: str, columns: dict[str, str]) -> NamesPeopleError:
-    """The error as it was before it went to another process."""
     error = kind.__new__(kind, text)
     error.args, error.columns = (text,), columns
     return error
@@ -86,12 +78,7 @@ class ReleaseWarning(UserWarning):
 
 
 class MissingPackageError(IncrowdError):
-    """What an extra of this package brings is not installed.
-
-    Args:
-        what: What is missing, for what.
-        extra: The extra.
-    """
+    """What an extra of this package brings is not installed."""
 
     def __init__(self, what: str, extra: str) -> None:
         super().__init__(f"{what}; run: pip install 'incrowd[{extra}]'")
@@ -181,7 +168,6 @@ def end(ending: KeyboardInterrupt | SystemExit) -> NoReturn:
 
 
 def forget_endings() -> None:
-    """Another command begins."""
     _ENDINGS.clear()
 
 

@@ -25,11 +25,7 @@ KEY_BYTES = 32
 
 @dataclass(frozen=True)
 class Key:
-    """A secret of 32 bytes; what is drawn for different purposes is independent.
-
-    Args:
-        secret: The bytes.
-    """
+    """A secret of 32 bytes; what is drawn for different purposes is independent."""
 
     secret: bytes = field(repr=False)
 
@@ -60,23 +56,13 @@ class Key:
         return cls(hashlib.blake2b(f"experiment {number}".encode(), digest_size=KEY_BYTES).digest())
 
     def derived(self, purpose: str, data: bytes = b"") -> bytes:
-        """The secret of one purpose; other purposes, and other data, have others.
-
-        Args:
-            purpose: What it is for.
-            data: What it is bound to.
-        """
+        """The secret of one purpose; other purposes, and other data, have others."""
         digest = hashlib.blake2b(key=self.secret, person=purpose.encode(), digest_size=KEY_BYTES)
         digest.update(data)
         return digest.digest()
 
     def number(self, purpose: str, place: int = 0) -> int:
-        """A random number below 2 ** 63: where the draws of one purpose start.
-
-        Args:
-            purpose: What is drawn, in at most 16 letters.
-            place: Which of several series of draws.
-        """
+        """A random number below 2 ** 63: where the draws of one purpose start."""
         return int.from_bytes(self.derived(purpose, str(place).encode())[:8], "little") >> 1
 
     def to_json(self) -> dict[str, Any]:

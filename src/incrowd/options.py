@@ -91,17 +91,12 @@ class Option:
         return self.kind.parse(text) if isinstance(text, str) else text
 
     def flag(self, name: str) -> str:
-        """How the shell spells it."""
         return next((flag for flag in self.names if flag.startswith("--")), "--" + name.replace("_", "-"))
 
 
 @dataclass(frozen=True)
 class Words(Shape):
-    """One or several of some words.
-
-    Args:
-        words: The words; "all" stands for all of them.
-    """
+    """One or several of some words."""
 
     words: tuple[str, ...]
 
@@ -255,13 +250,7 @@ class Pair(Shape):
 
 @dataclass(frozen=True)
 class ByColumn(Shape):
-    """Something for each of some columns.
-
-    Args:
-        kind: What it may be for one column.
-        example: How it is typed.
-        for_all: Whether one for all columns will do too.
-    """
+    """Something for each of some columns."""
 
     kind: Shape
     example: str

@@ -59,14 +59,7 @@ class StepTaken:
 
 @dataclass(frozen=True)
 class Best:
-    """How far a search for the lowest cost is.
-
-    Args:
-        cost: The lowest cost so far, infinite if there is none.
-        bound: No release costs less.
-        seen: Nodes that were looked at.
-        waiting: Nodes that may still be better.
-    """
+    """How far a search for the lowest cost is."""
 
     cost: float
     bound: float
@@ -79,13 +72,7 @@ class Best:
 
 @dataclass(frozen=True)
 class Amount:
-    """How much of a known amount of work is done.
-
-    Args:
-        done: So much.
-        total: Of so much, None where that is not known.
-        unit: What is counted.
-    """
+    """How much of a known amount of work is done."""
 
     done: int
     total: int | None

@@ -249,7 +249,6 @@ def _decoded(column: pa.Array) -> pa.Array:
 
 
 def _numpy(column: pa.Array) -> npt.NDArray[Any]:
-    """Labels as objects, and values as what they are."""
     if pa.types.is_string(column.type):
         return np.array(column.to_pylist(), object)
     return np.asarray(column.to_numpy(zero_copy_only=False))
@@ -267,7 +266,6 @@ def _named(words: Any, columns: Sequence[str]) -> Any:
 
 
 def _unlike(name: str, names: Sequence[str]) -> str:
-    """A name that is none of those."""
     return name if name not in names else _unlike(f"{name}_", names)
 
 

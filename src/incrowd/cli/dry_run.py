@@ -30,14 +30,7 @@ from incrowd.table.attributes import Attribute, NumberAttribute, TaxonomyAttribu
 
 @dataclass(frozen=True)
 class PlannedColumn:
-    """What would be done with a column.
-
-    Args:
-        name: Its name.
-        role: Its role.
-        values: Its distinct values, where they are counted.
-        treatment: What would become of it.
-    """
+    """What would be done with a column."""
 
     name: str
     role: str
@@ -70,7 +63,6 @@ class Plan:
     notes: tuple[str, ...] = ()
 
     def to_json(self) -> dict[str, Any]:
-        """As JSON-able data."""
         return {
             "policy": self.policy.to_json(),
             "records": self.records,
@@ -133,7 +125,6 @@ def _generalized(attribute: Attribute) -> str:
 
 
 def print_plan(plan: Plan) -> None:
-    """Print a plan on stdout."""
     console = Console(markup=False, highlight=False)
     combinations = many(plan.tuples, "distinct combination")
     console.print(Text(f"{many(plan.records, 'record')}, {combinations} of quasi-identifier values"))

@@ -31,12 +31,10 @@ class OptionGroup:
 
     @classmethod
     def of(cls, given: Mapping[str, Any]) -> Self:
-        """The group from what was given for its parameters."""
         return cls(**given)
 
 
 def keyword(name: str, annotation: Any, default: Any = None) -> inspect.Parameter:
-    """A parameter that is given by name."""
     return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=annotation)
 
 

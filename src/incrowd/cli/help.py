@@ -27,7 +27,6 @@ _FIRST = ("--qi", "--k", "-o")
 
 
 def write_help(command: Any, context: Any, formatter: Formatter) -> None:
-    """Write the help of a command: how it is called, what it does, and its options."""
     width = _width()
     options = [param for param in command.params if param.param_type_name == "option" and not param.hidden]
     arguments = [param for param in command.params if param.param_type_name == "argument"]
@@ -45,7 +44,6 @@ def write_help(command: Any, context: Any, formatter: Formatter) -> None:
 
 
 def write_commands(commands: Sequence[tuple[str, str]], formatter: Formatter) -> None:
-    """Write the list of commands, each with what it does."""
     formatter.write(_section("Commands", commands, _width()))
 
 
@@ -95,7 +93,6 @@ def _noun(option: Any) -> str:
 
 
 def _section(title: str, rows: Sequence[tuple[str, str]], width: int) -> str:
-    """A title and its rows, in two columns."""
     if not rows:
         return ""
     if not rows[0][0]:  # only named

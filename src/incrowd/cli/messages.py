@@ -41,7 +41,6 @@ class Command(TyperCommand):
     """A command whose help fits on one screen."""
 
     def format_help(self, ctx: Any, formatter: Any) -> None:
-        """Write the help."""
         write_help(self, ctx, formatter)
 
 
@@ -49,7 +48,6 @@ class Commands(TyperGroup):
     """Commands whose usage errors are one line, as all other errors are."""
 
     def format_help(self, ctx: Any, formatter: Any) -> None:
-        """Write what each command does, then the options."""
         shown = [(name, self.get_command(ctx, name)) for name in self.list_commands(ctx)]
         brief = [(name, _sentence(command.help or "")) for name, command in shown if command and not command.hidden]
         write_help(self, ctx, formatter)
@@ -88,12 +86,10 @@ class Commands(TyperGroup):
 
 
 def _sentence(text: str) -> str:
-    """The first paragraph of a docstring."""
     return " ".join(text.partition("\n\n")[0].split())
 
 
 def _usage(error: Any) -> str:
-    """What was wrong, and where to read more."""
     message = " ".join(error.format_message().split()).replace(". Did you mean", "; did you mean").rstrip(".")
     program = error.ctx.command_path if error.ctx else "incrowd"
     see = " See" if message.endswith("?") else "; see"
@@ -101,14 +97,12 @@ def _usage(error: Any) -> str:
 
 
 def console() -> Console:
-    """Where messages go."""
     from rich.console import Console
 
     return Console(stderr=True, markup=False)  # brackets in names and values are no markup
 
 
 def print_json(data: Any) -> None:
-    """Data for machines."""
     typer.echo(json.dumps(data, indent=1, ensure_ascii=not prints_any_character()))
 
 
@@ -160,13 +154,11 @@ def _output_failed(error: OSError) -> int:
 
 
 def _files() -> list[str]:
-    """The names of the files that commands of this process have written."""
     files = sys.modules.get("incrowd.formats.atomic_files")  # nothing was written if it was never needed
     return [] if files is None else list(files.written())
 
 
 def _written() -> str:
-    """Which files the command has written."""
     names = _files()[len(_EARLIER) :]
     return f"written and complete: {', '.join(names)}" if names else "no file was written"
 

@@ -39,7 +39,6 @@ def methods(
 
 
 def explained(name: str) -> Iterator[str]:
-    """The lines that explain a method."""
     from incrowd.search.registry import METHODS
 
     method = METHODS[name]

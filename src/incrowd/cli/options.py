@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 
 
 def complete_method(incomplete: str) -> list[str]:
-    """The methods whose names begin so, for shells that complete what is typed."""
     return [name for name in METHODS if name.startswith(incomplete)]
 
 
@@ -75,7 +74,6 @@ class CsvOptions(OptionGroup):
     query: Annotated[str | None, option("What to read of a database.", section=LARGE, noun="SQL")] = None
 
     def dialect(self) -> dict[str, Any]:
-        """The words of `open_source` that were given."""
         given = {option.name: getattr(self, option.name) for option in fields(CsvOptions)}
         return {name: value for name, value in given.items() if value is not None}
 
@@ -113,11 +111,7 @@ class TrialOptions(OptionGroup):
 
 @dataclass(frozen=True, kw_only=True)
 class DeclaredOptions(OptionGroup):
-    """Options of a policy as they are typed, made from their declarations.
-
-    Args:
-        given: What was typed, by name; None where nothing was.
-    """
+    """Options of a policy as they are typed, made from their declarations."""
 
     given: Mapping[str, Any] = field(default_factory=dict)
 
@@ -125,7 +119,6 @@ class DeclaredOptions(OptionGroup):
 
     @classmethod
     def parameters(cls) -> dict[str, inspect.Parameter]:
-        """An option for each name, and those that are fields."""
         own = {name: keyword for name, keyword in super().parameters().items() if name != "given"}
         complete = {"method": {"autocompletion": complete_method}}
         named = {name: declared(name, TYPED[name], **complete.get(name, {})) for name in cls.names}
@@ -133,12 +126,10 @@ class DeclaredOptions(OptionGroup):
 
     @classmethod
     def of(cls, given: Mapping[str, Any]) -> Self:
-        """What was typed for declared options, and what was given for fields."""
         fields = {name: value for name, value in given.items() if name not in cls.names}
         return cls(given={name: value for name, value in given.items() if name in cls.names}, **fields)
 
     def words(self) -> dict[str, Any]:
-        """The options of a policy that were typed."""
         return typed(self.given)
 
 
@@ -149,7 +140,6 @@ class EngineOptions(DeclaredOptions):
     names: ClassVar[tuple[str, ...]] = ENGINE
 
     def settings(self) -> tuple[str, Settings]:
-        """The engine, and what it may use."""
         from incrowd.engines.engine import Settings
         from incrowd.engines.registry import AUTO
 
@@ -212,20 +202,17 @@ class PolicyOptions(DeclaredOptions, CsvOptions):
 
     @classmethod
     def parameters(cls) -> dict[str, inspect.Parameter]:
-        """Also the options of all methods."""
         own = {name: keyword for name, keyword in super().parameters().items() if name != "method_options"}
         return own | _method_options()
 
     @classmethod
     def of(cls, given: Mapping[str, Any]) -> Self:
-        """Collect the options of methods."""
         of_methods = _method_options()
         options = {name: text for name, text in given.items() if name in of_methods and text is not None}
         common = {name: value for name, value in given.items() if name not in of_methods}
         return super().of({**common, "method_options": options})
 
     def read(self) -> tuple[Policy, dict[str, Any]]:
-        """The policy, and how to read CSV files."""
         return policy_of(self.policy, self.words(), self.dialect(), self.method_options)
 
 
@@ -235,14 +222,7 @@ _INSTEAD = {"taxonomies": "ranges", "ranges": "taxonomies"}  # a column has one 
 def policy_of(
     file: Path | None, words: dict[str, Any], dialect: dict[str, Any], options: Mapping[str, Any] | None = None
 ) -> tuple[Policy, dict[str, Any]]:
-    """The policy of a file and of options, and how to read CSV files; what was typed wins.
-
-    Args:
-        file: The policy file, if there is one.
-        words: The words of a policy that were typed.
-        dialect: What was typed of CSV files.
-        options: The options of methods that were typed, as text.
-    """
+    """The policy of a file and of options, and how to read CSV files; what was typed wins."""
     from incrowd.policy.policy import Policy
     from incrowd.policy.words import make_policy
 

@@ -42,7 +42,6 @@ class ReportOptions(OptionGroup):
         Reports(self.report, self.public_report).check(source, files, overwrite=self.overwrite)
 
     def tell(self) -> None:
-        """Say which there are."""
         for path, word in ((self.report, "report, for you alone"), (self.public_report, "report, for anyone")):
             if path is not None:
                 console().print(f"{word}: {path}", highlight=False, markup=False, soft_wrap=True)
@@ -62,7 +61,6 @@ class ResultReport(OptionGroup):
             check_result(self.report, inputs=[table], overwrite=overwrite)
 
     def write(self, result: Tabular, *, overwrite: bool = False) -> None:
-        """Write it, and say so."""
         if self.report is not None:
             from incrowd.report.files import write_result
 

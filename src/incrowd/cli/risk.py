@@ -66,7 +66,6 @@ class RiskOptions(OptionGroup):
         )
 
     def question_of_release(self) -> Question:
-        """The same, of the release."""
         if self.recoding is None:
             return self.question()
         if self.released is None or self.population is None:
@@ -77,14 +76,6 @@ class RiskOptions(OptionGroup):
 
 
 def assess_file(table: Path, options: RiskOptions, dialect: dict[str, Any], *, as_json: bool) -> None:
-    """Assess a file, and its release if one is given, and print what was found.
-
-    Args:
-        table: The file.
-        options: What is asked.
-        dialect: What is known of CSV files.
-        as_json: Whether machines read it.
-    """
     from incrowd.formats.registry import open_as_release, open_source
     from incrowd.risk.assessment import risk_of
     from incrowd.risk.before_and_after import BeforeAndAfter

@@ -35,5 +35,4 @@ def prepare_streams() -> None:
 
 
 def prints_any_character() -> bool:
-    """Whether standard output can write every character."""
     return (getattr(sys.stdout, "encoding", None) or "utf-8").lower().replace("-", "").startswith("utf")

@@ -6,15 +6,12 @@ from incrowd.search.registry import METHODS
 
 
 def options_of(method: str) -> frozenset[str]:
-    """The options that a method takes."""
     return frozenset(METHODS[method].options)
 
 
 def all_options() -> frozenset[str]:
-    """The options of all methods."""
     return frozenset(option for method in METHODS.values() for option in method.options)
 
 
 def takes_several(method: str) -> bool:
-    """Whether a method takes more than one quasi-identifier."""
     return METHODS[method].several

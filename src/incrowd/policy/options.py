@@ -125,7 +125,6 @@ class TableFile(Anything):
 
 
 def is_path(value: Any) -> bool:
-    """Whether a file could have this name."""
     if not isinstance(value, str | Path):
         return False
     text = str(value)

@@ -313,6 +313,8 @@ class Policy:
         for i, qid in enumerate(self.quasi_identifiers):
             others = [*self.quasi_identifiers[i + 1 :], *kept]
             (dropped if any(qid.implied_by(other) for other in others) else kept).append(qid)
+        if not dropped:
+            return self, ()
         taken = {name for qid in kept for name in qid.attributes}
         assert taken == set(self.attributes)  # a redundant one is contained in another: no column is lost
         return replace(self, quasi_identifiers=tuple(kept)), tuple(dropped)

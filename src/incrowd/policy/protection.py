@@ -45,26 +45,18 @@ class Protection:
 
     @property
     def groups(self) -> Mapping[str, tuple[str, ...]]:
-        """Values that count as one, by the name of the group."""
         found: Mapping[str, tuple[str, ...]] = self.options.get("groups", {})
         return found
 
     @property
     def bins(self) -> tuple[float, ...]:
-        """Bounds; numbers between two of them count as one value."""
         return tuple(self.options.get("bins", ()))
 
     @property
     def promises(self) -> tuple[str, ...]:
-        """The words that promise something."""
         return tuple(word for word in self.options if word in OF_COLUMNS)
 
     def models(self, taxonomy: Taxonomy | None = None) -> Iterator[Declared]:
-        """The privacy models that are asked for.
-
-        Args:
-            taxonomy: The tree of the values, for distances.
-        """
         for word in self.promises:
             yield OF_COLUMNS[word].of(self.column, self.options[word], self.options, taxonomy)
 
@@ -88,7 +80,6 @@ class Protection:
         return {value: name for name, values in self.groups.items() for value in values}
 
     def to_json(self) -> dict[str, Any]:
-        """What was asked for, as JSON-able data."""
         found = {word: list(v) if isinstance(v, tuple) else v for word, v in self.options.items() if v != ()}
         if self.groups:
             found["groups"] = {name: list(values) for name, values in self.groups.items()}
@@ -99,12 +90,6 @@ SENSITIVE = Option("Columns to protect, kept unchanged.", Texts(single=True))
 
 
 def protections_of(sensitive: Any, words: Mapping[str, Any]) -> tuple[tuple[str, ...], tuple[Protection, ...]]:
-    """The sensitive columns, and their protections.
-
-    Args:
-        sensitive: Column names, or the words of each column by name.
-        words: Words for all sensitive columns, or each by column.
-    """
     own: dict[str, dict[str, Any]] = {}
     if isinstance(sensitive, Mapping):
         for column, given in sensitive.items():

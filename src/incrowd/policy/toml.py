@@ -22,12 +22,7 @@ QUERY = "query"  # what to read of a database
 
 
 def check_spelling(options: Iterable[str], function: Callable[..., object]) -> None:
-    """Raise UnknownNameError if an option that no method has looks like a word of the function.
-
-    Args:
-        options: What was given to the function beside its own words.
-        function: One that takes the words of a policy, some by name.
-    """
+    """Raise UnknownNameError if an option that no method has looks like a word of the function."""
     own = [word.name for word in signature(function).parameters.values() if word.kind is Parameter.KEYWORD_ONLY]
     known = dict.fromkeys([*own, *PARAMETERS, *DIALECT, QUERY])
     of_methods = [option for method in METHODS.values() for option in method.options]
@@ -38,9 +33,6 @@ def check_spelling(options: Iterable[str], function: Callable[..., object]) -> N
 
 def read_policy(path: str | Path) -> tuple[dict[str, Any], dict[str, Any]]:
     """Read a policy file.
-
-    Args:
-        path: The file. Paths in it are relative to its folder.
 
     Returns:
         The words of `make_policy`, and how to read the table (its tables `csv` and `file`, and `query`).

@@ -68,7 +68,6 @@ def _entry(key: str, value: Any) -> Iterator[str]:
 
 
 def toml_value(value: Any) -> str:
-    """A text, number, truth value, date, list or table in TOML."""
     if isinstance(value, Mapping):
         inside = ", ".join(f"{toml_key(key)} = {toml_value(each)}" for key, each in value.items())
         return f"{{ {inside} }}" if inside else "{}"
@@ -82,7 +81,6 @@ def toml_value(value: Any) -> str:
 
 
 def toml_key(name: str) -> str:
-    """A name as a key in TOML."""
     return name if re.fullmatch(r"[A-Za-z0-9_-]+", name) else _text(name)
 
 

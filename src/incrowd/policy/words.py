@@ -48,7 +48,6 @@ def make_policy(*, quasi_identifiers: Any, k: Any = None, taxonomies: Any = None
 
 
 def _without_models(words: dict[str, Any]) -> dict[str, Any]:
-    """The same with privacy models written as words."""
     given = words.pop("privacy", None) or ()
     models = [given] if isinstance(given, Declared) or not isinstance(given, Iterable) else list(given)
     for word, value in words.items():
@@ -79,7 +78,6 @@ def _without_models(words: dict[str, Any]) -> dict[str, Any]:
 
 
 def _joined(sensitive: Any, by_column: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
-    """Sensitive columns with what models promise about some of them."""
     if not isinstance(sensitive, Mapping):
         sensitive = {name: {} for name in ([sensitive] if isinstance(sensitive, str) else sensitive)}
     found = {column: dict(own) if isinstance(own, Mapping) else own for column, own in sensitive.items()}
@@ -104,7 +102,6 @@ def _taxonomies_of(given: Any, columns: Sequence[str]) -> dict[str, Taxonomy | R
 
 
 def _taxonomy_of(column: str, item: Any) -> Taxonomy | Rule:
-    """A taxonomy or a rule from a file, or from the words of a policy file."""
     if isinstance(item, Mapping):
         return rule_of(column, item)
     taxonomy: Taxonomy | Rule = Taxonomy.read(item) if isinstance(item, str | Path) else item

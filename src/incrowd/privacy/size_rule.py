@@ -32,7 +32,6 @@ def size_rule_of(models: Sequence[PrivacyModel]) -> SizeRule:
 
 
 def is_good(needs: SizeRule, records: Any) -> Any:
-    """Whether a class of so many records is good."""
     return records >= needs.records
 
 
@@ -47,5 +46,4 @@ def lacking(needs: SizeRule, records: Any) -> Any:
 
 
 def could_be_two(needs: SizeRule, records: Any) -> Any:
-    """Whether so many records are enough for two good classes."""
     return records >= 2 * needs.records

@@ -38,7 +38,6 @@ class KUnits(Declared):
 
     @property
     def threshold(self) -> int:
-        """The smallest number of people."""
         return self.k
 
     @property

@@ -61,7 +61,6 @@ def distortion(
 
 
 def _values_of(source: Source, columns: Sequence[str]) -> dict[str, Values]:
-    """How often each value of some columns occurs, as text."""
     found: dict[str, Values] = {name: {} for name in columns}
     for batch in source.batches(columns, encoded=columns):
         for name in columns:

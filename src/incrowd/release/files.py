@@ -27,17 +27,12 @@ OWNER_FOLDER, OWNER_FILE = 0o700, 0o600
 
 @dataclass(frozen=True)
 class ReleaseFiles:
-    """Where the files of a release go.
-
-    Args:
-        release: The release itself.
-    """
+    """Where the files of a release go."""
 
     release: Path
 
     @classmethod
     def of(cls, path: str | Path) -> ReleaseFiles:
-        """The files of a release at a path."""
         return cls(Path(path))
 
     @property
@@ -82,7 +77,6 @@ class ReleaseFiles:
 
     @property
     def sidecars(self) -> tuple[Path, ...]:
-        """All that may be written besides the release."""
         return (self.certificate, self.recoding, self.steps, self.grown, self.tuples, self.commitment, self.key)
 
     def _beside(self, word: str) -> Path:
@@ -91,12 +85,6 @@ class ReleaseFiles:
 
     def check(self, source: Source, *, overwrite: bool, sidecars: bool = True, rows: bool = True) -> None:
         """Check that all files can be written, before any work is done.
-
-        Args:
-            source: The rows, which must not be overwritten.
-            overwrite: Whether existing files may be replaced.
-            sidecars: Whether there are files besides the release.
-            rows: Whether the release itself is a file.
 
         Raises:
             OutputError: Something is in the way.
@@ -145,11 +133,7 @@ class ReleaseFiles:
 
     @contextlib.contextmanager
     def private_folder(self, needed: bool) -> Iterator[None]:
-        """The confidential folder, for as long as files are written to it; it does not stay behind empty.
-
-        Args:
-            needed: Whether anything is written to it.
-        """
+        """The confidential folder, for as long as files are written to it; it does not stay behind empty."""
         try:
             if needed:
                 with output_errors(self.confidential.parent), contextlib.suppress(FileNotFoundError):

@@ -33,7 +33,6 @@ def notes_of(
     run: Run,
     engine: str,
 ) -> tuple[str, ...]:
-    """All notes of a release, in the order of the pipeline."""
     notes = [f"dropped the quasi-identifier {qid}, because another one implies it" for qid in redundant]
     notes += reading_notes(table, policy)
     if table.incomplete:

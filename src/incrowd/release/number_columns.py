@@ -31,14 +31,7 @@ FORMS = ("midpoint", "bounds")
 
 @dataclass(frozen=True)
 class NumberColumn:
-    """A column of labels, and what stands for each of them.
-
-    Args:
-        name: Its name.
-        labels: Its distinct labels.
-        columns: By the name of a new column, the value of each label.
-        comma: Whether numbers in the table have a decimal comma.
-    """
+    """A column of labels, and what stands for each of them."""
 
     name: str
     labels: pa.Array
@@ -47,14 +40,7 @@ class NumberColumn:
 
     @classmethod
     def of(cls, name: str, labels: Sequence[str], form: str, *, commas: bool = False) -> NumberColumn | None:
-        """What stands for some labels; None if they are not all numbers or dates, or none is an interval.
-
-        Args:
-            name: The column.
-            labels: Its distinct labels.
-            form: One of `FORMS`.
-            commas: Whether decimal commas are to be expected.
-        """
+        """What stands for some labels; None if they are not all numbers or dates, or none is an interval."""
         try:
             intervals = [parse_interval(label) for label in labels]
         except ValueError:
@@ -107,7 +93,6 @@ def _middles(labels: Sequence[str], scale: Scale) -> pa.Array:
 
 
 def _values(texts: Sequence[str | None], scale: Scale, name: str) -> pa.Array:
-    """Bounds as numbers or dates."""
     known = pa.array([text for text in texts if text is not None], pa.string())
     numbers = pa.array(scale.numbers(known, name))
     if scale.kind == "date":
@@ -120,11 +105,6 @@ def _values(texts: Sequence[str | None], scale: Scale, name: str) -> pa.Array:
 
 def number_columns(source: Source, form: str, columns: Iterable[str] | None = None) -> tuple[NumberColumn, ...]:
     """The columns of a release that hold intervals of numbers or dates, and what stands for their labels.
-
-    Args:
-        source: The released rows.
-        form: One of `FORMS`.
-        columns: The columns to convert; all that can be if None.
 
     Raises:
         PolicyError: There is no such form or column.
@@ -151,7 +131,6 @@ def number_columns(source: Source, form: str, columns: Iterable[str] | None = No
 
 
 def _labels(source: Source, columns: Sequence[str]) -> dict[str, set[str]]:
-    """The distinct labels of columns of text."""
     texts = [name for name in columns if is_text(_value_type(source.schema.field(name).type))]
     found: dict[str, set[str]] = {name: set() for name in texts}
     for batch in source.batches(texts, encoded=texts) if texts else ():
@@ -178,7 +157,6 @@ def converted(batch: pa.RecordBatch, columns: Sequence[NumberColumn]) -> pa.Reco
 
 
 def converted_rows(source: Source, columns: Sequence[NumberColumn]) -> Iterator[pa.RecordBatch]:
-    """All rows of a release, batch by batch."""
     for batch in source.batches(None, encoded=[column.name for column in columns]):
         yield converted(batch, columns)
 

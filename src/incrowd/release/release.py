@@ -217,7 +217,6 @@ class Release(Tabular):
 
     @cached_property
     def _verified(self) -> tuple[Any, Verdict]:
-        """The released rows, and what the witness counted in them."""
         _ = self.checked
         witness = witness_of(self.policy)
         rows = self.engine.recoded(self.source, self.recoding, Run(), self._plan(witness), witness.see)

@@ -18,14 +18,6 @@ if TYPE_CHECKING:
 def sidecars_of(
     release: Release, paths: ReleaseFiles, certificate: Certificate, *, confidential: bool
 ) -> dict[Path, str]:
-    """What is written besides the rows, by file.
-
-    Args:
-        release: The release.
-        paths: Where its files go.
-        certificate: Its certificate.
-        confidential: Whether the recoding of a local method is written too.
-    """
     contents: dict[Path, Any] = {paths.certificate: certificate.to_json()}
     if certificate.secret is not None:
         contents[paths.commitment] = certificate.secret.to_json()

@@ -43,7 +43,6 @@ class WeightedLoss:
     attributes: Mapping[str, float]
 
     def to_json(self) -> dict[str, Any]:
-        """As JSON-able data."""
         return asdict(self)
 
 
@@ -92,7 +91,6 @@ def _summed(weights: str, units: Counts, stay: Any, lost: Mapping[str, list[Floa
 
 
 def _losses(release: Release) -> dict[str, dict[str | None, float]]:
-    """By column, the loss of a cell by its released label."""
     recoding = release.recoding
     parts = recoding.parts(release.table)
     found = {}

@@ -41,30 +41,19 @@ class Document:
     megabytes: int
 
     def head(self) -> dict[str, Any]:
-        """The first fields of every file of that kind."""
         return {"incrowd": self.word, "format": self.version}
 
     def shape(self, fields: Mapping[str, Shape], **more: Any) -> Fields:
-        """The schema of the whole file.
-
-        Args:
-            fields: What the file has besides its head and its digest.
-            **more: As in `Fields`.
-        """
+        """The schema of the whole file."""
         head: dict[str, Shape] = {"incrowd": Choice((self.word,)), "format": Whole(self.version, self.version)}
         return Fields({**head, **fields, "digest": DIGEST}, **more)
 
     def sealed(self, fields: Mapping[str, Any]) -> dict[str, Any]:
-        """The whole content of a file, its head and its digest included."""
         document = {**self.head(), **fields}
         return {**document, "digest": digest_of(document)}
 
     def read(self, path: str | Path, shape: Shape) -> dict[str, Any]:
         """Read a file.
-
-        Args:
-            path: Where it is.
-            shape: What it must look like.
 
         Raises:
             DataError: It cannot be read, is of another kind or format, does not have the shape, or was changed.
@@ -106,7 +95,6 @@ class Document:
             self.refuse(path)
 
     def refuse(self, path: str | Path, reason: str | IncrowdError | SchemaError = "") -> NoReturn:
-        """Raise the error for a file that is none of this kind."""
         text = str(reason).rstrip(".")
         text = text if len(text) <= _MOST_REASON else f"{text[:_MOST_REASON]}..."  # it may quote a value of any length
         why = f" ({text})" if text else ""

@@ -51,7 +51,6 @@ class Shape:
         raise NotImplementedError
 
     def allows(self, value: Any) -> bool:
-        """Whether a value has this shape."""
         try:
             self.check(value, "")
         except SchemaError:
@@ -59,17 +58,11 @@ class Shape:
         return True
 
     def check(self, value: Any, place: str) -> None:
-        """Raise SchemaError unless the value has this shape.
-
-        Args:
-            value: The value.
-            place: What messages call it.
-        """
+        """Raise SchemaError unless the value has this shape."""
         if not self.allows(value):
             self.refuse(value, place)
 
     def refuse(self, value: Any, place: str) -> None:
-        """Raise the SchemaError for a value that does not have this shape."""
         raise SchemaError(place, f"be {self.form}", described(value))
 
     def plain(self, value: Any) -> Any:
@@ -95,7 +88,6 @@ def described(value: Any) -> str:
 
 
 def _inside(place: str, key: str | int) -> str:
-    """The name of a field within another."""
     if isinstance(key, int):
         return f"{place}[{key}]"
     return f"{place}.{key}" if place else key
@@ -123,13 +115,7 @@ class Anything(Shape):
 
 @dataclass(frozen=True)
 class Text(Shape):
-    """A text that can be written as UTF-8, without halves of characters.
-
-    Args:
-        blank: Whether it may be empty.
-        pattern: What all of it must match.
-        called: What a text of that pattern is called.
-    """
+    """A text that can be written as UTF-8, without halves of characters."""
 
     blank: bool = True
     pattern: str = ""
@@ -159,12 +145,7 @@ def _is_unicode(text: str) -> bool:
 
 @dataclass(frozen=True)
 class Whole(Shape):
-    """A whole number.
-
-    Args:
-        least: The smallest that it may be.
-        most: The largest that it may be.
-    """
+    """A whole number."""
 
     least: int = -MOST - 1
     most: int = MOST
@@ -184,15 +165,7 @@ class Whole(Shape):
 
 @dataclass(frozen=True)
 class Number(Shape):
-    """A finite number that is no larger than a float can be.
-
-    Args:
-        low: The lowest that it may be, None for any.
-        high: The highest that it may be, None for any.
-        below: Whether it must lie below the highest.
-        above: Whether it must lie above the lowest.
-        noun: What it is called.
-    """
+    """A finite number that is no larger than a float can be."""
 
     low: float | None = None
     high: float | None = None
@@ -223,7 +196,6 @@ class Number(Shape):
 
 
 def is_number(value: Any) -> bool:
-    """Whether a value is a finite number that fits into a float."""
     if isinstance(value, bool) or not isinstance(value, int | float):
         return False
     return isfinite(value) if isinstance(value, float) else abs(value) <= float_info.max
@@ -310,14 +282,7 @@ class Maybe(Shape):
 
 @dataclass(frozen=True)
 class ListOf(Shape):
-    """A list.
-
-    Args:
-        item: What each of its items is.
-        least: How many there must be.
-        most: How many there may be.
-        distinct: Whether no item may come twice.
-    """
+    """A list."""
 
     item: Shape
     least: int = 0
@@ -397,12 +362,7 @@ class Fields(Shape):
 
 @dataclass(frozen=True)
 class Kinds(Shape):
-    """A table whose fields depend on its kind.
-
-    Args:
-        tag: The field that says which kind it is.
-        kinds: The other fields of each kind.
-    """
+    """A table whose fields depend on its kind."""
 
     tag: str
     kinds: Mapping[str, Fields]

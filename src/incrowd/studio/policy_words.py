@@ -42,10 +42,6 @@ _BY_COLUMN = ("taxonomies", "types", "ranges")
 def policy_of(words: Mapping[str, Any], folder: Path) -> tuple[Policy, dict[str, Any]]:
     """The policy that some words make, and how CSV files are read.
 
-    Args:
-        words: What a policy file says.
-        folder: The folder that the file is in.
-
     Raises:
         PolicyError: They make none.
     """
@@ -59,7 +55,6 @@ def policy_of(words: Mapping[str, Any], folder: Path) -> tuple[Policy, dict[str,
 
 
 def quasi_sets(words: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """The quasi-identifiers, each with its columns and its k."""
     given, k = words.get("quasi_identifiers", []), words.get("k")
     given = given if isinstance(given, list) else [given]
     if any(isinstance(item, str) for item in given):
@@ -93,7 +88,6 @@ def with_k(words: Mapping[str, Any], k: int) -> Words:
 
 
 def quasi_columns(words: Mapping[str, Any]) -> list[str]:
-    """The columns of all quasi-identifiers, each once."""
     return list(dict.fromkeys(name for each in quasi_sets(words) for name in each["attributes"]))
 
 
@@ -129,18 +123,15 @@ def roles(words: Mapping[str, Any], columns: Iterable[str]) -> dict[str, str]:
 
 
 def named_columns(words: Mapping[str, Any]) -> set[str]:
-    """All columns that the words give a role."""
     single = [name for word in (*_LISTS.values(), ON_PURPOSE, TARGET, UNIT) for name in _texts(words.get(word))]
     return {*quasi_columns(words), *sensitive_columns(words), *single}
 
 
 def kept(words: Mapping[str, Any]) -> list[str]:
-    """The columns that are kept on purpose."""
     return _texts(words.get(ON_PURPOSE))
 
 
 def names_people(reasons: str) -> str:
-    """What to say where columns would leave as they are though they may name people."""
     return (
         f"columns that may name people would be released as they are: {reasons}; drop them or keep them on purpose, on "
         "the screen Roles"

@@ -51,12 +51,7 @@ _SALT = Text(pattern=f"[0-9a-f]{{{2 * SALT_BYTES}}}", called=f"a salt of {2 * SA
 
 @dataclass(frozen=True)
 class Commitment:
-    """The secret half of a commitment to an original table.
-
-    Args:
-        salt: Random bytes that nobody else has.
-        digest: The digest of the original table.
-    """
+    """The secret half of a commitment to an original table."""
 
     salt: bytes = field(repr=False)
     digest: str = field(repr=False)

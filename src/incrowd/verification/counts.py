@@ -41,21 +41,12 @@ class Promise:
 
     @property
     def harmless(self) -> tuple[str, ...]:
-        """Values that need no protection."""
         return tuple(self.more.get("harmless", ()))
 
 
 @dataclass(frozen=True)
 class Column:
-    """A column of the rows, counted in each class.
-
-    Args:
-        values: The distinct values.
-        classes: The class of each entry, in ascending order.
-        codes: The value of each entry.
-        counts: How many rows of the class have the value.
-        size: Number of classes.
-    """
+    """A column of the rows, counted in each class."""
 
     values: tuple[Any, ...]
     classes: Numbers
@@ -65,7 +56,6 @@ class Column:
 
     @property
     def shares(self) -> Numbers:
-        """The share of each value in all rows."""
         return np.asarray(np.bincount(self.codes, self.counts, len(self.values)) / self.counts.sum())
 
     def matrices(self) -> Iterator[Numbers]:
@@ -186,7 +176,6 @@ class Count:
     tie: float = _TIE
 
     def bad(self, found: Numbers, limit: float) -> Numbers:
-        """Which classes fall short."""
         if self.more_is_better:
             return np.asarray(found < limit - self.tie)
         return np.asarray(~(found < limit - self.tie) if self.strict else found > limit + self.tie)

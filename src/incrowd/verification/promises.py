@@ -22,7 +22,6 @@ if TYPE_CHECKING:
 
 
 def witness_of(policy: Policy) -> Witness:
-    """A witness of all that a policy promises."""
     others = [*_of_columns(policy), *(Promise(**model.promise()) for model in policy.models_against_population)]
     asked = [Asked(q.attributes, q.k, (*crowd(q, policy.unit), *others)) for q in policy.quasi_identifiers]
     return Witness(asked, meanings(policy), texts=policy.population_table is not None)

@@ -154,7 +154,6 @@ def _columns_of(words: Mapping[str, Any]) -> tuple[str, ...]:
 
 
 def _countable(words: Mapping[str, Any], taxonomies: Any, population_table: Any) -> tuple[dict[str, Any], list[Claim]]:
-    """The words of a policy about what can be counted, and the claims that cannot be."""
     untold = []
     protections = {column: dict(given) for column, given in words.get("protections", {}).items()}
     for column, given in protections.items():
@@ -180,7 +179,6 @@ def _countable(words: Mapping[str, Any], taxonomies: Any, population_table: Any)
 
 
 def _recounted(source: Source, words: dict[str, Any], recoding: Any, run: Run) -> Verification:
-    """What is counted in the rows of a release, and in the population where there is one."""
     quasi_identifiers = quasi_identifiers_of(words["quasi_identifiers"])
     if any(qid.k > 1 for qid in quasi_identifiers) or any(words["sensitive"].values()) or "population_table" in words:
         policy = make_policy(**words)

@@ -70,13 +70,7 @@ _READ = ("missing_values", "types")  # how the values of sensitive columns are m
 
 
 def verification_of(source: Source, words: Mapping[str, Any], run: Run) -> Verification:
-    """What a witness finds of what was asked for, or where nothing was asked for, of everything it can count.
-
-    Args:
-        source: The rows.
-        words: Words of `make_policy` that ask for something.
-        run: Gets the number of rows.
-    """
+    """What a witness finds of what was asked for, or where nothing was asked for, of everything it can count."""
     words = dict(words)
     recoding = words.pop("recoding", None)
     for word in words:
@@ -99,7 +93,6 @@ def verification_of(source: Source, words: Mapping[str, Any], run: Run) -> Verif
 
 
 def recount(source: Source, witness: Witness, run: Run | None = None) -> Verification:
-    """What a witness finds in the rows of a source."""
     run = run or Run()
     for batch in source.batches(witness.columns, encoded=witness.columns):
         witness.see(batch)

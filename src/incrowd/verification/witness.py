@@ -44,7 +44,6 @@ class Asked:
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """The columns whose values are counted in classes."""
         return tuple(dict.fromkeys(promise.column for promise in self.promises if promise.column is not None))
 
 
@@ -72,12 +71,10 @@ class ModelFinding:
 
     @property
     def holds(self) -> bool:
-        """Whether every class is good."""
         return self.threshold is None or self.bad_classes == 0
 
     @classmethod
     def of(cls, promise: Promise, sizes: Ints, columns: Mapping[str | None, Column]) -> ModelFinding:
-        """Count the classes of one quasi-identifier."""
         worst, bad = reached(promise, sizes, columns)
         fallen = int(bad.sum()), int(sizes[bad].sum())
         return cls(promise.text, promise.limit, worst, *fallen, promise.name, promise.column)
@@ -90,15 +87,7 @@ class ModelFinding:
 
 @dataclass(frozen=True)
 class Finding:
-    """What was counted for one quasi-identifier.
-
-    Args:
-        attributes: The columns that make classes.
-        k: The size of the smallest class that was asked for.
-        anonymity: Size of the smallest class.
-        classes: Number of classes.
-        models: What was counted for each privacy model.
-    """
+    """What was counted for one quasi-identifier."""
 
     attributes: tuple[str, ...]
     k: int
@@ -108,11 +97,9 @@ class Finding:
 
     @property
     def holds(self) -> bool:
-        """Whether every privacy model holds."""
         return all(model.holds for model in self.models)
 
     def to_json(self) -> dict[str, Any]:
-        """As JSON-able data."""
         return {
             "attributes": list(self.attributes),
             "k": self.k,
@@ -231,7 +218,6 @@ class Witness:
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """The columns that it has to see."""
         return tuple(self._numbers)
 
     def see(self, batch: pa.RecordBatch, counts: Ints | None = None) -> None:
@@ -351,13 +337,6 @@ def _same(value: Any) -> Any:
 
 
 def _count_rows(columns: Sequence[Ints], counts: Ints | None, rows: int) -> tuple[Ints, Ints]:
-    """The distinct rows of some columns of numbers, as a matrix, and how often each occurs (or the sum of its counts).
-
-    Args:
-        columns: The numbers; a single one where it is that of all rows.
-        counts: How often each row counts; once if None.
-        rows: How many rows there are.
-    """
     varying = [place for place, column in enumerate(columns) if len(column) > 1]
     sizes = [int(columns[place].max()) + 1 for place in varying]
     room = prod(sizes)

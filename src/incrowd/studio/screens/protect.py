@@ -20,7 +20,6 @@ DISTANCES = {"": "found out", "equal": "all values equally far", "ordered": "alo
 
 
 def show(studio: Studio) -> dict[str, Any]:
-    """What the screen shows."""
     from incrowd import methods
 
     words = studio.project.words()
@@ -83,7 +82,6 @@ def number(text: str, what: str) -> int | float:
 
 
 def crowd(studio: Studio, form: Form) -> str:
-    """Change the k of a quasi-identifier."""
     words = studio.project.words()
     sets = policy_words.quasi_sets(words)
     place = form.place("set", len(sets))
@@ -118,7 +116,6 @@ def remove_set(studio: Studio, form: Form) -> str:
 
 
 def member(studio: Studio, form: Form) -> str:
-    """Put a column into a quasi-identifier, or take it out."""
     words = studio.project.words()
     sets, quasi = policy_words.quasi_sets(words), policy_words.quasi_columns(words)
     own = sets[form.place("set", len(sets))]["attributes"]
@@ -133,7 +130,6 @@ def member(studio: Studio, form: Form) -> str:
 
 
 def promise(studio: Studio, form: Form) -> str:
-    """Promise something of a sensitive column, or no longer."""
     words = studio.project.words()
     own = policy_words.sensitive_columns(words)
     names = list(own)
@@ -157,7 +153,6 @@ def promise(studio: Studio, form: Form) -> str:
 
 
 def unit(studio: Studio, form: Form) -> str:
-    """Say whose records they are."""
     project = studio.project
     words, text = project.words(), form.one("value")
     if not text:
@@ -172,7 +167,6 @@ def unit(studio: Studio, form: Form) -> str:
 
 
 def word(studio: Studio, form: Form) -> str:
-    """Change a word that stands for itself."""
     words, name, text = studio.project.words(), form.one("word"), form.one("value").strip()
     if name not in _READ:
         raise PolicyError("this page is out of date; reload it")
@@ -205,7 +199,6 @@ _USUAL = {"suppress": 0.0, "method": "auto", "missing": "category", "strict": Fa
 
 
 def priority(studio: Studio, form: Form) -> str:
-    """Say how much the detail of a column is worth."""
     words = studio.project.words()
     quasi = policy_words.quasi_columns(words)
     column = quasi[form.place("column", len(quasi))]
