@@ -1,10 +1,8 @@
 """A process that dies at any moment: the files of a release appear together, or the next command sees to it."""
 
 import os
-import random
 import signal
 import subprocess
-import time
 
 import pytest
 from tests.command_line import command
@@ -134,27 +132,6 @@ def test_a_signal_while_rows_are_written_leaves_nothing(tmp_path, number):
     assert process.returncode == {signal.SIGKILL: -9, signal.SIGINT: 130}.get(number, 128 + number)
     assert "Traceback" not in message
     assert names(tmp_path) == ["people.csv"]
-
-
-def test_kills_at_random_moments(tmp_path):
-    """A few; `make fuzz` has a family of them."""
-    folder = people(tmp_path, rows=500)
-    arguments = anonymize(folder, "--overwrite")
-    began = time.monotonic()
-    assert run(*arguments).returncode == 0
-    takes = time.monotonic() - began
-    first = names(folder)
-    draw = random.Random(1)
-    for _ in range(4 * MORE):
-        process = started(command(*arguments), stderr=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
-        time.sleep(takes * draw.uniform(0.3, 1.1))
-        process.kill()
-        process.wait()
-        for left in folder.glob(".incrowd-*"):
-            os.utime(left, (0, 0))
-        recover_commits(folder)
-        assert is_complete(folder)
-        assert names(folder) == first
 
 
 def test_the_next_command_that_reads_a_release_completes_it(tmp_path):

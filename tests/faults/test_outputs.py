@@ -87,17 +87,6 @@ def test_nobody_reads_messages(tmp_path):
     assert names(tmp_path) == ["people.csv"]
 
 
-@pytest.mark.parametrize("suffix", ["csv", "csv.gz", "parquet"])
-def test_a_full_disk(tmp_path, suffix):
-    people(tmp_path, rows=40)
-    (tmp_path / f"r.{suffix}").write_text("old")
-    limit = "import resource; resource.setrlimit(resource.RLIMIT_FSIZE, (600, 600))\n"
-    found = run(*anonymize(tmp_path, "--overwrite", output=f"r.{suffix}"), before=limit)
-    one_line(found, 1, "nothing was written")
-    assert names(tmp_path) == ["people.csv", f"r.{suffix}"]
-    assert (tmp_path / f"r.{suffix}").read_text() == "old"
-
-
 def mounted(options, code):
     """Shell code with a file system of its own on its first argument; skips where that is not allowed."""
     if os.geteuid() != 0 or shutil.which("unshare") is None:

@@ -94,7 +94,7 @@ class AtomicFiles:
             files.open("report.html").write_text(...)
 
     Args:
-        overwrite: Whether files that are there already may be replaced; looked at when the files are complete, so that
+        overwrite: Whether files that are there already may be replaced; checked when the files are complete, so that
             of two runs on one output only one can win.
     """
 
@@ -268,7 +268,7 @@ class NewFile:
 
 
 def _umask() -> int:
-    """The permissions that new files do not get; the system tells it only by changing it."""
+    """The permissions that new files do not get; the system says it only by changing it."""
     mask = os.umask(0o077)
     os.umask(mask)
     return mask

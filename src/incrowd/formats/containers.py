@@ -62,7 +62,7 @@ def without_unused(column: pa.Array | pa.ChunkedArray) -> pa.Array | pa.ChunkedA
 def _first_places(indices: npt.NDArray[Any], size: int) -> npt.NDArray[np.int64]:
     """Where each value occurs first, or the number of rows where it does not; the last is for null.
 
-    Most values are among the first rows. All of them are looked at only where that is not so.
+    Most values are among the first rows. All rows are searched only if they are not.
     """
     for rows in (min(_LOOKED_AT, len(indices)), len(indices)):
         first = np.full(size + 1, len(indices))
@@ -74,7 +74,7 @@ def _first_places(indices: npt.NDArray[Any], size: int) -> npt.NDArray[np.int64]
 
 
 def pandas_notes(old: pa.Schema, new: pa.Schema) -> dict[bytes, bytes] | None:
-    """The metadata that lets pandas restore the types of columns that were released as they are; None if there is none.
+    """The metadata that lets pandas restore the types of columns that were released as they are; None without any.
 
     Pandas keeps them in a JSON document, together with its index and the number of rows, which do not go out.
 

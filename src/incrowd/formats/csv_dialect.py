@@ -1,4 +1,4 @@
-"""What a CSV file looks like: its separator, quote, encoding, header and line ends, found out from its first megabyte.
+"""What a CSV file looks like: its separator, quote, encoding, header and line ends, detected from its first megabyte.
 
 Nothing is guessed that could silently change a value: bytes that are not UTF-8 are an error unless the encoding is
 given.
@@ -205,7 +205,7 @@ def _newline(sample: _Sample, separator: str, quote: str) -> str:
 
 
 def _named(header: Sequence[str]) -> tuple[str, ...]:
-    """The names of columns, numbered where there is none: R and pandas write row labels without a name."""
+    """The names of columns, numbered where one is blank: R and pandas write row labels without a name."""
     return tuple(column if column.strip() else f"column{place}" for place, column in enumerate(header, 1))
 
 

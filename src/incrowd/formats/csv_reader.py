@@ -1,7 +1,7 @@
 """Reads CSV files as text, record by record.
 
 Every value is text and stays what it was: no type is inferred, `007` stays `007`, and an empty value is an empty text.
-A message never shows what stands in a row.
+A message never shows a value.
 """
 
 from __future__ import annotations
@@ -187,7 +187,7 @@ def _laid_out(batch: pa.RecordBatch, encoded: Collection[str]) -> pa.RecordBatch
 
 
 def _stripped(batch: pa.RecordBatch) -> pa.RecordBatch:
-    """The rows without blanks around values; of encoded columns only the distinct values are looked at."""
+    """The rows without blanks around values; of encoded columns only the distinct values are trimmed."""
     columns = []
     for column in batch.columns:
         if pa.types.is_dictionary(column.type):

@@ -56,7 +56,7 @@ class _Cells:
         longest = pc.max(pc.binary_length(self.values)).as_py() or 0
         return (longest + 1) * len(self.places)
 
-    def beside(self, other: _Cells, separator: pa.Scalar) -> _Cells:
+    def joined_with(self, other: _Cells, separator: pa.Scalar) -> _Cells:
         """This column and the next, of few values both, as one."""
         (left, first), (right, second) = self._without_nulls(), other._without_nulls()
         lefts = left.take(to_arrow(np.repeat(np.arange(len(left)), len(right))))
@@ -165,7 +165,7 @@ class CsvWriter:
         for each in cells:
             last = found[-1] if found else None
             if last and last.few * each.few * _OFTEN <= rows:
-                found[-1] = last.beside(each, self._separator)
+                found[-1] = last.joined_with(each, self._separator)
             else:
                 found.append(each)
         return found

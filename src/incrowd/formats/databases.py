@@ -128,7 +128,7 @@ def _kind_of(path: Path) -> str | None:
 
 
 class Database:
-    """What a driver can do; as it stands here, for databases that are files.
+    """What a driver can do; what is written here is for databases that are files.
 
     Errors are DataError for reading and OutputError for writing, of one line. `name` is what messages call it, without
     anything secret; `engine` is the engine that suits its tables.

@@ -73,7 +73,7 @@ class FrameSource:
                 yield pa.RecordBatch.from_arrays([pa.nulls(rows)], names=["none"]).select([])
 
     def _column(self, name: str, encoded: bool) -> pa.Array | pa.ChunkedArray:
-        """A whole column as Arrow: types are found out from all of its values, not per batch."""
+        """A whole column as Arrow: types are detected from all of its values, not per batch."""
         native = self._table.to_native()
         if isinstance(native, pa.Table):
             column = native.column(name)
@@ -204,7 +204,7 @@ def _as_pandas(values: pa.Array, kind: Any) -> Any:
     if hasattr(kind, "__from_arrow__"):
         return kind.__from_arrow__(pa.chunked_array([values]))
     if kind.kind == "O":
-        return np.array([*values.to_pylist(), None], object)[:-1]  # None, so that it is no matrix
+        return np.array([*values.to_pylist(), None], object)[:-1]  # None, so that it is not a matrix
     if values.null_count and kind.kind in "iub":  # of rows that fit nothing: a type of the same width that has nulls
         return values.to_pandas(types_mapper=_nullable).array
     return values.to_pandas().astype(kind).array

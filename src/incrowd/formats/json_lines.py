@@ -1,7 +1,7 @@
 """JSON lines: one object per line, read and written in blocks.
 
-The types of columns are found out from all lines before the first is given out, so that a table has the same types
-wherever it is cut. Text stays text, also where it looks like a date. A message never shows what stands in a line.
+The types of columns are detected from all lines before the first row is given, so that a table has the same types
+wherever it is cut. Text stays text, also where it looks like a date. A message never shows a value.
 """
 
 from __future__ import annotations
@@ -271,7 +271,7 @@ class JsonLinesRows:
 
 
 def _json(column: pa.Array, name: str) -> pa.Array:
-    """Every value of a column as JSON; null where there is none."""
+    """Every value of a column as JSON; null where a value is missing."""
     kind = column.type
     if pa.types.is_dictionary(kind):
         return _json(column.dictionary, name).take(column.indices)

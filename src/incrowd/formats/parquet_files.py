@@ -63,13 +63,13 @@ class ParquetSource(WatchedFile):
         try:
             # Arrow would keep all that it reads ahead until the end: memory would grow with the file.
             return pq.ParquetFile(self.path, read_dictionary=list(texts), pre_buffer=False)
-        except (pa.ArrowException, OSError, UnicodeDecodeError):  # the names of columns may be no text
+        except (pa.ArrowException, OSError, UnicodeDecodeError):  # the names of columns may not be text
             raise DataError(f"{self.name} is not a Parquet file, or it is damaged") from None
 
     def _next(self, batches: Iterator[pa.RecordBatch]) -> pa.RecordBatch | None:
         try:
             if (batch := next(batches, None)) is not None:
-                batch.validate(full=True)  # a damaged file can hold text that is none
+                batch.validate(full=True)  # a damaged file can hold text that is not UTF-8
             return batch
         except (pa.ArrowException, OSError):
             raise DataError(f"{self.name} is damaged; its rows cannot be read") from None
@@ -202,7 +202,7 @@ class ParquetRows:
 
 
 def _known(schema: pa.Schema, stored: pa.Schema) -> pa.Schema:
-    """The types to write: those that are stored, but for runs and dictionaries of views, which it cannot write."""
+    """The types to write: those that are stored, except runs and dictionaries of views, which Parquet lacks."""
 
     def unknown(kind: pa.DataType) -> bool:
         return bool(pa.types.is_run_end_encoded(kind) or (pa.types.is_dictionary(kind) and usual(kind) != kind))

@@ -93,7 +93,7 @@ def refuse_options(options: ReaderOptions, what: str, *known: str) -> None:
     if not given:
         return
     if "query" in given:
-        raise PolicyError(f"The 'query' parameter is for databases, and {what} is none. Leave it out.")
+        raise PolicyError(f"The 'query' parameter is for databases, and {what} is not one. Leave it out.")
     if (home := _AT_HOME.get(given[0])) is not None:
         raise PolicyError(f"{given[0]} is for {home} only; leave it out here")
     raise PolicyError("separator, quote, encoding, header and strip are for CSV files only; leave them out here")

@@ -28,13 +28,6 @@ def frame(request):
 
 
 class TestReading:
-    def test_fingerprints_tell_values_and_names_apart(self, frame):
-        same, other = type(frame), pl.DataFrame(DATA).with_columns(pl.col("age") + 1).to_arrow()
-        assert open_source(frame).fingerprint() == open_source(frame).fingerprint()
-        assert open_source(frame).fingerprint().startswith("sha256:")
-        assert open_source(frame).fingerprint() != open_source(other).fingerprint()
-        assert same is type(open_source(frame).frame)
-
     def test_batches_are_bounded_and_share_one_dictionary(self):
         rows = BATCH_ROWS * 2 + 5
         half = pa.table({"a": [str(number % 9) for number in range(rows // 2 + 1)]})
@@ -63,9 +56,6 @@ class TestReading:
             {"a": [1.5, np.nan], "b": pd.Series(["x", None], dtype=object), "t": [pd.Timestamp(0), pd.NaT]}
         )
         assert [list(row.values())[:2] for row in read(frame).to_pylist()] == [[1.5, "x"], [None, None]]
-
-    def test_a_narwhals_frame(self):
-        assert read(nw.from_native(pl.DataFrame(DATA))).to_pydict() == DATA
 
 
 class Streamed:

@@ -100,7 +100,17 @@ def test_every_type_has_a_form(tmp_path):
     )
 
 
-@pytest.mark.parametrize("column", [pa.array([float("inf")]), pa.array([[float("nan")]]), pa.array([b"x"])])
+@pytest.mark.parametrize(
+    "column",
+    [
+        pa.array([float("inf")]),
+        pa.array([[float("nan")]]),
+        pa.array([b"x"]),
+        pa.array([2**63], pa.uint64()),
+        pa.array([Decimal("1.00000000000000000001")], pa.decimal128(30, 20)),  # readers would round it
+    ],
+    ids=lambda column: str(column.type),
+)
 def test_what_json_cannot_say(tmp_path, column):
     with pytest.raises(OutputError, match=r"column 'a' .* write Parquet instead"):
         written(tmp_path / "x.jsonl", pa.table({"a": column}))

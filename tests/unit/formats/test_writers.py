@@ -78,16 +78,3 @@ class TestWriters:
         writer = open_writer(tmp_path / "x.csv", source.schema, source)
         with writer, pytest.raises(ValueError, match="finish"):
             _ = writer.fingerprint
-
-    def test_text_that_cannot_be_encoded_leaves_no_file(self, tmp_path):
-        (tmp_path / "in.csv").write_bytes(b"a,b\nx,\xe9\n")
-        source = open_source(tmp_path / "in.csv", encoding="cp1252")
-        batch = pa.RecordBatch.from_pydict({"a": ["名"], "b": ["x"]})
-        files = AtomicFiles()
-        with (
-            pytest.raises(OutputError, match="column 'a'"),
-            files,
-            open_writer(files.open(tmp_path / "x.csv"), source.schema, source) as writer,
-        ):
-            writer.write(batch)
-        assert left(tmp_path) == ["in.csv"]
