@@ -35,7 +35,7 @@ def test_the_whole_way(page, folder):
     for column in KEPT:
         page.give(column, "Keep")
     with page.page.expect_response(lambda answer: answer.url.endswith("/roles/keep")):  # nearly unique
-        page.page.get_by_label("Keep it as it is on purpose").click()
+        page.page.get_by_label("Keep it unchanged on purpose").click()
     page.give("income", "Predict")
     page.expect(page.page.locator("#figures .big b")).not_to_have_text(before)
     page.expect(page.page.locator("#figures .stale")).to_have_count(0)

@@ -35,7 +35,7 @@ def test_an_error_on_data_and_then_the_table(page):
     page.page.locator("#path").fill("broken.csv")
     page.page.get_by_role("button", name="Open").click()
     page.problem("broken.csv")
-    page.page.get_by_text("Take another table").click()
+    page.page.get_by_text("Open a different table").click()
     page.page.get_by_role("button", name="patients.csv").click()
     page.see(".column")
     assert page.page.locator(".column").count() == 40
@@ -60,12 +60,12 @@ def test_an_error_on_roles(page):
 
 def test_roles_of_forty_columns(page):
     page.at("Roles")
-    page.page.get_by_label("Columns called").fill("question")
-    page.page.get_by_role("button", name="Give them this role").click()
+    page.page.get_by_label("Columns whose name contains").fill("question")
+    page.page.get_by_role("button", name="Set this role").click()
     page.expect(page.page.locator("#said")).to_have_text("30 columns: Keep.")
     page.give("height (cm)", "Keep")
     page.give("admitted", "Drop")
-    roles = {"full name": "Drop", "e-mail": "Drop", "zip": "Others may know it", "diagnosis": "Protect"}
+    roles = {"full name": "Drop", "e-mail": "Drop", "zip": "Known to outsiders", "diagnosis": "Protect"}
     for column, role in roles.items():
         group = page.page.get_by_role("radiogroup", name=f"Role of {column}", exact=True)
         page.expect(group.get_by_role("radio", name=role, exact=True)).to_be_checked()
@@ -89,7 +89,7 @@ def test_a_count_that_ends_before_the_page_that_shows_it_comes_is_seen(page):
     page.page.unroute("**/roles/give")
     page.expect(figures.locator(".big")).not_to_have_text(before)
     page.expect(figures.locator(".stale")).to_have_count(0)
-    page.give("zip", "Others may know it")
+    page.give("zip", "Known to outsiders")
     page.expect(figures.locator(".big")).to_have_text(before)
 
 
@@ -101,7 +101,7 @@ def test_a_count_that_is_killed_is_said_and_not_begun_again_and_again(page, proc
         os.kill(pid, signal.SIGKILL)
     page.problem("the job was killed")
     page.expect(page.page.locator("#figures[data-job]")).to_have_count(0)
-    page.give("zip", "Others may know it")
+    page.give("zip", "Known to outsiders")
     page.expect(page.page.locator("#figures .problem, #figures .stale")).to_have_count(0)
 
 

@@ -44,12 +44,10 @@ class Refusal:
 
     @property
     def text(self) -> str:
-        """As a sentence."""
-        told = f"{many(self.records, 'record')} in {many(self.classes, 'crowd')}" if self.records else "no record"
-        return f"to tell {self.refinement} would leave {told} short of {self.requirement}"
+        records, crowds = many(self.records, "record"), many(self.classes, "crowd")
+        return f"showing {self.refinement} would put {records} in {crowds} that fail {self.requirement}"
 
     def to_json(self) -> dict[str, Any]:
-        """As JSON-able data."""
         return {**self.__dict__, "attributes": list(self.attributes)}
 
 
@@ -89,7 +87,7 @@ def _refined(attribute: Attribute, counts: Counts, codes: Codes) -> tuple[str, C
     """The column told one step finer than not at all: in words, and the value of each tuple."""
     if isinstance(attribute, FlatAttribute):
         first = int(np.argmax(counts))
-        return "its most frequent value apart from all others", (codes == first).astype(np.int64)
+        return "its most frequent value separately", (codes == first).astype(np.int64)
     hierarchy = hierarchy_of(attribute)
     below = hierarchy.taxonomy.children[0]
     names = [shown_label(hierarchy, node) for node in below]
@@ -97,10 +95,9 @@ def _refined(attribute: Attribute, counts: Counts, codes: Codes) -> tuple[str, C
     child_of = np.zeros(hierarchy.size, np.int64)
     for number, node in enumerate(below):
         child_of[node : hierarchy.end[node]] = number
-    return f"{listed} apart", child_of[hierarchy.leaves[codes]]
+    return f"{listed} separately", child_of[hierarchy.leaves[codes]]
 
 
 def shown_label(hierarchy: Hierarchy, node: int) -> str:
-    """The label of a node for people."""
     label = hierarchy.label(node)
     return "missing" if label is None else label

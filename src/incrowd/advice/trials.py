@@ -47,7 +47,6 @@ class Trial:
     left_out: int
 
     def to_json(self) -> dict[str, Any]:
-        """As JSON-able data."""
         return {**self.__dict__, "words": dict(self.words)}
 
 
@@ -62,13 +61,7 @@ class Change:
 
 
 def tried(release: Release, column: str, run: Run) -> tuple[Trial, ...]:
-    """Try every change until the run is over; those that help the column most come first.
-
-    Args:
-        release: The release as it is.
-        column: The column that lost much.
-        run: Asked before each trial whether to go on; how long a trial may take.
-    """
+    """Try every change until the run is over; those that help the column most come first."""
     found = []
     for change in changes(release, column):
         if not run.should_continue():
@@ -129,7 +122,6 @@ def _smaller_crowds(policy: Policy, table: CompressedTable) -> Iterator[Change]:
 
 
 def _fewer_columns(policy: Policy, table: CompressedTable, column: str) -> Iterator[Change]:
-    """Without the columns that have most values."""
     others = sorted((a for a in table.attributes if a.name != column), key=lambda a: -a.size)
     for attribute in others[:COLUMNS]:
         sets = [[name for name in qid.attributes if name != attribute.name] for qid in policy.quasi_identifiers]
@@ -153,7 +145,7 @@ def _fewer_columns(policy: Policy, table: CompressedTable, column: str) -> Itera
 
 
 def _other_hierarchies(policy: Policy, table: CompressedTable) -> Iterator[Change]:
-    """For text without a taxonomy: by its first characters where it is a code, else its rare values together."""
+    """For text without a taxonomy: by its first characters where it is a code, else its rare values in one group."""
     for place, attribute in enumerate(table.attributes):
         if not isinstance(attribute, FlatAttribute):
             continue
@@ -182,14 +174,12 @@ def _without(options: Mapping[str, Any], column: str) -> dict[str, Any]:
 
 
 def _projected(table: CompressedTable, column: str) -> CompressedTable:
-    """The table without an attribute."""
     place = table.index(column)
     kept = [i for i in range(len(table.attributes)) if i != place]
     return _regrouped(table, [table.attributes[i] for i in kept], [table.codes[i] for i in kept])
 
 
 def _regrouped(table: CompressedTable, attributes: list[Attribute], codes: list[Codes]) -> CompressedTable:
-    """The records of a table as tuples of other codes."""
     groups, firsts = group(codes, [attribute.size for attribute in attributes])
     size = len(firsts)
     types = [np.min_scalar_type(attribute.size - 1) for attribute in attributes]

@@ -41,7 +41,6 @@ class Why(Tabular):
 
     @property
     def helpful(self) -> tuple[Trial, ...]:
-        """The changes with which the column loses less."""
         return tuple(trial for trial in self.trials if trial.column_loss < self.loss - 1e-9)
 
     def to_rows(self) -> list[dict[str, Any]]:
@@ -49,7 +48,6 @@ class Why(Tabular):
         return [trial.to_json() for trial in self.trials]
 
     def to_json(self) -> dict[str, Any]:
-        """As JSON-able data."""
         return {
             "column": self.column,
             "loss": self.loss,
@@ -96,8 +94,8 @@ def hints(release: Release) -> tuple[str, ...]:
     for column in columns[:MOST_HINTS]:
         refusals = refusals_of(release, column)
         reason = f": {refusals[0].text}" if refusals else ""
-        found.append(f"'{column}' says next to nothing{reason}; 'incrowd why' tries out what would help")
+        found.append(f"'{column}' is almost completely generalized{reason}; 'incrowd why' tries what would help")
     if len(columns) > MOST_HINTS:
         more = len(columns) - MOST_HINTS
-        found.append(f"{more} more {'column says' if more == 1 else 'columns say'} next to nothing")
+        found.append(f"{more} more {'column is' if more == 1 else 'columns are'} almost completely generalized")
     return tuple(found)

@@ -160,12 +160,6 @@ class Setting:
 
 
 def settings_of(methods: Iterable[str] | str, policies: Mapping[int, Policy]) -> tuple[Setting, ...]:
-    """Every method with every k.
-
-    Args:
-        methods: As in `compare`.
-        policies: The policy for each k; its options go to every method that takes them.
-    """
     listed = methods.split(",") if isinstance(methods, str) else methods
     texts = tuple(dict.fromkeys(text.strip() for text in listed))
     if not texts or not policies:
@@ -208,18 +202,6 @@ def comparison_of(
     again: bool = False,
     run: Run | None = None,
 ) -> Comparison:
-    """Run a comparison on an open source.
-
-    Args:
-        source: The rows.
-        settings: What to try.
-        design: How to test classifiers, if at all.
-        dialect: How the source was opened.
-        log: File that keeps finished runs.
-        time_limit: Seconds that one run may take.
-        again: Whether to repeat the runs that the log already has.
-        run: Gets the progress, and is asked between runs whether to go on.
-    """
     settings[0].policy.check_columns(source.columns, source.name)
     if time_limit is not None and not time_limit > 0:
         raise PolicyError(f"The 'time_limit_per_run' parameter must be a number above 0. Got {time_limit!r}.")

@@ -26,11 +26,7 @@ WIDE = 30  # a range from which on an axis is logarithmic
 
 
 def prepare(folder: Path, source: Source) -> Path:
-    """Make the folder of a comparison and check that its files can be written; gives the path of its log.
-
-    Raises:
-        OutputError: Something is in the way that is not of a comparison.
-    """
+    """Make the folder of a comparison and check that its files can be written; gives the path of its log."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
@@ -57,7 +53,6 @@ def write(comparison: Comparison, folder: Path) -> tuple[Path, ...]:
 
 
 def can_plot() -> bool:
-    """Whether matplotlib is there."""
     return find_spec("matplotlib") is not None
 
 

@@ -38,7 +38,6 @@ class TrialDesign:
     seed: int = 0
 
     def facts(self) -> dict[str, Any]:
-        """What decides the outcome."""
         return {**self.__dict__, "test": None if self.test is None else self.test.fingerprint()}
 
     def job(self, source: Source, policy: Policy, run: Run) -> TrialJob:

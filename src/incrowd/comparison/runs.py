@@ -62,12 +62,6 @@ class SettingRun:
 
 
 def key_of(policy: Policy, **facts: Any) -> str:
-    """A digest of all that decides a run.
-
-    Args:
-        policy: The policy, its method and options included.
-        **facts: What else decides it: digests of the input and how it is read, how classifiers are tested.
-    """
     trees = {
         column: [list(tree.labels), tree.parent.tolist()] if isinstance(tree, Taxonomy) else repr(tree)
         for column, tree in policy.taxonomies.items()
@@ -96,7 +90,6 @@ class RunLog:
             self.runs[run.key] = run
 
     def add(self, run: SettingRun) -> None:
-        """Keep a run."""
         self.runs[run.key] = run
         if self._path is None:
             return

@@ -101,7 +101,6 @@ def _has_compiled() -> bool:
 
 
 def evaluated(job: TrialJob, policy: Policy) -> list[dict[str, Any]]:
-    """The errors of each classifier."""
     from incrowd.evaluation.classifiers import classifiers_of
 
     trial = replace(job.trial, makers=classifiers_of(job.classifiers, job.trial.seed))

@@ -35,13 +35,6 @@ Maker = Callable[[npt.NDArray[np.bool_], int], Any]  # (which columns are number
 
 
 def classifiers_of(given: Iterable[Any] | str, seed: int) -> dict[str, Maker]:
-    """Classifiers by name.
-
-    Args:
-        given: "tree", "bayes", "c45", "bayes10", names of scikit-learn's classifiers, dotted paths of others, or
-            estimators.
-        seed: The random state of those that have one and were given by name.
-    """
     words = [given] if isinstance(given, str) else list(given)
     makers = dict(_named(word, seed) for word in words)
     if not makers:
@@ -124,7 +117,6 @@ class EntropyBins(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     """
 
     def fit(self, X: Matrix, y: Codes) -> EntropyBins:
-        """Learn the cuts of each column."""
         self.cuts_ = [self._cuts(column, y) for column in X.T]
         return self
 
@@ -137,7 +129,6 @@ class EntropyBins(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         return np.sort(tree.threshold[tree.feature >= 0])
 
     def transform(self, X: Matrix) -> Codes:
-        """The bin of each number."""
         bins = [np.searchsorted(cuts, column) + 1 for cuts, column in zip(self.cuts_, X.T, strict=True)]
         return np.where(np.isnan(X), 0, np.column_stack(bins))
 

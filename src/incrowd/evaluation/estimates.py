@@ -30,7 +30,6 @@ class Estimate:
     high: float
 
     def to_json(self) -> dict[str, Any]:
-        """As JSON-able data."""
         return asdict(self)
 
     def __str__(self) -> str:
@@ -38,11 +37,6 @@ class Estimate:
 
 
 def error_of(folds: Sequence[Mistakes]) -> Estimate:
-    """The share of mistakes.
-
-    Args:
-        folds: For each fold, which of its test rows were mistaken.
-    """
     if len(folds) > 1:
         return _over_folds([float(fold.mean()) for fold in folds])
     rows, share = len(folds[0]), float(folds[0].mean())

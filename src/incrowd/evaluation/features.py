@@ -66,14 +66,7 @@ def scales_of(
 def features_of(
     table: pa.Table, names: Sequence[str], missing_values: Sequence[str], scales: Mapping[str, Scale]
 ) -> Features:
-    """Columns as they are, original or released.
-
-    Args:
-        table: The rows.
-        names: The columns to use.
-        missing_values: Texts that stand for a missing value.
-        scales: The scale of columns that hold numbers or dates, or intervals of them.
-    """
+    """Columns as they are, original or released."""
     matrix = np.empty((len(table), len(names)))
     numeric = np.zeros(len(names), bool)
     for place, name in enumerate(names):

@@ -39,7 +39,6 @@ class ClassifierErrors:
         return cls(classifier, **errors, quality_loss=loss, impact=difference_of(wrong["upper"], wrong["baseline"]))
 
     def to_json(self) -> dict[str, Any]:
-        """As JSON-able data."""
         return {word: part.to_json() if isinstance(part, Estimate) else part for word, part in self.__dict__.items()}
 
 

@@ -36,13 +36,7 @@ Parts = tuple[tuple[Rows, Rows], ...]  # training and test rows of each fold
 
 
 def read_rows(source: Source, policy: Policy, like: Source | None = None) -> pa.Table:
-    """All rows of a table that have a class.
-
-    Args:
-        source: The rows.
-        policy: Names the target.
-        like: A table whose columns this one must have; other columns are not read.
-    """
+    """All rows of a table that have a class."""
     columns = (like or source).columns
     for name in columns:
         if name not in source.columns:
@@ -83,14 +77,7 @@ def given_parts(train: int, test: int) -> tuple[Parts, str]:
 
 
 def drawn_parts(classes: Rows, split: float | None, folds: int | None, seed: int) -> tuple[Parts, str]:
-    """Draw test rows by class, once or in folds; also gives what to call that.
-
-    Args:
-        classes: The class of each row.
-        split: Share of rows to test on.
-        folds: Number of folds, instead of a share.
-        seed: Seed of the draw.
-    """
+    """Draw test rows by class, once or in folds; also gives what to call that."""
     from sklearn.model_selection import StratifiedKFold, StratifiedShuffleSplit
 
     share = SHARE if split is None else split
@@ -113,17 +100,7 @@ def drawn_parts(classes: Rows, split: float | None, folds: int | None, seed: int
 
 
 def released_rows(table: pa.Table, policy: Policy, train: Rows, test: Rows, protocol: str, run: Run) -> pa.Table:
-    """The released training rows and the recoded test rows in one table, as far as there are any, in their order.
-
-    Args:
-        table: All rows.
-        policy: What the release must satisfy.
-        train: Training rows.
-        test: Test rows.
-        protocol: "apply" makes the release from training rows alone and recodes test rows with it; "together" makes it
-            from all rows.
-        run: Asked in between whether to go on.
-    """
+    """The released training rows and the recoded test rows in one table, as far as there are any, in their order."""
     policy = replace(policy, keep_order=True)  # nobody gets these rows, and how classifiers break ties stays as it is
     unseen = Look()  # so columns may name people
     if protocol == "together":

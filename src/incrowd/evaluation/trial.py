@@ -217,14 +217,7 @@ class Trial:
     def recoded(
         self, recoding: Recoding, policy: Policy, *, intervals: str = "midpoints", run: Run | None = None
     ) -> dict[str, list[Mistakes]]:
-        """The mistakes on all rows recoded in one way, by classifier.
-
-        Args:
-            recoding: What some search made of the rows; it leaves out none.
-            policy: What the search was for.
-            intervals: As in `evaluate`.
-            run: Gets the events, and is asked in between whether to go on.
-        """
+        """The mistakes on all rows recoded in one way, by classifier."""
         run, policy = run or Run(), self._read_alike(policy)
         released = apply(recoding, self.table, keep=policy.passing(self.table.column_names), keep_order=True)
         features = features_of(released, self.features, policy.missing_values, self._scales(policy, intervals))
@@ -267,21 +260,11 @@ class Trial:
         return _by_classifier(folds), left_out
 
     def _scales(self, policy: Policy, intervals: str) -> dict[str, Scale]:
-        """The scales of columns that are numbers in a release."""
         scales = scales_of(self.table, self.features, policy.missing_values, {**self.types, **policy.types})
         released = policy.attributes if intervals == "categories" else ()
         return {name: scale for name, scale in scales.items() if name not in released}
 
     def _mistakes(self, features: Features, rows: Rows, fold: int, run: Run, what: str) -> dict[str, Mistakes]:
-        """Which test rows of a fold each classifier mistakes.
-
-        Args:
-            features: A matrix of those rows that the table has.
-            rows: Their numbers.
-            fold: The fold.
-            run: Gets the events.
-            what: The table, for people.
-        """
         from incrowd.evaluation.classifiers import predictions
 
         train, test = self.parts[fold]

@@ -27,7 +27,6 @@ def brief(release: Release) -> dict[str, Any]:
 
 
 def title_of(release: Release) -> str:
-    """What a release is called."""
     return f"Release of {shown(release.source.name)}"
 
 
@@ -104,7 +103,7 @@ def cost(release: Release) -> dict[str, Any]:
 
 
 def done(release: Release) -> dict[str, Any]:
-    """The method, what it says of its result, and why columns say next to nothing."""
+    """The method, what it says of its result, and why columns are almost completely generalized."""
     facts = {key: value for key, value in release.found.facts.items() if key not in _TOLD}
     single = {key: value for key, value in facts.items() if not isinstance(value, list | dict)}
     return {

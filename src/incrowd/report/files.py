@@ -78,7 +78,6 @@ def write_report(
 def _write(
     files: AtomicFiles, path: Path, summary: Mapping[str, Any], *, public: bool, folder: int | None = None
 ) -> None:
-    """Write a report where nobody sees it yet."""
     text, mode = WRITERS[path.suffix](summary), None if public else OWNER_FILE
     files.open(path, mode=mode, folder=folder).write_text(text, encoding="utf-8")
 
@@ -90,7 +89,7 @@ class Reports:
     Args:
         own: Where the steward's report goes, if there is one; it may be in the confidential folder of the release.
         public: Where the public report goes, if there is one.
-        evaluation: How often classifiers err with the release, for the steward's report.
+        evaluation: Errors of classifiers with the release, for the steward's report.
     """
 
     own: str | Path | None = None
@@ -98,11 +97,7 @@ class Reports:
     evaluation: Evaluation | None = None
 
     def check(self, source: Source, files: ReleaseFiles, *, overwrite: bool) -> None:
-        """Check that they can be written, before any work is done.
-
-        Raises:
-            OutputError: Something is in the way.
-        """
+        """Check that they can be written, before any work is done."""
         inputs = [source.path] if isinstance(source, WatchedFile) else []
         taken = {os.path.realpath(path) for path in (files.release, *files.sidecars)}
         for path in (Path(each) for each in (self.own, self.public) if each is not None):

@@ -17,12 +17,7 @@ _BOUND = re.compile(r"-?[0-9]")
 
 
 def shown(value: Any, longest: int = LONGEST) -> str:
-    """A value as text that can stand in any report.
-
-    Args:
-        value: The value; None for an empty cell.
-        longest: Characters that are shown of it.
-    """
+    """A value as text that can stand in any report."""
     if value is None or value == "":
         return EMPTY
     text = value if isinstance(value, str) else str(value)

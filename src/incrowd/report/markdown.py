@@ -30,7 +30,6 @@ _WIDTH = 30  # characters of the longest bar
 
 
 def markdown_of(summary: Mapping[str, Any]) -> str:
-    """The report as Markdown."""
     steward = summary["reader"] == STEWARD
     parts = {"safe": _safe, "cost": _cost, "done": _done, "check": _check}
     lines = [f"# {escaped(summary['title'])}", ""]
@@ -122,7 +121,7 @@ def _cost(cost: Mapping[str, Any]) -> Iterator[str]:
             )
             for each in cost["columns"]
         ]
-        yield from _table(("Column", "Original values", "Released values", "Loss", "Records elsewhere"), rows)
+        yield from _table(("Column", "Original values", "Released values", "Loss", "Records moved"), rows)
         for each in cost["columns"]:
             yield from _bars(each)
     else:
@@ -131,7 +130,7 @@ def _cost(cost: Mapping[str, Any]) -> Iterator[str]:
     if cost["more_columns"]:
         yield from (f"and {many(cost['more_columns'], 'more column')}", "")
     if cost.get("errors"):
-        yield from ("### How often classifiers err", "")
+        yield from ("### Errors of classifiers", "")
         rows = [
             (each["classifier"], *(percent(each[word]["value"]) for word in ("original", "released", "without")))
             for each in cost["errors"]

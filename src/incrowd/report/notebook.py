@@ -39,7 +39,6 @@ def piece(template: str, **words: Any) -> str:
 
 
 def rows_html(title: str, rows: Sequence[Mapping[str, Any]], notes: Sequence[str] = ()) -> str:
-    """A result that is a table."""
     titles = list(dict.fromkeys(name for row in rows for name in row))
     above = ""
     if len(rows) > 2 and all(row.get(titles[0]) == rows[0].get(titles[0]) for row in rows):  # once is enough
@@ -58,7 +57,6 @@ def rows_html(title: str, rows: Sequence[Mapping[str, Any]], notes: Sequence[str
 
 
 def _all_numbers(rows: Sequence[Mapping[str, Any]], name: str) -> bool:
-    """Whether a column holds numbers and nothing else."""
     found = [row[name] for row in rows if row.get(name) is not None]
     return bool(found) and all(isinstance(value, int | float) and not isinstance(value, bool) for value in found)
 
@@ -126,7 +124,6 @@ def _stands_for(label: str, told: str) -> str:
 
 
 def taxonomy_html(taxonomy: Taxonomy) -> str:
-    """A taxonomy, as a tree."""
     title = f"{many(len(taxonomy.leaves), 'value')} in {many(taxonomy.height + 1, 'level')}"
     return piece("taxonomy", title=title, lines=tree_lines(taxonomy, {}))
 
@@ -149,7 +146,6 @@ def comparison_html(comparison: Comparison) -> str:
 
 
 def _setting(comparison: Comparison, run: SettingRun, loss: str, title: str) -> dict[str, Any]:
-    """A point of the chart of a comparison."""
     better = comparison.dominated_by(run, loss)
     told = f"{run.method}, k={run.k:,}: {title} {short_figure(run.value(loss))}"
     told += "" if better is None else f" (dominated by {better.method}, k={better.k:,})"

@@ -44,7 +44,6 @@ _MOST_DATA = 60  # rows of the data of a chart
 
 
 def html_of(summary: Mapping[str, Any]) -> str:
-    """The report as HTML."""
     return (
         environment()
         .get_template("report.html")
@@ -53,7 +52,6 @@ def html_of(summary: Mapping[str, Any]) -> str:
 
 
 def style() -> Markup:
-    """The style of all pages and pieces."""
     loader = environment().loader
     assert loader is not None
     return Markup(loader.get_source(environment(), "style.css")[0])

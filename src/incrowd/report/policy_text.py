@@ -12,11 +12,6 @@ _ELSEWHERE = ("quasi_identifiers", "sensitive", "protections", "taxonomies", "ty
 
 
 def policy_toml(policy: Mapping[str, Any]) -> str:
-    """A policy in TOML.
-
-    Args:
-        policy: What `Policy.to_json` gives, which names the columns with a taxonomy and does not hold their trees.
-    """
     return "\n".join(_lines(policy)) + "\n"
 
 

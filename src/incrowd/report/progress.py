@@ -47,7 +47,6 @@ class Telling:
         self.stage, self._rows = "working", 0
 
     def line(self, event: Event) -> str:
-        """What to show after an event."""
         if isinstance(event, Stage):
             self.stage, self._rows = event.name, 0
             return self.stage
@@ -68,7 +67,6 @@ class ProgressLine:
         self.hint = ""  # what stands behind the line, such as what an interrupt would do
 
     def __call__(self, event: Event) -> None:
-        """Show an event."""
         if isinstance(event, Note):
             self._note(event.text)
             self._began -= PATIENCE  # what follows may take long before it can say anything, the first time above all
@@ -78,11 +76,9 @@ class ProgressLine:
 
     @property
     def is_shown(self) -> bool:
-        """Whether people see the line."""
         return self._status is not None
 
     def say(self, text: str) -> None:
-        """What is being done now."""
         self._show(text, at_once=True)
 
     def _note(self, text: str) -> None:
@@ -125,7 +121,6 @@ class NotebookBar:
         self._handle: Any = None
 
     def __call__(self, event: Event) -> None:
-        """Show an event."""
         now, text = time.monotonic(), self._telling.line(event)
         if isinstance(event, Note):
             self._began -= PATIENCE  # what follows may take long before it can say anything

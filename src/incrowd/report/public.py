@@ -30,19 +30,19 @@ if TYPE_CHECKING:
 MOST_VALUES = 20  # that are listed of a column
 MOST_ASSOCIATED = 12  # columns of the matrix of associations
 NOT_PROMISED = (
-    "Attackers are taken to know the quasi-identifier and nothing else of their target. Whoever knows more, such as a "
-    "column that passed through, may find a record that this release does not hide.",
-    "The promise is about this release alone. Two releases about the same people can be put together, and may then say "
+    "Attackers are assumed to know the quasi-identifier of their target and nothing else. Someone who knows more, such "
+    "as a column that passed through, may find a record that this release does not hide.",
+    "The promise is about this release alone. Two releases about the same people can be combined, and may then reveal "
     "more than each of them.",
     "It is not differential privacy: the promise is about crowds in these rows, not about what the search for them "
     "would have found without one person.",
 )
 UNPROTECTED = (
-    "A crowd hides who somebody is, not what all of the crowd have in common; nothing was asked for about sensitive "
+    "A crowd hides who somebody is, not what everyone in it has in common. Nothing was promised about sensitive "
     "values, so look at the crowds that share one value."
 )
 _EVERY_SECOND = (
-    "whoever has half of the records of a crowd is found by every second guess, however many people are in it."
+    "someone with half of the records of a crowd is found by every second guess, however many people are in it."
 )
 SEVERAL_RECORDS = f"Risks and the sizes of crowds count records, and people may have several: {_EVERY_SECOND}"
 SEVERAL_PEOPLE = (
@@ -78,17 +78,14 @@ class Published:
 
     @cached_property
     def quasi_identifiers(self) -> tuple[tuple[str, ...], ...]:
-        """The columns of each quasi-identifier."""
         return tuple(tuple(each["attributes"]) for each in self.policy["quasi_identifiers"])
 
     @cached_property
     def attributes(self) -> tuple[str, ...]:
-        """The columns of all quasi-identifiers."""
         return tuple(dict.fromkeys(name for attributes in self.quasi_identifiers for name in attributes))
 
     @cached_property
     def sensitive(self) -> tuple[str, ...]:
-        """The sensitive columns that the rows have."""
         return tuple(name for name in self.policy.get("sensitive", ()) if name in self.rows.columns)
 
     @cached_property
@@ -100,7 +97,6 @@ class Published:
 
     @cached_property
     def columns(self) -> Columns:
-        """The columns that are counted."""
         return read_columns(self.rows, tuple(dict.fromkeys((*self.attributes, *self.associated, *_one(self.unit)))))
 
     @cached_property
@@ -147,14 +143,13 @@ def safe(published: Published) -> dict[str, Any]:
 
 
 def _promise(published: Published) -> str:
-    """The promise in one sentence."""
     said = []
     units = published.policy.get("unit")
     for each in published.policy["quasi_identifiers"]:
         crowd = f"at least {each['k']:,} {'people' if units else 'records'}"
         names = listed(each["attributes"], 8)
         if each["k"] > 1:
-            said.append(f"stands in a crowd of {crowd} that are equal on {names}")
+            said.append(f"is in a crowd of {crowd} that are equal on {names}")
     models = {
         f"{shown(model['model'])} ({model['name']})"
         for finding in published.certificate.verification["quasi_identifiers"]
@@ -275,7 +270,6 @@ def codebook(columns: Columns, name: str) -> dict[str, Any]:
 
 
 def check(published: Published) -> dict[str, Any]:
-    """How anyone can check it."""
     certificate = published.certificate
     return {
         "release": certificate.output,

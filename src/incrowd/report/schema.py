@@ -161,7 +161,6 @@ _ORIGINAL = Fields({"name": Text(), "digest": Either((DIGEST, Nothing()))})
 
 
 def shape_of(reader: str) -> Fields:
-    """The schema of the summary for one reader."""
     steward = reader == STEWARD
     records: dict[str, Shape] = {"released": Whole(1)}
     cost: dict[str, Shape] = {**_COST}
@@ -188,9 +187,5 @@ def shape_of(reader: str) -> Fields:
 
 
 def read_summary(path: str | Path) -> dict[str, Any]:
-    """Read the JSON file of a report, of either reader.
-
-    Raises:
-        DataError: The file cannot be read, is no report, or was changed.
-    """
+    """Read the JSON file of a report, of either reader."""
     return DOCUMENT.read(path, Either((shape_of(STEWARD), shape_of(PUBLIC))))

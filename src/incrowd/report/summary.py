@@ -36,12 +36,7 @@ def sections_for(reader: str) -> dict[str, str]:
 
 
 def public_summary(rows: Any, certificate: Certificate) -> dict[str, Any]:
-    """What anyone may read, counted from a release and its certificate.
-
-    Args:
-        rows: The released rows: a file or a frame.
-        certificate: Their certificate.
-    """
+    """What anyone may read, counted from a release and its certificate."""
     published = Published.of(rows, certificate)
     parts = {name: getattr(public, name)(published) for name in SECTIONS}
     return DOCUMENT.sealed({"reader": PUBLIC, "title": "Release report", **parts})
@@ -50,13 +45,7 @@ def public_summary(rows: Any, certificate: Certificate) -> dict[str, Any]:
 def steward_summary(
     release: Release, certificate: Certificate | None = None, evaluation: Evaluation | None = None
 ) -> dict[str, Any]:
-    """All that a steward wants to know of a release; confidential.
-
-    Args:
-        release: The release.
-        certificate: The certificate of the file that it was written to; that of its `data` if None.
-        evaluation: What classifiers err with the release, if that was tried.
-    """
+    """All that a steward wants to know of a release; confidential."""
     published = Published(release.rows_with_owners(), certificate or release.certificate, release.policy.unit)
     own = Own(release, published, evaluation)
     parts = {name: getattr(steward, name)(own) for name in SECTIONS}

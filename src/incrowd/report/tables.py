@@ -17,23 +17,21 @@ Row = tuple[str, ...]
 _COSTS = {"seconds": "s", "cpu_seconds": "CPU s", "megabytes": "MB"}
 _COMPARED = ("suppressed", "dm", "c_avg", "ncp", "cm", "distortion", "inconsistency")  # shown of a comparison's runs
 _RISKS = {
-    "alone": ("{counted} that are alone in the table (uniques)", "records"),
+    "alone": ("{counted} that are unique in the table", "records"),
     "smallest_crowd": ("Smallest crowd{in_people}", "count"),
     "prosecutor_highest": ("Prosecutor, who knows that the target is in the table: highest risk", "share"),
     "prosecutor_average": ("Prosecutor: average risk", "share"),
     "above_threshold": ("{counted} with a risk above {above}", "records"),
     "journalist_highest": ("Journalist, who does not know who is in the table: highest risk", "share"),
-    "marketer": ("Marketer, who links everybody: share of right links", "share"),
+    "marketer": ("Marketer, who links everyone: share of correct links", "share"),
 }
 
 
 def count(value: int) -> str:
-    """A number of things."""
     return f"{value:,}"
 
 
 def percent(share: float | None) -> str:
-    """A share of 1."""
     if share is None:
         return "not known"
     if 0 < share < 0.0001:
@@ -51,7 +49,6 @@ def figure(value: float | int | None) -> str:
 
 
 def short_figure(value: float | None) -> str:
-    """A number in about three digits."""
     if value is None:
         return "-"
     for unit, size in ("G", 1e9), ("M", 1e6), ("k", 1e4):
@@ -106,7 +103,6 @@ def _risk(risk: Mapping[str, Any], key: str, kind: str) -> str:
 
 
 def shared_titles(safe: Mapping[str, Any]) -> Row:
-    """The titles of `shared_rows`."""
     counted = safe["risks"][0]["counted"].capitalize()
     if "homogeneity_before" not in safe:
         return "Sensitive column", "Crowds", counted
@@ -130,7 +126,6 @@ def measure_rows(measures: list[Mapping[str, Any]]) -> list[Row]:
 
 
 def part_titles(cost: Mapping[str, Any]) -> list[str]:
-    """The titles of `part_rows`."""
     return ["Quasi-identifier", *(each["title"] for each in cost["measures"])]
 
 
@@ -144,13 +139,11 @@ def part_rows(cost: Mapping[str, Any]) -> list[Row]:
 
 
 def interval(errors: Mapping[str, Any]) -> str:
-    """Between which errors that of the release lies."""
     low, high = (percent(errors["released"][end]) for end in ("low", "high"))
     return f"95 % interval with the release: {low} to {high}"
 
 
 def change_rows(changes: list[Mapping[str, Any]]) -> list[Row]:
-    """The pairs of columns whose association changed most."""
     return [
         (f"{each['first']} and {each['second']}", f"{each['original']:.2f}", f"{each['released']:.2f}")
         for each in changes
@@ -176,7 +169,6 @@ def explains(book: Mapping[str, Any]) -> bool:
 
 
 def check_rows(check: Mapping[str, Any]) -> list[Row]:
-    """What a release can be checked by."""
     rows = [
         ("Digest of the release", check["release"]),
         ("Commitment to the original table", check["commitment"]),

@@ -338,13 +338,7 @@ def _share(share: float) -> str:
 
 
 def print_preview(console: Console, release: Release, seen: Preview | None = None) -> None:
-    """Print the first few rows before and after, in as many blocks of columns as the width needs.
-
-    Args:
-        console: Where to print.
-        release: The release.
-        seen: Its rows before and after, where they were taken earlier.
-    """
+    """Print the first few rows before and after, in as many blocks of columns as the width needs."""
     before, after = seen or release.preview(PREVIEWED)
     number = len(next(iter(before.values()), []))
     cells = {name: (list(map(_cell, before[name])), list(map(_cell, values))) for name, values in after.items()}
@@ -386,5 +380,4 @@ def _width(name: str, *columns: Sequence[str]) -> int:
 
 
 def _cell(value: Any) -> str:
-    """A cell for people."""
     return "(missing)" if value is None or value == "" else str(value)

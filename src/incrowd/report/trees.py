@@ -18,12 +18,7 @@ MOST_TOLD = 6  # values that are listed of those that a released node stands for
 
 
 def tree_lines(taxonomy: Taxonomy, released: Mapping[str | None, int]) -> list[dict[str, Any]]:
-    """The nodes from the root to the released ones, each with its depth and the records that are released as it.
-
-    Args:
-        taxonomy: The tree.
-        released: Records of each released value.
-    """
+    """The nodes from the root to the released ones, each with its depth and the records that are released as it."""
     ends = _ends(taxonomy)
     marks = sorted(node for node, label in enumerate(taxonomy.labels) if released.get(label))
     lines: list[dict[str, Any]] = []
@@ -54,7 +49,6 @@ def _any_between(marks: list[int], low: int, high: int) -> bool:
 
 
 def _told(taxonomy: Taxonomy, node: int) -> str:
-    """The first of the values that a node stands for."""
     leaves = taxonomy.leaves[taxonomy.start[node] : taxonomy.stop[node]]
     first = ", ".join(shown(taxonomy.labels[leaf], 30) for leaf in leaves[:MOST_TOLD])
     return first + (f" and {len(leaves) - MOST_TOLD:,} more" if len(leaves) > MOST_TOLD else "")

@@ -77,7 +77,7 @@ class Pages:
             return "Choose a table first."
         if screen.needs and self.studio.inspection() is None:
             return (
-                "The table is being looked at." if self.studio.jobs.running("inspect") else "Look at the table first."
+                "The table is being inspected." if self.studio.jobs.running("inspect") else "Inspect the table first."
             )
         return ""
 
@@ -96,7 +96,6 @@ class Pages:
         }
 
     def page(self, screen: Screen) -> Handler:
-        """The handler of a page."""
 
         async def answer(request: Request) -> Response:
             place = request.path_params.get("place")
@@ -105,7 +104,6 @@ class Pages:
         return answer
 
     def part(self, screen: Screen, part: Part) -> Handler:
-        """The handler of a piece of a screen."""
 
         async def answer(request: Request) -> Response:
             words, status = {"problem": ""}, 200
@@ -124,7 +122,6 @@ class Pages:
         return answer
 
     def action(self, screen: Screen, act: Callable[[Studio, Form], str | None]) -> Handler:
-        """The handler of a change."""
 
         async def answer(request: Request) -> Response:
             problem = said = at = ""
@@ -171,7 +168,6 @@ class Pages:
         return StreamingResponse(lines(), media_type="text/event-stream")
 
     async def cancel(self, request: Request) -> Response:
-        """End a job."""
         self.studio.jobs.cancel(int(request.path_params["number"]))
         return Response(status_code=204)
 
@@ -184,7 +180,7 @@ class Pages:
         try:
             project.redo() if form.one("way") == "redo" else project.undo()
         except (IncrowdError, OSError):
-            problem = "this cannot be undone any more"
+            problem = "this can no longer be undone"
         self.studio.changed()
         return self.render(screen, problem, "" if problem else "Done.", whole=False, place=_place(form))
 
@@ -203,7 +199,7 @@ class Pages:
 
             look(self.studio)
             self.studio.changed()
-        return self.render(SCREENS["data"], problem, "" if problem else "The file is here.", whole=False)
+        return self.render(SCREENS["data"], problem, "" if problem else "The file was uploaded.", whole=False)
 
     async def static(self, request: Request) -> Response:
         """A file that comes with the studio; nothing else can be asked for."""
@@ -216,7 +212,6 @@ class Pages:
 
 
 async def _form(request: Request) -> Form:
-    """What a page has sent."""
     body = await request.body()
     try:
         pairs = parse_qsl(body.decode(), keep_blank_values=True, max_num_fields=MOST_FIELDS, errors="strict")
@@ -288,7 +283,6 @@ def prepare() -> None:
 
 @cache
 def _static() -> dict[str, tuple[bytes, str]]:
-    """The files that come with the studio."""
     folder = resources.files("incrowd.studio") / "static"
     found = {}
     for path in folder.iterdir():
@@ -299,12 +293,6 @@ def _static() -> dict[str, tuple[bytes, str]]:
 
 
 def application(studio: Studio, keys: Keys) -> Starlette:
-    """The app, without its guard.
-
-    Args:
-        studio: What is shown.
-        keys: The secrets of this start.
-    """
     pages = Pages(studio, keys)
     routes: list[BaseRoute] = [
         Route("/", pages.first, methods=["GET"]),

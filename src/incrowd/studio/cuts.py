@@ -23,16 +23,7 @@ Levels = list[list[Bound]]
 
 
 def levels_of(words: Mapping[str, Any] | None, low: float, high: float) -> Levels | None:
-    """The bounds of a rule, level by level.
-
-    Args:
-        words: The rule in the words of a policy file; None for no rule.
-        low: The lowest number of the table; bounds of equal widths are listed from there.
-        high: The highest one.
-
-    Returns:
-        The levels, none for no rule; None where there are too many bounds to edit.
-    """
+    """The bounds of a rule, level by level."""
     if words is None:
         return []
     if "bounds" in words:
@@ -89,7 +80,6 @@ def coarser(levels: Levels) -> Levels:
 
 
 def without(levels: Levels, level: int) -> Levels:
-    """One level less."""
     return tidy([found for place, found in enumerate(levels) if place != level])
 
 

@@ -20,13 +20,7 @@ Numbers = npt.NDArray[np.float64]
 
 
 def picture(numbers: Numbers, counts: npt.NDArray[np.int64], levels: Levels) -> dict[str, Any]:
-    """What the histogram and the intervals below it are drawn from.
-
-    Args:
-        numbers: The distinct numbers, ascending; at least one.
-        counts: The records of each.
-        levels: The bounds of each level, the finest first.
-    """
+    """What the histogram and the intervals below it are drawn from."""
     edges, places = _scale(numbers, levels[0] if levels else [])
     below = np.append(0, np.cumsum(counts))
     return {

@@ -56,11 +56,9 @@ class Job:
 
     @property
     def is_over(self) -> bool:
-        """Whether nothing more will come of it."""
         return self.state in (DONE, FAILED, CANCELLED)
 
     def to_json(self) -> dict[str, Any]:
-        """What a page shows of it."""
         seconds = self.seconds if self.is_over else time.monotonic() - self.began
         return {
             "job": self.number,
@@ -154,7 +152,6 @@ class Jobs:
             queue.put_nowait({"kind": "end"})
 
     def warm(self) -> None:
-        """Start the process of the next job ahead."""
         if not self._ending and not self._spare:
             self._spare.append(asyncio.get_running_loop().create_task(_started()))
 
@@ -167,7 +164,6 @@ class Jobs:
         return queue
 
     def unwatch(self, queue: asyncio.Queue[dict[str, Any]]) -> None:
-        """No more events to a queue."""
         self._watchers.discard(queue)
 
     def tell(self, message: dict[str, Any]) -> None:
@@ -288,7 +284,6 @@ async def _started() -> asyncio.subprocess.Process:
 
 
 def _kill(process: asyncio.subprocess.Process) -> None:
-    """End a process and all that it has started."""
     if process.returncode is not None:
         return
     with contextlib.suppress(ProcessLookupError, PermissionError):

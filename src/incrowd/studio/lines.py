@@ -9,14 +9,7 @@ from typing import Any
 
 
 def command(table: str, policy: str, output: str, key: str) -> str:
-    """The command that makes the same release, in the folder of the studio.
-
-    Args:
-        table: The table, relative to that folder.
-        policy: The policy file.
-        output: Where the release goes.
-        key: The file of the key of the release.
-    """
+    """The command that makes the same release, in the folder of the studio."""
     parts = ["incrowd", "anonymize", _path(table), "-o", output, "--policy", policy, "--key", key]
     return " ".join(shlex.quote(part) for part in parts)
 

@@ -16,15 +16,6 @@ MOST_ENTRIES = 5_000  # files and folders that are looked at
 
 
 def inside(folder: Path, text: str) -> Path:
-    """The file of a path within a folder.
-
-    Args:
-        folder: The folder, without links.
-        text: The path as it was typed, with slashes, relative to the folder.
-
-    Raises:
-        DataError: The path leads elsewhere, through a link, or to something that is no file.
-    """
     typed = PurePosixPath(text)
     parts = text.split("/")
     strange = any(part in ("", ".", "..") or "\\" in part or not part.isprintable() for part in parts)
@@ -48,12 +39,7 @@ def _is_drive(text: str) -> bool:
 
 
 def tables(folder: Path, hidden: Path) -> list[str]:
-    """The tables in a folder, as paths relative to it, in alphabetical order.
-
-    Args:
-        folder: Where to look.
-        hidden: A folder that is not looked into.
-    """
+    """The tables in a folder, as paths relative to it, in alphabetical order."""
     found = []
     for path in _files(folder, hidden, MOST_DEPTH, [MOST_ENTRIES]):
         if format_of(path) is not None:
@@ -83,11 +69,7 @@ def _files(folder: Path, hidden: Path, depth: int, left: list[int]) -> Iterator[
 
 
 def safe_name(text: str) -> str:
-    """A name for an uploaded file: its last part, of letters, digits and a few signs.
-
-    Raises:
-        DataError: Nothing is left of it, or it is no table.
-    """
+    """A name for an uploaded file: its last part, of letters, digits and a few signs."""
     last = text.replace("\\", "/").rpartition("/")[2]
     kept = "".join(letter if letter.isalnum() or letter in "-_. " else "_" for letter in last).strip(" .")[-100:]
     kept = kept.lstrip(".- ")

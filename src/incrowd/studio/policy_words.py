@@ -26,12 +26,12 @@ QUASI, DROP, SENSITIVE, KEEP, TARGET, UNIT = (
     "unit",
 )
 ROLES = {
-    QUASI: ("Others may know it", "part of the quasi-identifier: made less exact until everyone stands in a crowd"),
+    QUASI: ("Known to outsiders", "part of the quasi-identifier: made less exact until everyone stands in a crowd"),
     DROP: ("Drop", "an identifier, such as a name or a number: it is not released"),
     SENSITIVE: ("Protect", "sensitive: released as it is, and you can promise that a crowd does not give it away"),
     KEEP: ("Keep", "harmless: released as it is"),
     TARGET: ("Predict", "the target: models will predict it, so the release keeps what predicts it"),
-    UNIT: ("Whose record", "the unit: says which person a record belongs to; k then counts people, and it is dropped"),
+    UNIT: ("Person ID", "the unit: says which person a record belongs to; k then counts people, and it is dropped"),
 }
 _LISTS = {DROP: "identifiers", KEEP: "insensitive"}
 ON_PURPOSE = "keep"  # the word that lists columns that may stay though they look as if they named people
@@ -50,7 +50,7 @@ def policy_of(words: Mapping[str, Any], folder: Path) -> tuple[Policy, dict[str,
 
     made, dialect = words_of(words, folder / "release.toml")
     if not made.get("quasi_identifiers"):
-        raise PolicyError("no column is one that others may know; choose at least one on the screen Roles")
+        raise PolicyError("no column is known to outsiders; choose at least one on the screen Roles")
     return make_policy(**made), dialect
 
 

@@ -83,17 +83,11 @@ class Project:
 
     @classmethod
     def at(cls, root: Path, table: str | None) -> Project:
-        """The project of a table, beside it; without a table, that of the folder.
-
-        Args:
-            root: The folder that the studio is started in.
-            table: Name of a table in it.
-        """
+        """The project of a table, beside it; without a table, that of the folder."""
         stem = "incrowd" if table is None else table.removesuffix(".gz").rpartition(".")[0] or table
         return cls(root, root / f"{stem}.studio")
 
     def close(self) -> None:
-        """Let others open it."""
         self._lock.close()
 
     # The table
@@ -111,11 +105,6 @@ class Project:
 
     @property
     def table_path(self) -> Path:
-        """Where the table is.
-
-        Raises:
-            DataError: None was chosen, or it is gone.
-        """
         if self.table is None:
             raise DataError("no table yet; choose one on the first screen, Data")
         return inside(self.root, self.table)
@@ -137,15 +126,10 @@ class Project:
 
     @property
     def policy_path(self) -> Path:
-        """The policy file."""
         return self.folder / "release.toml"
 
     def words(self) -> Words:
-        """What the policy file says, as TOML has it; nothing where there is none yet.
-
-        Raises:
-            PolicyError: It cannot be read.
-        """
+        """What the policy file says, as TOML has it; nothing where there is none yet."""
         try:
             with open_regular(self.policy_path) as file:
                 return parsed_toml(file.read(1 << 24).decode())
@@ -175,20 +159,16 @@ class Project:
 
     @property
     def can_undo(self) -> bool:
-        """Whether there is an earlier policy."""
         return bool(self._state["undo"])
 
     @property
     def can_redo(self) -> bool:
-        """Whether an undo can be undone."""
         return bool(self._state["redo"])
 
     def undo(self) -> None:
-        """Bring the policy before back."""
         self._step("undo", "redo")
 
     def redo(self) -> None:
-        """Take an undo back."""
         self._step("redo", "undo")
 
     def _step(self, source: str, target: str) -> None:
@@ -218,17 +198,14 @@ class Project:
             return None
 
     def _text(self) -> str:
-        """The text of the policy file as it is."""
         with contextlib.suppress(OSError, ValueError):
             return self.policy_path.read_text(encoding="utf-8")
         return ""
 
     def _number(self) -> int:
-        """A number that no earlier policy has."""
         return int(max([0, *self._state["undo"], *self._state["redo"]])) + 1
 
     def _write(self, files: Mapping[str, str], state: dict[str, Any]) -> None:
-        """Write files and the state together."""
         state = {**state, "revision": self._state["revision"] + 1}
         texts = {**files, "project.json": _json(PROJECT.sealed(state))}
         with AtomicFiles() as staged:
@@ -239,12 +216,7 @@ class Project:
     # Hierarchies
 
     def keep_hierarchy(self, column: str, text: str) -> str:
-        """Write a hierarchy, and give the name by which the policy file can name it.
-
-        Args:
-            column: Its column.
-            text: Lines of value;group;...;*
-        """
+        """Write a hierarchy, and give the name by which the policy file can name it."""
         stem = "".join(letter if letter.isalnum() or letter in "-_" else "_" for letter in column)[:60] or "column"
         mark = hashlib.sha256(f"{column}\n{text}".encode()).hexdigest()[:8]
         name = f"hierarchies/{stem}-{mark}.csv"
@@ -268,14 +240,6 @@ class Project:
         return {"size": found.st_size, "changed": found.st_mtime_ns}
 
     def keep(self, name: str, data: Mapping[str, Any], made_from: str, table: Mapping[str, int] | None = None) -> None:
-        """Keep what a job has found.
-
-        Args:
-            name: Of the result, such as "inspection".
-            data: What it found.
-            made_from: `made_from` when the job began.
-            table: `table_state` when it began; as it is now if None.
-        """
         fields = {"name": name, "made_from": made_from, "table": table or self.table_state(), "data": dict(data)}
         path = self.folder / "results" / f"{name}.json"
         with AtomicFiles() as staged:
@@ -320,24 +284,14 @@ class Project:
         return path
 
     def whole(self, name: str, folder: Path) -> None:
-        """The files of a result are whole: they take the place of those before.
-
-        Args:
-            name: Of the result.
-            folder: What `fresh` gave.
-        """
+        """The files of a result are whole: they take the place of those before."""
         exchange(folder, self.made(name))
 
     def drop(self, folder: Path) -> None:
-        """Remove the files of a result that did not become whole.
-
-        Args:
-            folder: What `fresh` gave.
-        """
+        """Remove the files of a result that did not become whole."""
         _remove(folder)
 
     def forget(self, name: str) -> None:
-        """Remove what a job has found."""
         for path in (self.folder / "results" / f"{name}.json", self.folder / "results" / name):
             _remove(path)
 
@@ -371,11 +325,7 @@ def _remove(path: Path) -> None:
 
 
 def _locked(path: Path) -> IO[bytes]:
-    """Hold a file that only one process can hold.
-
-    Raises:
-        OutputError: Another one does.
-    """
+    """Hold a file that only one process can hold."""
     file = path.open("ab")
     with contextlib.suppress(ImportError):  # a system without such locks does without
         import fcntl

@@ -5,7 +5,7 @@ from __future__ import annotations
 from incrowd.schemas.documents import DIGEST, Document
 from incrowd.schemas.shapes import Anything, Fields, ListOf, Maybe, TableOf, Text, Whole
 
-PROJECT = Document("studio project", 1, "rename it, and the studio begins anew", megabytes=16)
+PROJECT = Document("studio project", 1, "rename it, and the studio starts over", megabytes=16)
 RESULT = Document("studio result", 1, "rename it, and run it again", megabytes=256)
 
 _STATE = Fields({"size": Whole(0), "changed": Whole()})  # of a file: its bytes, and the time of its last change in ns

@@ -31,12 +31,10 @@ class Impatient(H11Protocol):
     """HTTP, with an end for those who open a connection and do not say what they want."""
 
     def connection_made(self, transport: Any) -> None:
-        """Give it a while for its first request."""
         super().connection_made(transport)
         self._first = self.loop.call_later(HEADER_SECONDS, self._end_silent)
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Nothing to wait for any more."""
         self._first.cancel()
         super().connection_lost(exc)
 
@@ -59,14 +57,6 @@ class Server(uvicorn.Server):
 
 
 def listening(port: int) -> socket.socket:
-    """A socket on this machine alone.
-
-    Args:
-        port: Where to; any that is free if 0.
-
-    Raises:
-        OutputError: Something else is there.
-    """
     found = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
     found.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
@@ -79,14 +69,6 @@ def listening(port: int) -> socket.socket:
 
 
 def serve(project: Project, port: int, *, browser: bool, say: Callable[[str], object]) -> None:
-    """Run the studio until it is interrupted.
-
-    Args:
-        project: The project folder.
-        port: Where to listen; any that is free if 0.
-        browser: Whether to open a browser.
-        say: Gets what people should read: the link.
-    """
     logging.getLogger("uvicorn.error").disabled = True  # what it says of requests may hold what they hold
     with listening(port) as own:
         port = own.getsockname()[1]
@@ -136,7 +118,6 @@ def _config(app: Any) -> uvicorn.Config:
 
 
 def _offer_links(link: Callable[[], str], say: Callable[[str], object]) -> None:
-    """A new link whenever somebody presses Enter in the terminal."""
     if not sys.stdin or not sys.stdin.isatty():
         return
 

@@ -37,22 +37,15 @@ class Studio:
         return data
 
     def known_columns(self) -> list[dict[str, Any]]:
-        """The columns of the table.
-
-        Raises:
-            DataError: It was not looked at yet.
-        """
         found = self.inspection()
         if found is None:
             raise DataError("the table was not looked at yet; open the first screen, Data")
         return list(found["columns"])
 
     def names(self) -> list[str]:
-        """The names of the columns."""
         return [column["name"] for column in self.known_columns()]
 
     def roles(self) -> dict[str, str]:
-        """The role of every column."""
         return policy_words.roles(self.project.words(), self.names())
 
     def policy_problem(self, words: Mapping[str, Any] | None = None) -> str:
@@ -87,11 +80,7 @@ class Studio:
     # What is done
 
     def take(self, table: str) -> None:
-        """Take another table; jobs about the one before are ended.
-
-        Args:
-            table: Its path in the folder of the studio.
-        """
+        """Open a different table; jobs about the one before are ended."""
         before = self.project.table
         self.project.choose(table)
         if table != before:
@@ -129,11 +118,7 @@ class Studio:
         return self.jobs.start(task, told, finish, title, drop)
 
     def change(self, words: Mapping[str, Any], parked: Mapping[str, Any] | None = None) -> None:
-        """Write another policy; one that makes no sense does not take the place of one that does.
-
-        Raises:
-            PolicyError: What is wrong with it.
-        """
+        """Write another policy; one that makes no sense does not take the place of one that does."""
         problem = self.policy_problem(words)
         if problem and not self.policy_problem():
             raise PolicyError(problem)

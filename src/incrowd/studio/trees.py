@@ -32,7 +32,6 @@ class Tree:
 
     @classmethod
     def of(cls, taxonomy: Taxonomy, values: Iterable[str]) -> Tree:
-        """A taxonomy to edit."""
         labels = [str(label) for label in taxonomy.labels]
         below = {
             labels[node]: [labels[child] for child in found] for node, found in enumerate(taxonomy.children) if found
@@ -40,11 +39,6 @@ class Tree:
         return cls(labels[0], below, frozenset(values))
 
     def taxonomy(self) -> Taxonomy:
-        """What became of it.
-
-        Raises:
-            TaxonomyError: It is no hierarchy.
-        """
         return Taxonomy.from_paths(self.paths(), "the hierarchy")
 
     def text(self) -> str:
@@ -52,7 +46,6 @@ class Tree:
         return paths_text(self.paths())
 
     def paths(self) -> Iterator[tuple[str, ...]]:
-        """The labels from each value to the root."""
         stack: list[tuple[str, tuple[str, ...]]] = [(self.root, ())]
         while stack:
             label, above = stack.pop()
@@ -82,7 +75,6 @@ class Tree:
         self._prune()
 
     def rename(self, label: str, name: str) -> None:
-        """Give a group another name."""
         if label not in self.below:
             raise PolicyError(f"'{label}' is a value of the table and keeps its name; group it under another one")
         if name.strip() == label:
@@ -129,7 +121,6 @@ class Tree:
     # Looking
 
     def parents(self) -> dict[str, str]:
-        """The group of each label."""
         return {child: label for label, found in self.below.items() for child in found}
 
     def _ancestors(self, label: str, parents: dict[str, str]) -> list[str]:
@@ -142,7 +133,7 @@ class Tree:
     def _tops(self, labels: Sequence[str]) -> list[str]:
         """The chosen labels without those below another chosen one."""
         if not labels:
-            raise PolicyError("nothing is chosen; choose values or groups first")
+            raise PolicyError("nothing is selected; select values or groups first")
         parents, chosen = self.parents(), set(labels)
         return [label for label in dict.fromkeys(labels) if not chosen & set(self._ancestors(label, parents))]
 

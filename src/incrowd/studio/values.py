@@ -39,12 +39,10 @@ class Values:
 
     @property
     def is_whole(self) -> bool:
-        """Whether all values are listed."""
         return len(self.values) == self.distinct
 
     @cached_property
     def records(self) -> dict[str, int]:
-        """The records of each value."""
         return dict(zip(self.values, self.counts, strict=True))
 
     @cached_property
@@ -58,7 +56,6 @@ class Values:
         return number_of(text.replace(".", "").replace(",", ".") if self.comma else text)
 
     def tree(self, rule: Rule) -> Taxonomy:
-        """What a rule makes of the values."""
         if self.comma and isinstance(rule, Intervals | Bounds):
             rule = replace(rule, comma=True)
         return rule.build(self.values)
@@ -72,12 +69,7 @@ def key_of(studio: Studio) -> str:
 
 
 def count(studio: Studio, *, again: bool = False) -> None:
-    """Start counting, unless that is done or being done.
-
-    Args:
-        studio: The studio.
-        again: Whether to begin again where it was cancelled or has failed.
-    """
+    """Start counting, unless that is done or being done."""
     words, key = studio.project.words(), key_of(studio)
     names = set(studio.names())
     wanted = [name for name in policy_words.quasi_columns(words) if name in names]

@@ -3,26 +3,35 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from inspect import getdoc
 from typing import Any
 
 from incrowd.errors import many
+from incrowd.privacy.declared import Declared
+from incrowd.privacy.registry import OF_COLUMNS
 from incrowd.report.charts import class_sizes_chart, distribution_chart, loss_chart, sparkline
 from incrowd.report.labels import meaning, shown
+
+
+def _explained(model: type[Declared]) -> str:
+    """What a privacy model promises, as its declaration says, in the words of the studio."""
+    return (getdoc(model) or "").partition("\n\n")[0].replace("\n", " ").replace("class", "crowd")
+
 
 TERMS: Mapping[str, tuple[str, str]] = {
     "quasi-identifier": (
         "quasi-identifier",
-        "Columns that others may know of a person, such as age, sex and zip code. One alone says little; together they "
-        "can point at a single person. They are made less exact until nobody stands alone.",
+        "Columns that outsiders may know of a person, such as age, sex and zip code. One alone says little; together "
+        "they can identify a single person. They are generalized until everyone is in a crowd.",
     ),
     "k": (
         "k",
-        "The size of the smallest crowd. With k = 10, whoever knows all these columns of a person still finds at least "
-        "ten records that look the same.",
+        "The size of the smallest crowd. With k = 10, someone who knows all these columns of a person still finds at "
+        "least ten records that look the same.",
     ),
     "crowd": (
         "crowd",
-        "The records that look the same on the columns that others may know; in the literature, an equivalence class.",
+        "Records that look the same on the columns known to outsiders; in the literature, an equivalence class.",
     ),
     "identifier": ("identifier", "A column that names a person directly: a name, a number, an address. It is dropped."),
     "sensitive": (
@@ -33,37 +42,10 @@ TERMS: Mapping[str, tuple[str, str]] = {
     "target": ("target", "The column that models will learn to predict. The search keeps what helps to predict it."),
     "unit": (
         "unit",
-        "The column that says which person a record belongs to, where one person may have several. k then counts "
-        "people and not records.",
+        "The column that says which person a record belongs to, if people may have several records. Then k counts "
+        "people, not records.",
     ),
-    "l": ("l-diversity", "Every crowd has at least so many different values of the sensitive column."),
-    "entropy_l": (
-        "entropy l-diversity",
-        "The values in every crowd are as mixed as that many equally frequent ones would be: no value dominates.",
-    ),
-    "recursive_l": (
-        "recursive (c, l)-diversity",
-        "The most frequent value of a crowd is less than c times as frequent as the rare ones, from the l-th on, "
-        "together. Write c and l, such as 3, 2.",
-    ),
-    "t": (
-        "t-closeness",
-        "The values of the sensitive column are spread in every crowd as in the whole table, up to this distance: 0 is "
-        "the same, 1 is anything.",
-    ),
-    "alpha": ("(alpha, k)-anonymity", "No value of the sensitive column has more than this share of any crowd."),
-    "beta_likeness": (
-        "beta-likeness",
-        "In no crowd is a value more frequent than in the whole by more than this factor: 1 means at most twice.",
-    ),
-    "enhanced_beta_likeness": (
-        "enhanced beta-likeness",
-        "The same as beta-likeness, but values that are frequent anyway are held closer.",
-    ),
-    "delta_disclosure": (
-        "delta-disclosure",
-        "In every crowd each value is as frequent as in the whole, up to a factor of e to this power, either way.",
-    ),
+    **{word: (model.name, _explained(model)) for word, model in OF_COLUMNS.items()},
     "suppress": (
         "left-out records",
         "A few unusual records can force everyone else into coarse groups. Leaving out a small share of them can keep "
@@ -71,7 +53,7 @@ TERMS: Mapping[str, tuple[str, str]] = {
     ),
     "method": (
         "method",
-        "How the release is searched for. Automatic takes the one that suits the table and its purpose.",
+        "How the release is found. Automatic chooses the method that suits the table and its purpose.",
     ),
     "priority": (
         "priority",
@@ -79,9 +61,9 @@ TERMS: Mapping[str, tuple[str, str]] = {
     ),
     "loss": (
         "loss",
-        "How much detail is gone, from 0 % (as it was) to 100 % (nothing but *); its name is NCP.",
+        "How much detail was lost, from 0 % (unchanged) to 100 % (everything is *). Its technical name is NCP.",
     ),
-    "hierarchy": ("hierarchy", "How values of a column become less exact, step by step: 12345, then 123**, then *."),
+    "hierarchy": ("hierarchy", "How values of a column are generalized, step by step: 12345, then 123**, then *."),
     "verified": (
         "verified",
         "The crowds were counted again in the written file itself, as a recipient would read it, by code that shares "
@@ -91,14 +73,13 @@ TERMS: Mapping[str, tuple[str, str]] = {
         "certificate",
         "What was promised and counted, with the fingerprint of the file, so that a recipient can check it all.",
     ),
-    "codebook": ("codebook", "What every released value stands for."),
+    "codebook": ("codebook", "What every released value means."),
     "key": ("key", "What is drawn at random comes from a key that only you have. The same key gives the same release."),
     "missing": ("missing values", "A missing value can count as a value of its own, or its records can be left out."),
 }
 
 
 def count(number: float) -> str:
-    """A number with commas."""
     return f"{number:,}" if isinstance(number, int) else f"{number:,.4g}"
 
 
@@ -110,7 +91,6 @@ def percent(share: float) -> str:
 
 
 def size(number: int) -> str:
-    """A number of bytes."""
     amount = float(number)
     for unit in ("bytes", "kB", "MB"):
         if amount < 1000:

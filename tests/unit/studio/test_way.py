@@ -175,7 +175,7 @@ def test_what_is_chosen_stands_in_the_policy(client, folder):
 def test_what_names_people_stops_until_it_is_dropped_or_kept_on_purpose(client, folder):
     policy = folder / "people.studio" / "release.toml"
     client.post("/roles/give", column=0, role="insensitive")
-    assert "no release is made while it leaves as it is" in client.get("/roles")
+    assert "no release can be made while it leaves unchanged" in client.get("/roles")
     told = problem(client.get("/release"), -1)  # after what ended the last release
     assert "'name' looks like names of people" in told
     assert "drop them or keep them on purpose, on the screen Roles" in told
@@ -183,7 +183,7 @@ def test_what_names_people_stops_until_it_is_dropped_or_kept_on_purpose(client, 
     client.post("/roles/keep", column=0, keep="yes")
     assert 'keep = ["name"]' in policy.read_text()
     assert "you keep it on purpose" in client.get("/roles")
-    assert "This policy makes sense" in client.get("/protect")
+    assert "Settings are valid" in client.get("/protect")
     client.post("/roles/keep", column=0, keep="no")
     assert "keep = " not in policy.read_text()
     client.post("/roles/keep", column=0, keep="yes")
@@ -214,7 +214,7 @@ def test_the_exported_release_is_what_its_command_makes(client, folder, method):
 
 def test_what_may_go_out_and_what_may_not(client, folder):
     page = client.get("/export")
-    out, _, own = page.partition("For you alone")
+    out, _, own = page.partition("Keep private")
     assert all(
         name in out for name in ("release.csv", "release.certificate.json", "public-report.html", "codebook.csv")
     )

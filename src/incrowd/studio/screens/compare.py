@@ -35,7 +35,6 @@ def fitting(studio: Studio) -> dict[str, str]:
 
 
 def show(studio: Studio) -> dict[str, Any]:
-    """What the screen shows."""
     words, job, found = studio.project.words(), studio.jobs.latest("compare"), studio.result("compare")
     known = studio.project.result("compare")
     methods = fitting(studio)
@@ -107,7 +106,6 @@ def _amount(value: float, name: str) -> str:
 
 
 def run(studio: Studio, form: Form) -> str:
-    """Try all chosen methods with all k."""
     known = fitting(studio)
     methods = [name for name in dict.fromkeys(form.all("method")) if name in known]
     if not methods:
@@ -121,7 +119,7 @@ def run(studio: Studio, form: Form) -> str:
     key = key_of(studio, studio.project.words())
     words = {**studio.policy_task(), "methods": methods, "ks": ks, "time_limit": seconds, "key": key}
     studio.run("compare", words, "compare", f"Trying {len(methods) * len(ks)} settings")
-    return "The comparison has begun."
+    return "The comparison has started."
 
 
 def _ks(text: str) -> list[int]:
@@ -162,7 +160,7 @@ def with_method(words: dict[str, Any], name: str) -> tuple[dict[str, Any], list[
 SCREEN = Screen(
     "compare",
     "Compare",
-    "Try several methods and several k, and take the setting that you like best.",
+    "Try several methods and several k, and use the best setting.",
     show,
     actions={"run": run, "take": take},
     needs="table",

@@ -11,8 +11,8 @@ from incrowd.studio.paths import tables
 from incrowd.studio.screens.screen import Form, Screen
 from incrowd.studio.studio import CSV_WORDS, Studio
 
-_SEPARATORS = {"": "found out", ",": "comma", ";": "semicolon", "\t": "tab", "|": "bar"}
-_QUOTES = {"": "found out", '"': "double quote", "'": "single quote"}
+_SEPARATORS = {"": "detected", ",": "comma", ";": "semicolon", "\t": "tab", "|": "bar"}
+_QUOTES = {"": "detected", '"': "double quote", "'": "single quote"}
 
 
 def look(studio: Studio) -> Job:
@@ -29,11 +29,10 @@ def look(studio: Studio) -> Job:
 
     made_from, state = project.made_from(), project.table_state()
     told = {"table": str(project.table_path), "folder": str(project.folder_of("inspection")), "dialect": dialect}
-    return studio.jobs.start("inspect", told, finish, "Looking at the table")
+    return studio.jobs.start("inspect", told, finish, "Inspecting the table")
 
 
 def show(studio: Studio) -> dict[str, Any]:
-    """What the screen shows."""
     project, job = studio.project, studio.jobs.latest("inspect")
     found = studio.inspection()
     if found is None and project.table is not None and (job is None or job.state == "done"):
@@ -51,14 +50,12 @@ def show(studio: Studio) -> dict[str, Any]:
 
 
 def choose(studio: Studio, form: Form) -> str:
-    """Take another table."""
     studio.take(form.one("path").strip())
     look(studio)
-    return "The table is being looked at."
+    return "The table is being inspected."
 
 
 def dialect(studio: Studio, form: Form) -> str:
-    """Read the file in another way."""
     given: dict[str, Any] = {}
     for word in ("separator", "quote"):
         if mark := form.one(word):
@@ -83,17 +80,16 @@ def dialect(studio: Studio, form: Form) -> str:
 
 
 def again(studio: Studio, form: Form) -> str:
-    """Look at the table once more."""
     if studio.project.table is None:
         raise PolicyError("no table yet; choose one")
     look(studio)
-    return "The table is being looked at."
+    return "The table is being inspected."
 
 
 SCREEN = Screen(
     "data",
     "Data",
-    "Choose a table, and see what is in it.",
+    "Choose a table and see what is in it.",
     show,
     actions={"choose": choose, "dialect": dialect, "again": again},
     done=lambda studio: studio.inspection() is not None,

@@ -21,7 +21,6 @@ if TYPE_CHECKING:
 
 
 def make(studio: Studio, form: Form) -> str:
-    """Put the files together."""
     project, found, made = studio.project, studio.result("release"), studio.project.result("release")
     if found is None or made is None:
         raise DataError("there is no release yet; make one on the screen Release")
@@ -34,12 +33,11 @@ def make(studio: Studio, form: Form) -> str:
         "home": str(project.folder),
         "of": made["digest"],
     }
-    studio.run("export", words, "export", "Putting the files together", fresh=True)
-    return "The files are being put together."
+    studio.run("export", words, "export", "Making the files", fresh=True)
+    return "The files are being made."
 
 
 def show(studio: Studio) -> dict[str, Any]:
-    """What the screen shows."""
     project, job = studio.project, studio.jobs.latest("export")
     release, found = studio.result("release"), studio.project.result("export")
     made = project.result("release")
@@ -64,7 +62,6 @@ def show(studio: Studio) -> dict[str, Any]:
 
 
 def routes(studio: Studio) -> list[BaseRoute]:
-    """The files, by number."""
 
     async def download(request: Request) -> Response:
         found = studio.project.result("export")

@@ -26,23 +26,23 @@ NUMBERS, DATES = ("whole number", "number"), ("date", "timestamp")
 _FEW_RECORDS = 10  # a value that is named in a hierarchy has at least so many
 BEGINNINGS = {  # with what to begin anew, by the kind of the column
     "numbers": {
-        "proposed": "what was proposed",
-        "even": "round bounds, about as many records in each",
+        "proposed": "the proposal",
+        "even": "round bounds, about equally many records in each",
         "widths": "equal widths:",
-        "none": "no hierarchy: the search finds intervals",
+        "none": "no hierarchy: the search chooses intervals",
     },
     "tree": {
-        "proposed": "what was proposed",
-        "prefix": "first characters, as of zip codes",
-        "frequent": "rare values together",
-        "country": "countries by parts of the world",
-        "icd10": "diagnoses by chapters of ICD-10",
-        "none": "no groups: a value is shown or is *",
+        "proposed": "the proposal",
+        "prefix": "first characters, as for zip codes",
+        "frequent": "rare values in one group",
+        "country": "countries by region",
+        "icd10": "diagnoses by ICD-10 chapter",
+        "none": "no groups: a value is shown or hidden (*)",
     },
     "dates": {
-        "proposed": "what was proposed",
+        "proposed": "the proposal",
         "calendar": "months, quarters and years",
-        "none": "no hierarchy: the search finds spans",
+        "none": "no hierarchy: the search chooses spans",
     },
 }
 
@@ -59,14 +59,13 @@ def columns_of(studio: Studio) -> list[dict[str, Any]]:
 
 
 def _told(item: Any, kind: str) -> str:
-    """A hierarchy in a few words."""
     if item is None:
-        return "found by the search" if kind in (*NUMBERS, *DATES) else "no groups"
+        return "chosen by the search" if kind in (*NUMBERS, *DATES) else "no groups"
     if isinstance(item, str):
         return "edited" if item.startswith("hierarchies/") else "from a file"
     rule = next(iter(item), "")
     said = {"prefix": "by first characters", "widths": "equal widths", "bounds": "intervals", "calendar": "by date"}
-    said |= {"frequent": "rare values together", "domain": "well-known groups", "flat": "no groups"}
+    said |= {"frequent": "rare values in one group", "domain": "well-known groups", "flat": "no groups"}
     return said.get(rule, "a rule")
 
 
@@ -81,12 +80,10 @@ def kind_of(column: Mapping[str, Any], words: Mapping[str, Any]) -> str:
 
 
 def show(studio: Studio) -> dict[str, Any]:
-    """What the screen shows first."""
     return show_at(studio, 0)
 
 
 def show_at(studio: Studio, place: int) -> dict[str, Any]:
-    """What the screen shows of a column."""
     columns, words = columns_of(studio), studio.project.words()
     if not columns:
         return {"columns": [], "column": None, "job": None}
@@ -199,7 +196,7 @@ def cut(studio: Studio, form: Form) -> str:
         raise PolicyError(OUT_OF_DATE)
     levels = cuts.levels_of(column["item"], numbers[0], numbers[-1])
     if levels is None:
-        raise PolicyError(f"there are more than {cuts.MOST_BOUNDS} intervals; begin with wider ones to edit them")
+        raise PolicyError(f"there are more than {cuts.MOST_BOUNDS} intervals; start over from wider ones to edit them")
     try:
         changed, said = _cut(levels, form.one("act"), form, float(numbers[0]), float(numbers[-1]))
     except IncrowdError as error:
@@ -228,14 +225,12 @@ def _cut(levels: cuts.Levels, act: str, form: Form, low: float, high: float) -> 
 
 
 def level(studio: Studio, form: Form) -> str:
-    """One level of a rule more or less."""
     column, values = _at(studio, form)
     studio.change(with_item(studio, column["name"], with_level(column["item"], values.values, form.one("level"))))
     return f"{column['name']}: changed."
 
 
 def begin(studio: Studio, form: Form) -> str:
-    """Begin anew, with a rule."""
     column, values = _at(studio, form)
     item = _beginning(studio, column, values, form)
     if isinstance(item, Mapping):
@@ -274,14 +269,14 @@ def _beginning(studio: Studio, column: Mapping[str, Any], values: Values, form: 
     else:
         raise PolicyError(OUT_OF_DATE)
     if rule is None:
-        raise PolicyError("this groups nothing here: there are too few different values")
+        raise PolicyError("this makes no groups here: there are too few different values")
     return rule.words()
 
 
 SCREEN = Screen(
     "hierarchies",
     "Hierarchies",
-    "See and edit how values become less exact, step by step.",
+    "See and edit how values are generalized, step by step.",
     show,
     actions={"count": again, "edit": edit, "cut": cut, "level": level, "begin": begin},
     needs="table",

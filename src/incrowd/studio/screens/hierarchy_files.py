@@ -69,11 +69,6 @@ def file_words(studio: Studio, column: str, text: str) -> str:
 
 
 def tree_of(studio: Studio, column: Mapping[str, Any], values: Values) -> Taxonomy:
-    """The tree of a column.
-
-    Raises:
-        IncrowdError: Its file cannot be read, or its rule does not fit the values.
-    """
     item = column["item"]
     if isinstance(item, str):
         path = studio.project.folder / item
@@ -134,7 +129,7 @@ def routes(studio: Studio) -> list[BaseRoute]:
         except IncrowdError as error:
             return Response(" ".join(str(error).split()), 422, media_type="text/plain")
         studio.changed()
-        return Response("The file is here.", media_type="text/plain")
+        return Response("The file was uploaded.", media_type="text/plain")
 
     return [
         Route("/hierarchies/file/{place:int}", download, methods=["GET"]),

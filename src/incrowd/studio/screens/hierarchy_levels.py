@@ -13,12 +13,7 @@ MOST_CHARACTERS = 12
 
 
 def rule_levels(item: Any, values: Sequence[str]) -> list[dict[str, Any]]:
-    """The levels that a rule could have, from fine to coarse, and whether it has each; nothing for other hierarchies.
-
-    Args:
-        item: What the policy says of the hierarchy.
-        values: The values of the column.
-    """
+    """The levels that a rule could have, from fine to coarse, and whether it has each; nothing for other hierarchies."""
     if not isinstance(item, Mapping):
         return []
     if "calendar" in item:
@@ -34,16 +29,12 @@ def rule_levels(item: Any, values: Sequence[str]) -> list[dict[str, Any]]:
 
 
 def with_level(item: Any, values: Sequence[str], name: str) -> dict[str, Any]:
-    """The rule with a level more, or less if it has it.
-
-    Raises:
-        PolicyError: There is no such level, or it is the last one.
-    """
+    """The rule with a level more, or less if it has it."""
     levels = rule_levels(item, values)
     if name not in {level["value"] for level in levels}:
         raise PolicyError(OUT_OF_DATE)
     kept = [level["value"] for level in levels if level["on"] != (level["value"] == name)]
     if not kept:
-        raise PolicyError("a hierarchy needs a level; begin anew with no hierarchy to do without")
+        raise PolicyError("a hierarchy needs at least one level; start over from no hierarchy to remove it")
     word = "calendar" if "calendar" in item else "prefix"
     return {**item, word: kept if word == "calendar" else [int(size) for size in kept]}

@@ -32,12 +32,10 @@ class Shown:
 
     @classmethod
     def of(cls, taxonomy: Taxonomy, values: Values) -> Shown:
-        """A tree with the values of its table."""
         return cls(taxonomy, values)
 
     @cached_property
     def labels(self) -> dict[str, int]:
-        """The node of each label."""
         return {str(label): node for node, label in enumerate(self.taxonomy.labels)}
 
     @cached_property
@@ -57,11 +55,6 @@ class Shown:
         return hashlib.sha256(known.encode(errors="replace")).hexdigest()[:16]
 
     def label(self, node: str) -> str:
-        """The label of a node of the page.
-
-        Raises:
-            PolicyError: There is none.
-        """
         kind, digits = node[:1], node[1:]
         if kind in ("n", "u") and digits.isascii() and digits.isdigit() and len(digits) < 9:
             found = self.taxonomy.labels if kind == "n" else self.nowhere
@@ -75,7 +68,6 @@ class Shown:
 
     @cached_property
     def records(self) -> list[int]:
-        """The records below each node."""
         tree, own = self.taxonomy, self.values.records
         found = [0 if tree.children[node] else own.get(str(label), 0) for node, label in enumerate(tree.labels)]
         for node in range(len(found) - 1, 0, -1):
@@ -83,7 +75,6 @@ class Shown:
         return found
 
     def problem(self, node: int) -> str:
-        """What is wrong at a node."""
         label = str(self.taxonomy.labels[node])
         if self.taxonomy.children[node] and label in self.values.records:
             told = many(self.values.records[label], "record has", "records have")
@@ -92,13 +83,6 @@ class Shown:
 
 
 def shown_tree(column: str, taxonomy: Taxonomy, values: Values) -> dict[str, Any]:
-    """What the template is told of a tree.
-
-    Args:
-        column: Its column.
-        taxonomy: The tree.
-        values: The values of the table.
-    """
     shown = Shown.of(taxonomy, values)
     total = max(1, sum(values.counts))
     left, places = [MOST_NODES], set[str]()

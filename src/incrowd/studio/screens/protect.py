@@ -16,7 +16,7 @@ from incrowd.studio.studio import Studio
 PROMISES = {word: (model.option.title, model.option.example) for word, model in OF_COLUMNS.items()}
 FIRST = ("l", "t")  # that are shown at once
 MISSING = {"category": "count as a value of their own", "drop": "leave their records out", "error": "are a mistake"}
-DISTANCES = {"": "found out", "equal": "all values equally far", "ordered": "along their order"}
+DISTANCES = {"": "detected", "equal": "all values equally far", "ordered": "along their order"}
 
 
 def show(studio: Studio) -> dict[str, Any]:
@@ -97,7 +97,7 @@ def add_set(studio: Studio, form: Form) -> str:
     sets = policy_words.quasi_sets(words)
     columns = sets[0]["attributes"]
     if len(columns) < 2:
-        raise PolicyError("a second quasi-identifier needs at least two columns that others may know")
+        raise PolicyError("a second quasi-identifier needs at least two columns that are known to outsiders")
     studio.change(policy_words.with_sets(words, [*sets, {"attributes": columns[:-1], "k": sets[0]["k"]}]))
     return "There is another quasi-identifier."
 
@@ -216,7 +216,7 @@ def priority(studio: Studio, form: Form) -> str:
 SCREEN = Screen(
     "protect",
     "Protect",
-    "Say what is promised: how large a crowd everyone stands in, and what it must not give away.",
+    "Choose what is promised: how large every crowd is, and what it must not reveal.",
     show,
     actions={
         "crowd": crowd,

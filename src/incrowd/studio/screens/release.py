@@ -21,15 +21,13 @@ def file_name(table: str) -> str:
 
 
 def run(studio: Studio, form: Form) -> str:
-    """Make a release."""
     table = studio.project.table or ""
     words = {**studio.policy_task(), "name": file_name(table)}
     studio.run("release", words, "release", "Making the release", fresh=True)
-    return "The search has begun."
+    return "The search has started."
 
 
 def show(studio: Studio) -> dict[str, Any]:
-    """What the screen shows."""
     words, job, found = studio.project.words(), studio.jobs.latest("release"), studio.result("release")
     shown = {
         "policy_problem": studio.policy_problem(words),
@@ -44,7 +42,6 @@ def show(studio: Studio) -> dict[str, Any]:
 
 
 def figures(found: dict[str, Any]) -> dict[str, Any]:
-    """What is shown of a release."""
     summary = found["summary"]
     losses = [each["value"] for each in summary["cost"]["measures"] if each["name"] == "ncp"]
     return {
@@ -73,7 +70,7 @@ def rows(found: dict[str, Any]) -> dict[str, Any]:
 SCREEN = Screen(
     "release",
     "Release",
-    "Run the search, and see what became of the table.",
+    "Run the search and see the result.",
     show,
     actions={"run": run, **steps.ACTIONS, **why.ACTIONS},
     parts={**steps.PARTS, **why.PARTS},

@@ -43,11 +43,10 @@ def count(studio: Studio) -> None:
     places = [names.index(name) for name in (*wanted["columns"], *unit)]
     sizes = [found["sizes"][place] for place in places]
     words = {"folder": str(studio.project.folder_of("inspection")), "places": places, "sizes": sizes, **wanted}
-    studio.run("uniques", words, "uniques", "Counting who stands alone")
+    studio.run("uniques", words, "uniques", "Counting unique people")
 
 
 def show(studio: Studio) -> dict[str, Any]:
-    """What the screen shows."""
     columns = studio.known_columns()
     count(studio)
     given = studio.roles()
@@ -89,7 +88,6 @@ def figures(studio: Studio) -> dict[str, Any]:
 
 
 def give(studio: Studio, form: Form) -> str:
-    """Give a column a role."""
     names, project = studio.names(), studio.project
     column = names[form.place("column", len(names))]
     words, parked = policy_words.with_role(project.words(), project.parked, column, form.one("role"))
@@ -114,9 +112,9 @@ def several(studio: Studio, form: Form) -> str:
     text, role, project = form.one("contains").strip().casefold(), form.one("role"), studio.project
     meant = [name for name in studio.names() if text and text in name.casefold()]
     if not meant:
-        raise PolicyError("no column is called so; type a part of the names of the columns that are meant")
+        raise PolicyError("no column has such a name; type a part of the names of the columns")
     if role in (policy_words.TARGET, policy_words.UNIT) and len(meant) > 1:
-        raise PolicyError(f"only one column can have this role, and {len(meant)} are called so")
+        raise PolicyError(f"only one column can have this role, but {len(meant)} have such a name")
     words, parked = project.words(), project.parked
     for name in meant:
         words, parked = policy_words.with_role(words, parked, name, role)
@@ -136,7 +134,6 @@ def _with_proposed(studio: Studio, words: dict[str, Any]) -> dict[str, Any]:
 
 
 def propose(studio: Studio, form: Form) -> str:
-    """Take all proposals."""
     words, proposal = studio.project.words(), (studio.inspection() or {})["proposal"]
     kept = {word: value for word, value in words.items() if word in ("k", "csv", "method", "suppress")}
     studio.project.change({**proposal, **kept})
@@ -147,7 +144,7 @@ def propose(studio: Studio, form: Form) -> str:
 SCREEN = Screen(
     "roles",
     "Roles",
-    "Say what others may know of a person, what must go, and what is worth protecting.",
+    "Say which columns outsiders may know, which must be dropped and which need protection.",
     show,
     actions={"give": give, "keep": keep, "several": several, "propose": propose},
     parts={"figures": Part("parts/figures.html", figures)},

@@ -29,24 +29,17 @@ class Form:
         self._pairs = pairs
 
     def one(self, name: str, default: str = "") -> str:
-        """The last text of a name."""
         found = self.all(name)
         return found[-1] if found else default
 
     def all(self, name: str) -> list[str]:
-        """All texts of a name."""
         return [text for key, text in self._pairs if key == name]
 
     def has(self, name: str) -> bool:
-        """Whether a name was sent."""
         return any(key == name for key, _ in self._pairs)
 
     def place(self, name: str, size: int) -> int:
-        """A number that counts from 0 up to a size.
-
-        Raises:
-            PolicyError: It does not.
-        """
+        """A number that counts from 0 up to a size."""
         text = self.one(name)
         if not (text.isascii() and text.isdigit() and len(text) < 9 and int(text) < size):
             raise PolicyError(OUT_OF_DATE)
@@ -118,5 +111,4 @@ class Screen:
 
     @property
     def template(self) -> str:
-        """The template of its content."""
         return f"screens/{self.name}.html"

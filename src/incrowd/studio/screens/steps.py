@@ -21,9 +21,8 @@ def key_of(studio: Studio, result: Mapping[str, Any]) -> str:
 
 
 def look(studio: Studio, result: Mapping[str, Any]) -> None:
-    """Start looking at the steps."""
     words = {**studio.release_task(), "key": key_of(studio, result)}
-    studio.run("steps", words, "steps", "Looking at the steps of the search")
+    studio.run("steps", words, "steps", "Replaying the steps of the search")
 
 
 def known_steps(studio: Studio, result: Mapping[str, Any]) -> dict[str, Any] | None:
@@ -36,12 +35,6 @@ def known_steps(studio: Studio, result: Mapping[str, Any]) -> dict[str, Any] | N
 
 
 def show(studio: Studio, result: Mapping[str, Any]) -> dict[str, Any]:
-    """What the slider is told.
-
-    Args:
-        studio: The studio.
-        result: What the task "release" gave.
-    """
     if result["begins"] is None or not result["steps"]:
         return {"steps": None, "steps_job": None, "steps_can": False}
     known, job = known_steps(studio, result), studio.jobs.latest("steps")
@@ -103,11 +96,10 @@ def again(studio: Studio, form: Form) -> str:
     if result is None or result["begins"] is None:
         raise DataError("there is no release with steps; make one with a method such as tdr")
     look(studio, result)
-    return "The steps are being looked at."
+    return "The steps are being replayed."
 
 
 def choose(studio: Studio, form: Form) -> str:
-    """Release the state at a step."""
     from incrowd.studio.screens.release import run
 
     result = studio.result("release")
@@ -124,14 +116,13 @@ def choose(studio: Studio, form: Form) -> str:
 
 
 def to_the_end(studio: Studio, form: Form) -> str:
-    """Let the search go on to its end."""
     from incrowd.studio.screens.release import run
 
     words = studio.project.words()
     words.pop("max_steps", None)
     studio.change(words)
     run(studio, form)
-    return "The search goes on to its end."
+    return "The search will run to its end."
 
 
 ACTIONS: Mapping[str, Act] = {"steps": again, "choose-step": choose, "all-steps": to_the_end}

@@ -12,17 +12,11 @@ from incrowd.studio.screens.hierarchy_files import with_item
 from incrowd.studio.screens.screen import OUT_OF_DATE, Act, Form, Part
 from incrowd.studio.studio import Studio
 
-MUCH = 0.9  # of a column is lost: it says next to nothing
+MUCH = 0.9  # of a column is lost: it is almost completely generalized
 MOST_TRIALS = 12
 
 
 def show(studio: Studio, result: Mapping[str, Any]) -> dict[str, Any]:
-    """What the panel is told.
-
-    Args:
-        studio: The studio.
-        result: What the task "release" gave.
-    """
     made, found, job = studio.project.result("release"), studio.project.result("why"), studio.jobs.latest("why")
     of = None if made is None else made["digest"]
     answer = found["data"] if found is not None and found["data"]["of"] == of else None
@@ -45,7 +39,6 @@ def show(studio: Studio, result: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def ask(studio: Studio, form: Form) -> str:
-    """Find out why a column says so little."""
     made = studio.project.result("release")
     if made is None:
         raise DataError("there is no release yet; make one first")
@@ -53,7 +46,7 @@ def ask(studio: Studio, form: Form) -> str:
     column = names[form.place("column", len(names))]
     words = {**studio.release_task(), "column": column, "of": made["digest"]}
     studio.run("why", words, "why", f"Trying what would help {column}")
-    return "What would help is being tried."
+    return "Changes that could help are being tried."
 
 
 def take(studio: Studio, form: Form) -> str:
@@ -72,13 +65,7 @@ def take(studio: Studio, form: Form) -> str:
 
 
 def changed(studio: Studio, tried: Mapping[str, Any], method: str) -> tuple[dict[str, Any], dict[str, Any] | None]:
-    """The policy with a change that was tried, and what is parked then.
-
-    Args:
-        studio: The studio.
-        tried: The words of the change.
-        method: The method that it was tried with; it is named, so that what comes out is what was tried.
-    """
+    """The policy with a change that was tried, and what is parked then."""
     words, parked = studio.project.words(), None
     words.pop("max_steps", None)
     if words.get("method", "auto") == "auto" and "method" not in tried:

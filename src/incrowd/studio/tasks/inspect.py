@@ -75,7 +75,6 @@ def save_codes(folder: Path, counted: list[CountedColumn]) -> None:
 
 
 def preview(source: Source) -> dict[str, Any]:
-    """The first few rows."""
     batch = next(islice(source.batches(), 1), None)
     if batch is None:
         return {"columns": list(source.columns), "rows": []}

@@ -19,13 +19,7 @@ BINS = 24
 
 
 def picture_of(column: CountedColumn, told: Column, tokens: Sequence[str]) -> dict[str, Any]:
-    """Bars with their records: "numbers" of equal width, or "values", the most frequent first.
-
-    Args:
-        column: The counted values.
-        told: What the inspection says of it.
-        tokens: Texts that stand for a missing value.
-    """
+    """Bars with their records: "numbers" of equal width, or "values", the most frequent first."""
     if told.quantiles:
         return {"kind": "numbers", "bars": _bins(column, tokens)}
     bars = [{"value": shown(value, 40), "records": count} for value, count in told.top]

@@ -57,7 +57,6 @@ def _first_rows(source: Source) -> Source:
 
 
 def _stop(release: Release, step: int, rows: Source) -> dict[str, Any]:
-    """What the release is like after a step."""
     at = release.at(step)
     total = at.measures.total
     before, after = release.engine.preview(rows, at.recoding, ROWS)
@@ -82,7 +81,6 @@ def _stop(release: Release, step: int, rows: Source) -> dict[str, Any]:
 
 
 def _told(step: Step) -> dict[str, Any]:
-    """What a step did."""
     children = [shown(child, 40) for child in step.children[:MOST_CHILDREN]]
     return {
         "column": step.attribute,
