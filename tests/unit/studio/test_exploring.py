@@ -177,4 +177,4 @@ def test_before_there_is_anything(tmp_path):
             assert "out of date" in problem(client.post(address, 422))
         client.get("/release/step", 422)
         (tmp_path / "people.studio" / "release.toml").write_text('insensitive = ["age"]\n')
-        assert "nothing has to become less exact" in client.get("/hierarchies")
+        assert "nothing has to be generalized" in client.get("/hierarchies")

@@ -39,7 +39,7 @@ class TestTrees:
         [
             ("group", ["nurse"], {"name": ""}, "needs a name"),
             ("group", ["nurse"], {"name": "cook"}, "is a value of the table"),
-            ("group", [], {"name": "x"}, "nothing is chosen"),
+            ("group", [], {"name": "x"}, "nothing is selected"),
             ("rename", ["nurse"], {"name": "x"}, "keeps its name"),
             ("rename", ["nurse", "cook"], {"name": "x"}, "one group, and only one"),
             ("move", ["nurse"], {"target": "cook"}, "not a group"),
@@ -134,7 +134,7 @@ class TestBeginning:
         client.post("/hierarchies/level", place=ZIP, level="2")
         client.post("/hierarchies/level", place=ZIP, level="1")
         assert words()["taxonomies"]["zip"] == {"prefix": [3]}
-        assert "needs a level" in problem(client.post("/hierarchies/level", 422, place=ZIP, level="3"))
+        assert "needs at least one level" in problem(client.post("/hierarchies/level", 422, place=ZIP, level="3"))
         client.post("/hierarchies/begin", place=BORN, **{"with": "calendar"})
         client.post("/hierarchies/level", place=BORN, level="quarter")
         assert words()["taxonomies"]["born"] == {"calendar": ["month", "year", "decade"]}
@@ -152,7 +152,7 @@ class TestBeginning:
             (AGE, {"with": "widths", "widths": "5, many"}, "must be a number"),
             (AGE, {"with": "widths", "widths": "10, 15"}, "multiple"),
             (AGE, {"with": "widths", "widths": "-1"}, "above 0"),
-            (JOB, {"with": "frequent"}, "groups nothing"),
+            (JOB, {"with": "frequent"}, "makes no groups"),
             (JOB, {"with": "magic"}, "out of date"),
             (JOB, {}, "out of date"),
         ],

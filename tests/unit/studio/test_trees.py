@@ -85,7 +85,7 @@ def test_forget(tree):
 @pytest.mark.parametrize(
     ("change", "told"),
     [
-        (lambda tree: tree.group([], "x"), "nothing is chosen"),
+        (lambda tree: tree.group([], "x"), "nothing is selected"),
         (lambda tree: tree.group(["ANY"], "x"), "stands for all values"),
         (lambda tree: tree.group(["9th", "10th"], "x"), "all there is in 'School'"),
         (lambda tree: tree.group(["9th"], "  "), "needs a name"),

@@ -13,7 +13,7 @@ MOST_CHARACTERS = 12
 
 
 def rule_levels(item: Any, values: Sequence[str]) -> list[dict[str, Any]]:
-    """The levels that a rule could have, from fine to coarse, and whether it has each; nothing for other hierarchies."""
+    """The levels that a rule could have, from fine to coarse, and whether it has each; none for other hierarchies."""
     if not isinstance(item, Mapping):
         return []
     if "calendar" in item:
