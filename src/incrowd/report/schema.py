@@ -1,4 +1,4 @@
-"""What a summary looks like, field by field; what a public one may not have, a steward's has.
+"""What a summary looks like, field by field; a steward's has what a public one may not have.
 
 This is the documentation of the JSON file, and every summary is tested against it.
 """
@@ -11,181 +11,137 @@ from typing import Any
 
 from incrowd.report.labels import PEOPLE, RECORDS
 from incrowd.report.summary import DOCUMENT, PUBLIC, STEWARD
+from incrowd.schemas import shapes
 from incrowd.schemas.documents import DIGEST
-from incrowd.schemas.shapes import (
-    Anything,
-    Choice,
-    Either,
-    Fields,
-    Flag,
-    ListOf,
-    Nothing,
-    Number,
-    Shape,
-    TableOf,
-    Text,
-    Whole,
-)
+from incrowd.schemas.shapes import Choice, Either, Fields, ListOf, Nothing, Shape, TableOf
 
-_NAMES = ListOf(Text())
-_COUNT = Whole(0)
-_OR_NOTHING = Either((Number(), Nothing()))
+TEXT, SENTENCE, NUMBER, FLAG = shapes.Text(), shapes.Text(blank=False), shapes.Number(), shapes.Flag()
+COUNT, POSITIVE = shapes.Whole(0), shapes.Whole(1)
+TEXTS = ListOf(TEXT)
+NUMBER_OR_NOTHING = Either((NUMBER, Nothing()))
+# What sizes, risks and numbers of records count: people once, in the worst of their crowds.
+COUNTED = Choice((RECORDS, PEOPLE))
 
-_COUNTED = Choice(
-    (RECORDS, PEOPLE)
-)  # what sizes, risks and numbers of records count; people once, with the worst of their crowds
+
+def _fields(shape: Shape, names: str) -> dict[str, Shape]:
+    return dict.fromkeys(names.split(), shape)
+
 
 # Is it safe
-_REQUIREMENT = Fields(
-    {
-        "quasi_identifier": _NAMES,
-        "promise": Text(),  # in short, such as k=10
-        "model": Text(),
-        "column": Either((Text(), Nothing())),  # the sensitive column that it is about
-        "asked": _OR_NOTHING,
-        "reached": Number(),  # by the worst crowd
-        "holds": Flag(),
-    }
-)
-_RISK = Fields(
-    {
-        "quasi_identifier": _NAMES,
-        "threshold": Number(),  # a higher risk counts as above it
-        "threshold_crowd": Whole(1),  # in smaller crowds the risk is above it
-        "counted": _COUNTED,
-        "records": Whole(1),
-        "crowds": Whole(1),
-        "smallest_crowd": Whole(1),
-        "alone": _COUNT,  # records in a crowd of one; people who are alone in one of theirs
-        "prosecutor_highest": Number(),  # risks are shares of 1
-        "prosecutor_average": Number(),
-        "above_threshold": _COUNT,
-        "journalist_highest": _OR_NOTHING,  # null where the population is not known
-        "marketer": Number(),
-    }
-)
-_SIZES = Fields(
-    {
-        "quasi_identifier": _NAMES,
-        "counted": _COUNTED,
-        "crowds": Whole(1),
-        "smallest": Whole(1),
-        "median": Whole(1),
-        "largest": Whole(1),
-        "bins": ListOf(Fields({"from": Whole(1), "to": Whole(1), "crowds": _COUNT, "records": _COUNT})),
-    }
-)
-_SHARED = Fields({"quasi_identifier": _NAMES, "column": Text(), "crowds": _COUNT, "records": _COUNT})
-_SAFE: Mapping[str, Shape] = {
-    "promise": Text(blank=False),
-    "holds": Flag(),
-    "records": Whole(1),
-    "requirements": ListOf(_REQUIREMENT),
-    "class_sizes": ListOf(_SIZES, 1),
-    "risks": ListOf(_RISK, 1),
-    "homogeneity": ListOf(_SHARED),  # crowds in which all have the same sensitive value
-    "untouched": _NAMES,
-    "kept": _NAMES,  # on purpose, though they look as if they named people
-    "warnings": _NAMES,
-    "not_promised": _NAMES,
+_REQUIREMENT = {
+    **_fields(TEXT, "promise model"),  # "k=10", "k-anonymity"
+    "quasi_identifier": TEXTS,
+    "column": Either((TEXT, Nothing())),  # the sensitive column that it is about
+    "asked": NUMBER_OR_NOTHING,
+    "reached": NUMBER,  # by the worst crowd
+    "holds": FLAG,
 }
-_CROWD = Fields(
-    {"quasi_identifier": _NAMES, "asked": Whole(1), "smallest": Whole(1), "counted": _COUNTED, "promises": _NAMES}
-)
-_SAFE_STEWARD: Mapping[str, Shape] = {
-    "crowds": ListOf(_CROWD, 1),
-    "risks_before": ListOf(_RISK, 1),
-    "homogeneity_before": ListOf(_SHARED),
+_RISK = {
+    "quasi_identifier": TEXTS,
+    "counted": COUNTED,
+    **_fields(POSITIVE, "records crowds smallest_crowd"),
+    **_fields(NUMBER, "threshold prosecutor_highest prosecutor_average marketer"),  # risks are shares of 1
+    "journalist_highest": NUMBER_OR_NOTHING,  # null if the population is not known
+    "threshold_crowd": POSITIVE,  # in smaller crowds the risk is above the threshold
+    **_fields(COUNT, "alone above_threshold"),  # "alone": in a crowd of one
+}
+_SIZE = {**_fields(POSITIVE, "from to"), **_fields(COUNT, "crowds records")}
+_SIZES = {
+    "quasi_identifier": TEXTS,
+    "counted": COUNTED,
+    **_fields(POSITIVE, "crowds smallest median largest"),
+    "bins": ListOf(Fields(_SIZE)),
+}
+_SHARED = ListOf(Fields({"quasi_identifier": TEXTS, "column": TEXT, **_fields(COUNT, "crowds records")}))
+_SAFE = {
+    "promise": SENTENCE,
+    "holds": FLAG,
+    "records": POSITIVE,
+    "requirements": ListOf(Fields(_REQUIREMENT)),
+    "class_sizes": ListOf(Fields(_SIZES), 1),
+    "risks": ListOf(Fields(_RISK), 1),
+    "homogeneity": _SHARED,  # crowds in which all have the same sensitive value
+    **_fields(TEXTS, "untouched kept warnings not_promised"),  # "kept": on purpose, though they may name people
+}
+_CROWD = {**_fields(TEXTS, "quasi_identifier promises"), **_fields(POSITIVE, "asked smallest"), "counted": COUNTED}
+_SAFE_STEWARD = {
+    "crowds": ListOf(Fields(_CROWD), 1),
+    "risks_before": ListOf(Fields(_RISK), 1),
+    "homogeneity_before": _SHARED,
 }
 
 # What did it cost
-_COLUMN: Mapping[str, Shape] = {"name": Text(), "released_values": Whole(1)}
-_BAR = Fields({"value": Text(), "before": Number(), "after": Number()})  # shares of the records
-_DISTRIBUTION = Fields({"kind": Choice(("numbers", "categories")), "bars": ListOf(_BAR, 1), "distance": Number()})
-_COLUMN_STEWARD: Mapping[str, Shape] = {
-    "original_values": Whole(1),
-    "first_values": _NAMES,  # the first of the released values
-    "loss": Number(),
-    "distribution": _DISTRIBUTION,
+_COLUMN = {"name": TEXT, "released_values": POSITIVE}
+_BAR = {"value": TEXT, **_fields(NUMBER, "before after")}  # shares of the records
+_DISTRIBUTION = {"kind": Choice(("numbers", "categories")), "bars": ListOf(Fields(_BAR), 1), "distance": NUMBER}
+_COLUMN_STEWARD = {
+    "original_values": POSITIVE,
+    "first_values": TEXTS,  # the first of the released values
+    "loss": NUMBER,
+    "distribution": Fields(_DISTRIBUTION),
 }
-_MATRIX = ListOf(ListOf(Number()))
-_ASSOCIATION: Mapping[str, Shape] = {"columns": _NAMES, "released": _MATRIX}
-_CHANGE = Fields({"first": Text(), "second": Text(), "original": Number(), "released": Number()})
-_POINTS = ListOf(Fields({"step": _COUNT, "value": Number()}))
-_LAST = ListOf(Fields({"step": Whole(1), "column": Text(), "value": Text(), "into": _COUNT}))
-_PATH = Fields({"chosen": Whole(1), "asked": Whole(1), "anonymity": _POINTS, "losses": _POINTS, "last": _LAST})
-_SHARE = Fields({"value": Number(), "low": Number(), "high": Number()})  # of wrong answers, with a 95 % interval
-_ERROR = Fields({"classifier": Text(), "original": _SHARE, "released": _SHARE, "without": _SHARE})
-_MEASURE = Fields({"name": Text(), "title": Text(), "about": Text(), "value": Number()})
-_PART = Fields({"quasi_identifier": _NAMES, "values": TableOf(_OR_NOTHING)})  # the measures by name
-_COST: Mapping[str, Shape] = {
-    "crowds": Whole(1),
-    "average_crowd": Number(),
-    "discernibility": Whole(1),
-    "more_columns": _COUNT,
+_MATRIX = ListOf(ListOf(NUMBER))
+_CHANGE = {**_fields(TEXT, "first second"), **_fields(NUMBER, "original released")}
+_POINTS = ListOf(Fields({"step": COUNT, "value": NUMBER}))
+_LAST = {"step": POSITIVE, **_fields(TEXT, "column value"), "into": COUNT}
+_PATH = {**_fields(POSITIVE, "chosen asked"), **_fields(_POINTS, "anonymity losses"), "last": ListOf(Fields(_LAST))}
+_SHARE = Fields(_fields(NUMBER, "value low high"))  # of wrong answers, with a 95 % interval
+_COST = {**_fields(POSITIVE, "crowds discernibility"), "average_crowd": NUMBER, "more_columns": COUNT}
+_COST_STEWARD = {
+    "measures": ListOf(Fields({**_fields(TEXT, "name title about"), "value": NUMBER}), 1),
+    "by_quasi_identifier": ListOf(Fields({"quasi_identifier": TEXTS, "values": TableOf(NUMBER_OR_NOTHING)}), 1),
+    "path": Either((Fields(_PATH), Nothing())),
+    "errors": ListOf(Fields({"classifier": TEXT, **_fields(_SHARE, "original released without")})),
 }
 
 # What was done
-_BOOK = Fields(
-    {
-        "column": Text(),
-        "values": ListOf(Fields({"value": Text(), "meaning": Text(), "records": Whole(1)}), 1),
-        "more": _COUNT,
-        "more_records": _COUNT,
-    }
-)
-_DONE: Mapping[str, Shape] = {
-    "policy": Text(blank=False),
-    "method": Text(),
-    "options": TableOf(Anything()),
-    "dropped": _NAMES,
-    "codebook": ListOf(_BOOK, 1),
+_VALUE = {**_fields(TEXT, "value meaning"), "records": POSITIVE}
+_BOOK = {"column": TEXT, "values": ListOf(Fields(_VALUE), 1), **_fields(COUNT, "more more_records")}
+_DONE = {
+    "policy": SENTENCE,
+    "method": TEXT,
+    "options": TableOf(shapes.Anything()),
+    "dropped": TEXTS,
+    "codebook": ListOf(Fields(_BOOK), 1),
 }
-_LINE = Fields({"depth": _COUNT, "value": Text(), "records": Either((_COUNT, Nothing())), "stands_for": Text()})
-_DONE_STEWARD: Mapping[str, Shape] = {
-    "about_method": Text(),
-    "facts": TableOf(Text()),
-    "notes": _NAMES,
-    "hints": _NAMES,
-    "trees": ListOf(Fields({"column": Text(), "lines": ListOf(_LINE, 1)})),
+_LINE = {"depth": COUNT, **_fields(TEXT, "value stands_for"), "records": Either((COUNT, Nothing()))}
+_DONE_STEWARD = {
+    "about_method": TEXT,
+    "facts": TableOf(TEXT),
+    **_fields(TEXTS, "notes hints"),
+    "trees": ListOf(Fields({"column": TEXT, "lines": ListOf(Fields(_LINE), 1)})),
 }
 
 # How can anyone check it
-_CHECK: Mapping[str, Shape] = {
-    "release": DIGEST,
-    "commitment": Text(blank=False),
-    "versions": TableOf(Text()),
-    "commands": ListOf(Text(), 1),
-}
-_ORIGINAL = Fields({"name": Text(), "digest": Either((DIGEST, Nothing()))})
+_CHECK = {"release": DIGEST, "commitment": SENTENCE, "versions": TableOf(TEXT), "commands": ListOf(TEXT, 1)}
+_CHECK_STEWARD = {"original": Fields({"name": TEXT, "digest": Either((DIGEST, Nothing()))})}
 
 
 def shape_of(reader: str) -> Fields:
-    steward = reader == STEWARD
-    records: dict[str, Shape] = {"released": Whole(1)}
-    cost: dict[str, Shape] = {**_COST}
-    if steward:
-        records |= {"original": Whole(1), "left_out": _COUNT}
-        cost |= {"measures": ListOf(_MEASURE, 1), "by_quasi_identifier": ListOf(_PART, 1)}
-        cost |= {"path": Either((_PATH, Nothing())), "errors": ListOf(_ERROR)}
-    changes = {"original": _MATRIX, "changes": ListOf(_CHANGE)} if steward else {}
-    cost |= {
-        "records": Fields(records),
-        "columns": ListOf(Fields({**_COLUMN, **(_COLUMN_STEWARD if steward else {})}), 1),
-        "association": Fields({**_ASSOCIATION, **changes}),
-    }
+    def both(public: Mapping[str, Shape], own: Mapping[str, Shape]) -> Fields:
+        return Fields({**public, **(own if reader == STEWARD else {})})
+
+    records = both({"released": POSITIVE}, {"original": POSITIVE, "left_out": COUNT})
+    association = both(
+        {"columns": TEXTS, "released": _MATRIX}, {"original": _MATRIX, "changes": ListOf(Fields(_CHANGE))}
+    )
+    parts = {"records": records, "columns": ListOf(both(_COLUMN, _COLUMN_STEWARD), 1), "association": association}
     return DOCUMENT.shape(
         {
             "reader": Choice((reader,)),
-            "title": Text(blank=False),
-            "safe": Fields({**_SAFE, **(_SAFE_STEWARD if steward else {})}),
-            "cost": Fields(cost),
-            "done": Fields({**_DONE, **(_DONE_STEWARD if steward else {})}),
-            "check": Fields({**_CHECK, **({"original": _ORIGINAL} if steward else {})}),
+            "title": SENTENCE,
+            "safe": both(_SAFE, _SAFE_STEWARD),
+            "cost": both({**_COST, **parts}, _COST_STEWARD),
+            "done": both(_DONE, _DONE_STEWARD),
+            "check": both(_CHECK, _CHECK_STEWARD),
         }
     )
 
 
 def read_summary(path: str | Path) -> dict[str, Any]:
-    """Read the JSON file of a report, of either reader."""
+    """Read the JSON file of a report, of either reader.
+
+    Raises:
+        DataError: The file cannot be read, is not a report, or was changed.
+    """
     return DOCUMENT.read(path, Either((shape_of(STEWARD), shape_of(PUBLIC))))
