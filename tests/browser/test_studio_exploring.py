@@ -72,7 +72,7 @@ def test_a_tree_by_keyboard_alone(adult):
     expect(item(page, "*, group of 16 values")).to_be_focused()
     for key in ("ArrowDown", " ", "ArrowDown", " ", "ArrowDown", "Enter"):
         page.keyboard.press(key)
-    expect(page.locator("#chosen")).to_have_text("3 chosen: 10th, 11th, 12th")
+    expect(page.locator("#chosen")).to_have_text("3 selected: 10th, 11th, 12th")
     expect(item(page, "11th")).to_have_attribute("aria-selected", "true")
     for _ in range(20):
         page.keyboard.press("Shift+Tab")
@@ -82,7 +82,7 @@ def test_a_tree_by_keyboard_alone(adult):
     page.keyboard.press("Enter")
     group = item(page, "Late school, group of 3 values, 3,419 records")
     expect(group).to_be_visible()
-    expect(page.locator("#chosen")).to_contain_text("Nothing is chosen")
+    expect(page.locator("#chosen")).to_contain_text("Nothing is selected")
     assert adult.words()["taxonomies"]["education"].startswith("hierarchies/education-")
     # Folding and going around
     page.get_by_label("Find a value or a group").focus()
@@ -141,9 +141,9 @@ def test_intervals_by_keyboard_and_by_mouse(adult):
     first.focus()
     for key in ("ArrowRight", "ArrowRight"):
         page.keyboard.press(key)
-    expect(page.locator("#cut-chosen")).to_contain_text("Chosen on level 1: [25-30)")
+    expect(page.locator("#cut-chosen")).to_contain_text("Selected on level 1: [25-30)")
     page.keyboard.press("ArrowDown")
-    expect(page.locator("#cut-chosen")).to_contain_text("Chosen on level 2: [20-40)")
+    expect(page.locator("#cut-chosen")).to_contain_text("Selected on level 2: [20-40)")
     page.keyboard.press("ArrowUp")
     page.get_by_role("button", name="Join with the next").press("Enter")
     expect(page.locator("#cut-chosen")).to_contain_text("records")

@@ -16,19 +16,14 @@ from incrowd.taxonomies.rules import rule_of
 LEVELS = [[10, 20, 30, 40], [20, 40]]
 
 
-def test_split_goes_through_all_finer_levels():
+def test_split_join_and_levels():
     assert cuts.split(LEVELS, 1, 30) == [[10, 20, 30, 40], [20, 30, 40]]
     assert cuts.split(LEVELS, 0, 25) == [[10, 20, 25, 30, 40], [20, 40]]
     assert cuts.split([], 0, 5) == [[5]]
-
-
-def test_join_goes_through_all_coarser_levels():
+    # and join through all coarser ones
     assert cuts.join(LEVELS, 0, 20) == [[10, 30, 40], [40]]
     assert cuts.join(LEVELS, 1, 20) == [[10, 20, 30, 40], [40]]
     assert cuts.join([[5]], 0, 5) == []
-
-
-def test_levels_come_and_go():
     assert cuts.coarser(LEVELS) == [*LEVELS, [40]]
     assert cuts.without(LEVELS, 0) == [[20, 40]]
 

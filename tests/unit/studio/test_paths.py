@@ -59,25 +59,13 @@ def test_anything_else_is_refused_in_one_line(folder, text):
     assert len(str(error.value)) < 700
 
 
-@pytest.mark.parametrize("target", ["../secret.csv", "people.csv", "/etc/passwd"])
-def test_links_to_files_are_refused(folder, target):
+@pytest.mark.parametrize("target", ["..", "data", "/etc", "../secret.csv", "people.csv"])
+def test_links_and_pipes_are_refused(folder, target):
     os.symlink(target, folder / "link.csv")
-    with pytest.raises(DataError, match="leads through a link"):
-        inside(folder, "link.csv")
-
-
-@pytest.mark.parametrize("target", ["..", "data", "/etc"])
-def test_links_to_folders_are_refused(folder, target):
-    os.symlink(target, folder / "link")
-    for name in ("secret.csv", "more.csv", "passwd"):
-        with pytest.raises(DataError):
-            inside(folder, f"link/{name}")
-
-
-def test_pipes_are_refused(folder):
     os.mkfifo(folder / "pipe.csv")
-    with pytest.raises(DataError, match="not a file"):
-        inside(folder, "pipe.csv")
+    for name in ("link.csv", "link.csv/secret.csv", "link.csv/more.csv", "link.csv/passwd", "pipe.csv"):
+        with pytest.raises(DataError):
+            inside(folder, name)
 
 
 def test_tables_are_listed_without_links_and_hidden_files(folder):

@@ -79,13 +79,10 @@ def test_undo_and_redo(project):
     again.close()
 
 
-def test_a_policy_edited_by_hand_is_taken(project):
+def test_a_policy_edited_by_hand_is_taken_and_a_bad_one_can_be_undone(project):
     project.change(WORDS)
     project.policy_path.write_text('quasi_identifiers = ["age"]\nk = 8\n')
     assert project.words()["k"] == 8
-
-
-def test_a_policy_edited_badly_is_said_in_one_line_and_can_be_undone(project):
     project.change(WORDS)
     project.change({**WORDS, "k": 6})
     project.policy_path.write_text("k = = 8\n")

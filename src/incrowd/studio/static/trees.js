@@ -38,7 +38,7 @@
     if (!place || !told) return;
     place.replaceChildren(...picked.map((item) => Object.assign(document.createElement("input"), { type: "hidden", name: "nodes", value: item.dataset.node })));
     const names = picked.slice(0, 4).map((item) => $(".label", item).textContent);
-    if (picked.length) told.textContent = `${picked.length} chosen: ${names.join(", ")}${picked.length > 4 ? ", …" : ""}`;
+    if (picked.length) told.textContent = `${picked.length} selected: ${names.join(", ")}${picked.length > 4 ? ", …" : ""}`;
     else told.innerHTML = told.dataset.nothing;
     const group = picked.length === 1 && "group" in picked[0].dataset;
     for (const button of all("[data-needs]")) button.disabled = button.dataset.needs === "group" ? !group : !picked.length;
@@ -127,7 +127,7 @@
     const { level, low, high, label, records } = place.dataset, count = all(`#levels [data-level="${level}"]`).length;
     $("#cut-level").value = level;
     $("#cut-interval").value = place.dataset.interval;
-    $("#cut-chosen").textContent = `Chosen on level ${Number(level) + 1}: ${label}, ${records} records`;
+    $("#cut-chosen").textContent = `Selected on level ${Number(level) + 1}: ${label}, ${records} records`;
     $("[data-cut=previous]").disabled = low === "";
     $("[data-cut=next]").disabled = high === "";
     $("[data-cut=level]").disabled = count < 1;
