@@ -25,7 +25,7 @@ import pyarrow.csv as pc
 import incrowd
 from incrowd import datasets
 from incrowd.formats.registry import open_source
-from incrowd.population.journalist_risk import ESTIMATED, mean_inverse
+from incrowd.population.estimates import ESTIMATED, mean_inverse
 
 RESULTS = Path(__file__).parent / "results"
 FRACTIONS = (0.01, 0.02, 0.05, 0.1)

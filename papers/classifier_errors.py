@@ -9,7 +9,7 @@ import numpy as np
 
 from incrowd.evaluation.trial import Trial
 from incrowd.formats.registry import open_source
-from incrowd.inspection.leaving import Look
+from incrowd.inspection.first_look import Look
 from incrowd.pipeline import release_of
 from incrowd.policy.policy import Policy, QuasiIdentifier
 from papers.adult import EIGHT, all_rows, errors_of, policy_of, trial_of

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from incrowd.formats.registry import open_source
-from incrowd.inspection.leaving import Look
+from incrowd.inspection.first_look import Look
 from incrowd.pipeline import release_of
 from incrowd.recodings.steps import SplitInterval, Step
 from papers.adult import adult_rows, all_rows, policy_of

@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from incrowd.formats.registry import open_source
-from incrowd.inspection.leaving import Look
+from incrowd.inspection.first_look import Look
 from incrowd.key import Key
 from incrowd.pipeline import release_of
 from incrowd.policy.words import make_policy

@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 
 from incrowd.formats.registry import open_source
-from incrowd.inspection.leaving import Look
+from incrowd.inspection.first_look import Look
 from incrowd.pipeline import release_of
 from incrowd.policy.policy import Policy, QuasiIdentifier
 from incrowd.policy.words import make_policy

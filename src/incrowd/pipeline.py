@@ -16,14 +16,13 @@ from incrowd.engines.registry import engine_for
 from incrowd.errors import ReleaseWarning
 from incrowd.formats.registry import open_source
 from incrowd.formats.sources import Source
-from incrowd.inspection.decimal_commas import with_comma_types
-from incrowd.inspection.leaving import Look, look_at
+from incrowd.inspection.first_look import Look, look_at, with_comma_types
 from incrowd.key import Key
 from incrowd.policy.options import ENGINE, OPTIONS, PROMISED
 from incrowd.policy.policy import Policy, QuasiIdentifier
 from incrowd.policy.toml import check_spelling
 from incrowd.policy.words import make_policy
-from incrowd.population.opening import with_open_population
+from incrowd.population.table import with_open_population
 from incrowd.privacy.declared import Declared
 from incrowd.privacy.feasibility import check_feasible, check_harmless
 from incrowd.privacy.k_anonymity import KAnonymity

@@ -15,7 +15,7 @@ from tests.shared_data import HIERARCHIES, SHARED_DATA, needs_shared_data
 
 import incrowd
 from incrowd.errors import InfeasibleError
-from incrowd.population.people import joined
+from incrowd.population.table import joined
 from incrowd.search.registry import METHODS
 from incrowd.table.attributes import encode
 from incrowd.taxonomies.rules import Intervals

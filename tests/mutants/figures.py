@@ -7,28 +7,28 @@ PEOPLE = ("unit/table/test_members.py", "unit/report/test_people.py")
 
 FIGURES = (
     # the journalist's risk
-    of("population/journalist_risk.py", "chance = (rate + self.drawn) / (rate + 1)", "chance = self.drawn", *OUTSIDE),
+    of("population/estimates.py", "chance = (rate + self.drawn) / (rate + 1)", "chance = self.drawn", *OUTSIDE),
     of(
-        "population/journalist_risk.py",
+        "population/estimates.py",
         "return Outside(*rates.risks(shape, crowd)",
         "return Outside(*rates.risks(50.0, crowd)",
         *OUTSIDE,
     ),
-    of("population/journalist_risk.py", "if scatter < LEAST_SHAPE:", "if scatter < 0:", *OUTSIDE),
-    of("population/journalist_risk.py", "for alpha in _ALPHAS)", "for alpha in ())", *OUTSIDE),
+    of("population/estimates.py", "if scatter < LEAST_SHAPE:", "if scatter < 0:", *OUTSIDE),
+    of("population/estimates.py", "for alpha in _ALPHAS)", "for alpha in ())", *OUTSIDE),
     of(
-        "population/journalist_risk.py",
+        "population/estimates.py",
         "(alone + 2 * math.sqrt(alone + 1) + 2) / records",
         "alone / records / 4",
         *OUTSIDE,
     ),
     of(
-        "population/journalist_risk.py",
+        "population/estimates.py",
         "told = [place for place in told if not _follows",
         "told = [place for place in told if True or _follows",
         *OUTSIDE,
     ),
-    of("population/journalist_risk.py", "sizes + more < crowd, term", "sizes + more <= crowd, term", *OUTSIDE),
+    of("population/estimates.py", "sizes + more < crowd, term", "sizes + more <= crowd, term", *OUTSIDE),
     # thresholds
     of(
         "risk/attackers.py",

@@ -303,14 +303,14 @@ OUTFLOW = (
         "look = look_at(source, policy, run)",
         *NAMING,
     ),
-    of("inspection/leaving.py", "if name not in keep}", "if False}", *NAMING),
+    of("inspection/first_look.py", "if name not in keep}", "if False}", *NAMING),
     of(
-        "inspection/leaving.py",
+        "inspection/first_look.py",
         "passing = policy.passing(source.columns)",
         "passing = policy.untouched(source.columns)",
         *NAMING,
     ),
-    of("inspection/leaving.py", "return CHANGING * changing <= int(several.sum())", "return False", *NAMING),
+    of("inspection/first_look.py", "return CHANGING * changing <= int(several.sum())", "return False", *NAMING),
     of("inspection/findings.py", "NEAR_UNIQUE = 0.2", "NEAR_UNIQUE = 0.3", *NAMING),
     of(
         "inspection/findings.py",

@@ -376,7 +376,7 @@ SEARCHES = (
         "conformance/test_absent_people.py",
     ),
     of(
-        "population/people.py",
+        "population/table.py",
         "chosen = matched.shared if recoding.is_confidential else matched.known",
         "chosen = matched.shared",
         "conformance/test_absent_people.py",

@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from incrowd.inspection.findings import warning_of
-from incrowd.inspection.functional_dependencies import telling_warning
-from incrowd.inspection.leaving import steady_warning
+from incrowd.inspection.first_look import steady_warning, telling_warning
 
 if TYPE_CHECKING:
     from incrowd.release.release import Release

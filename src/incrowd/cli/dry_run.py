@@ -15,10 +15,9 @@ from incrowd.engines.reading import compressed
 from incrowd.engines.registry import engine_for
 from incrowd.errors import many
 from incrowd.formats.sources import Source
-from incrowd.inspection.decimal_commas import with_comma_types
-from incrowd.inspection.leaving import look_at
+from incrowd.inspection.first_look import look_at, with_comma_types
 from incrowd.policy.policy import Policy
-from incrowd.population.opening import with_open_population
+from incrowd.population.table import with_open_population
 from incrowd.privacy.feasibility import check_feasible
 from incrowd.release.files import ReleaseFiles
 from incrowd.release.notes import reading_notes

@@ -77,8 +77,7 @@ class RiskOptions(OptionGroup):
 
 def assess_file(table: Path, options: RiskOptions, dialect: dict[str, Any], *, as_json: bool) -> None:
     from incrowd.formats.registry import open_as_release, open_source
-    from incrowd.risk.assessment import risk_of
-    from incrowd.risk.before_and_after import BeforeAndAfter
+    from incrowd.risk.assessment import BeforeAndAfter, risk_of
 
     question, asked = options.question(), options.question_of_release()
     with running() as run:

@@ -26,7 +26,7 @@ def why(
     with user_errors():
         from incrowd.advice.why import TIME, why
         from incrowd.formats.registry import open_source
-        from incrowd.inspection.leaving import Look
+        from incrowd.inspection.first_look import Look
         from incrowd.pipeline import release_of
         from incrowd.report.terminal import print_why
 

@@ -16,9 +16,9 @@ from incrowd.engines.reading import compressed
 from incrowd.engines.registry import engine_for
 from incrowd.evaluation.trial import CLASSIFIERS, Trial
 from incrowd.formats.sources import Source
-from incrowd.inspection.decimal_commas import with_comma_types
+from incrowd.inspection.first_look import with_comma_types
 from incrowd.policy.policy import Policy
-from incrowd.population.opening import with_open_population
+from incrowd.population.table import with_open_population
 from incrowd.run import Run
 
 _CHILD = "import sys; sys.path[:] = sys.argv[1:]; from incrowd.comparison.worker import main; main(warm={})"

@@ -18,7 +18,7 @@ from incrowd.engines.plan import ReadPlan
 from incrowd.errors import PolicyError
 from incrowd.formats.sources import Source
 from incrowd.policy.policy import Policy
-from incrowd.population.people import with_population
+from incrowd.population.table import with_population
 from incrowd.recodings.recoding import Recoding
 from incrowd.run import Run
 from incrowd.table.compressed import CompressedTable

@@ -17,7 +17,7 @@ from incrowd.engines.reading import missing_values
 from incrowd.errors import DataError, PolicyError, UnknownNameError, many
 from incrowd.formats.registry import open_source
 from incrowd.formats.sources import Source, as_array
-from incrowd.inspection.leaving import Look
+from incrowd.inspection.first_look import Look
 from incrowd.pipeline import release_of
 from incrowd.policy.policy import Policy
 from incrowd.recodings.recoding import Recoding

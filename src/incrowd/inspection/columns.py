@@ -16,8 +16,7 @@ from incrowd.formats.sources import is_text
 from incrowd.inspection import findings as kinds
 from incrowd.inspection.counting import CountedColumn, Counts
 from incrowd.inspection.findings import Facts, Finding, findings_of, warning_of
-from incrowd.inspection.hierarchies import Hierarchy, hierarchy_of
-from incrowd.inspection.roles import QUASI_IDENTIFIER, ProposedRole, role_of
+from incrowd.inspection.proposals import QUASI_IDENTIFIER, Hierarchy, ProposedRole, hierarchy_of, role_of
 from incrowd.table.arrays import text_array, to_arrow, to_numpy
 from incrowd.table.exact_numbers import Numbers
 from incrowd.table.missing import is_missing
@@ -89,7 +88,6 @@ class Column:
         return any(finding.kind == "repeats" for finding in self.findings)
 
     def to_json(self) -> dict[str, Any]:
-        """As JSON-able data."""
         return {
             "name": self.name,
             "type": self.kind,
@@ -112,12 +110,7 @@ class Column:
 
 
 def missing_tokens(columns: Sequence[CountedColumn], known: Sequence[str]) -> tuple[str, ...]:
-    """The texts in a table that stand for a missing value, as they are written there, the plainest first.
-
-    Args:
-        columns: The columns.
-        known: Those that stand for one anyway.
-    """
+    """The texts in a table that mean a missing value, as they are written there, the plainest first."""
     found: set[str] = set()
     for column in columns:
         if not is_text(column.values.type):
@@ -207,23 +200,11 @@ def _first(column: CountedColumn, gone: npt.NDArray[np.bool_]) -> tuple[int, int
 
 
 def findings_in(column: CountedColumn, tokens: Sequence[str]) -> tuple[Finding, ...]:
-    """What a column looks like, and nothing else of it.
-
-    Args:
-        column: Its counted values.
-        tokens: Texts that stand for a missing value.
-    """
     return _see(column, tokens).findings
 
 
 def describe(column: CountedColumn, tokens: Sequence[str], least: int) -> Column:
-    """Describe a column.
-
-    Args:
-        column: Its counted values.
-        tokens: Texts that stand for a missing value.
-        least: How many records, or people where they are known, must have a value that a hierarchy names.
-    """
+    """Describe a column; a hierarchy names only values that at least this many records, or people, have."""
     seen = _see(column, tokens)
     facts, role, hierarchy = seen.facts, role_of(seen.facts, seen.findings), Hierarchy()
     if role.name == QUASI_IDENTIFIER:

@@ -59,7 +59,6 @@ class CountedColumn:
 
     @property
     def records(self) -> int:
-        """How many records were counted."""
         return int(self.counts.sum()) + self.nulls
 
     def by_people(self, unit: CountedColumn) -> CountedColumn:
@@ -83,18 +82,9 @@ def count_values(
     most_bytes: int | None = None,
     empty: bool = False,
 ) -> tuple[int, list[CountedColumn]]:
-    """Count the values of the columns of a source.
+    """The number of records, and the values of the columns, all of them if None.
 
-    Args:
-        source: The rows.
-        run: Told of rows, and asked whether to go on.
-        columns: The columns to count; all of them if None.
-        most: Records to count, the first ones; all of them if None.
-        most_bytes: Bytes of records after which no more are read; any number if None.
-        empty: Whether there may be no records.
-
-    Returns:
-        The number of records, and the columns.
+    Only the first `most` records are counted, and no more once `most_bytes` were read.
     """
     names = list(source.columns if columns is None else columns)
     counters = [_Counter(name, source.schema.field(name).type) for name in names]
@@ -124,8 +114,6 @@ def count_values(
 
 
 class _Counter:
-    """Counts the values of one column."""
-
     def __init__(self, name: str, kind: pa.DataType) -> None:
         self.name = name
         self.kind = kind.value_type if pa.types.is_dictionary(kind) else kind
@@ -143,7 +131,6 @@ class _Counter:
             self._waiting.append(column if pa.types.is_dictionary(column.type) else column.dictionary_encode())
 
     def count(self, run: Run) -> None:
-        """Number and count the values that wait."""
         run.check()
         if not self._waiting:
             return

@@ -72,22 +72,18 @@ _WORDS_OF_TEXT = 5
 
 
 def share(values: Values, fits: Callable[[str], Any]) -> float:
-    """The share of values that fit."""
     return sum(bool(fits(value.strip())) for value in values) / max(1, len(values))
 
 
 def email_share(values: Values) -> float:
-    """How many look like an e-mail address."""
     return share(values, _EMAIL.fullmatch)
 
 
 def url_share(values: Values) -> float:
-    """How many look like a web address."""
     return share(values, _URL.fullmatch)
 
 
 def address_share(values: Values) -> float:
-    """How many hold a word for a street and a number of a house."""
     return share(values, lambda value: _HOUSE.search(value) and _STREETS.search(value))
 
 
@@ -103,12 +99,11 @@ def phone_share(values: Values, *, named: bool = False) -> float:
 
 
 def id_share(values: Values) -> float:
-    """How many look like a number of a case, an account or a device: letters and digits, or groups of digits."""
+    """Numbers of cases, accounts and devices: letters and digits, or groups of digits."""
     return share(values, lambda value: not date_parts(value) and any(p.fullmatch(value) for p in _IDS))
 
 
 def digits_share(values: Values) -> float:
-    """How many are digits only."""
     return share(values, _DIGITS.fullmatch)
 
 
@@ -147,7 +142,6 @@ def single_name_share(values: Values) -> float:
 
 
 def _words(value: str) -> list[str] | None:
-    """The words of a value, None where it holds anything else."""
     words = value.replace(",", " ").split()
     return words if words and all(_WORD.fullmatch(word) for word in words) else None
 
@@ -190,7 +184,6 @@ def country_share(values: Values) -> float:
 
 
 def icd10_share(values: Values) -> float:
-    """How many are codes of diagnoses in ICD-10."""
     return share(values, icd10_chapter)
 
 

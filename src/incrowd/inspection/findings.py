@@ -38,12 +38,7 @@ NOTHING, STRUCTURE = "nothing", "structure"
 
 @dataclass(frozen=True)
 class Finding:
-    """Something that a column looks like.
-
-    Args:
-        kind: What.
-        reason: Why, without any value.
-    """
+    """Something that a column looks like, and why; the reason holds no value."""
 
     kind: str
     reason: str
@@ -109,13 +104,13 @@ class Facts:
     @property
     def called(self) -> str | None:
         """What it is by its name, whatever its values; None where they only say whether there is one."""
-        kind = called(self.name)
+        words = called(self.name)
+        kind = None if words is None else words.kind
         flag = len(self.sample) <= 2 and {value.strip().lower() for value in self.sample} <= FLAGS
         flag = flag or (kind not in ("name", "id") and self.distinct <= 2)  # such as codes of a phone or none
         return None if flag or self.is_constant else kind
 
     def suggests(self, hint: str) -> bool:
-        """Whether the name of the column suggests something."""
         return suggests(self.name, hint)
 
 

@@ -14,8 +14,7 @@ from incrowd.formats.registry import open_source
 from incrowd.formats.sources import Source
 from incrowd.inspection.columns import Column, describe, missing_tokens
 from incrowd.inspection.counting import CountedColumn, count_values
-from incrowd.inspection.hierarchies import Hierarchy
-from incrowd.inspection.roles import OWNER, QUASI_IDENTIFIER
+from incrowd.inspection.proposals import OWNER, QUASI_IDENTIFIER, Hierarchy
 from incrowd.inspection.uniqueness import Combination, compared, count_uniques, worst_combinations
 from incrowd.run import Run, Watch
 
@@ -102,7 +101,6 @@ class Inspection(Tabular):
         }
 
     def to_rows(self) -> list[dict[str, Any]]:
-        """What is known of each column, a row each."""
         words = ("name", "kind", "missing", "distinct")
         return [
             {**{word: getattr(column, word) for word in words}, "alone": column.alone, "role": column.role.name}
@@ -157,13 +155,7 @@ def inspect(
 def inspection_of(
     source: Source, run: Run, dialect: Mapping[str, Any] | None = None, unit: str | None = None
 ) -> Inspection:
-    """Inspect an open source.
-
-    Args:
-        source: The rows.
-        run: Told what happens, and asked whether to go on.
-        dialect: How a file was said to be read, for the policy file.
-        unit: The column that says whose record it is, if that is known.
+    """Inspect an open source; `dialect` is how a file was said to be read, for the policy file.
 
     Raises:
         PolicyError: The unit is no column, or has no single values.
@@ -183,16 +175,7 @@ def inspection_of_counts(
     dialect: Mapping[str, Any] | None = None,
     unit: str | None = None,
 ) -> Inspection:
-    """Inspect a source whose values were counted before.
-
-    Args:
-        source: The rows.
-        records: How many there are.
-        counted: The values of every column.
-        run: Told what happens, and asked whether to go on.
-        dialect: How a CSV file was said to be read, for the policy file.
-        unit: The column that says whose record it is, if that is known.
-    """
+    """Inspect a source whose values were counted before."""
     run.stage("inspecting")
     tokens = missing_tokens(counted, source.missing_values)
     known = (*tokens, *source.missing_values)
@@ -222,7 +205,6 @@ def inspection_of_counts(
 
 
 def _owners(counted: Sequence[CountedColumn], unit: str) -> CountedColumn:
-    """The column that says whose record it is."""
     owners = next(column for column in counted if column.name == unit)
     if not owners.readable:
         raise PolicyError(
@@ -234,7 +216,6 @@ def _owners(counted: Sequence[CountedColumn], unit: str) -> CountedColumn:
 def _described(
     counted: Sequence[CountedColumn], tokens: Sequence[str], owners: CountedColumn | None, run: Run
 ) -> list[Column]:
-    """What is known of each column; by people, where whose record it is is known."""
     columns = []
     for number, column in enumerate(counted, 1):
         run.check()
@@ -247,7 +228,6 @@ def _described(
 def _combined(
     quasi: list[CountedColumn], unit: CountedColumn | None, run: Run
 ) -> tuple[Combination | None, tuple[Combination, ...], tuple[Combination, ...]]:
-    """Unique records on all quasi-identifiers, and the worst pairs and triples."""
     if not quasi:
         return None, (), ()
     names = [column.name for column in quasi]

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from incrowd.errors import many
-from incrowd.inspection.roles import IDENTIFIER, INSENSITIVE, QUASI_IDENTIFIER, SENSITIVE
+from incrowd.inspection.proposals import IDENTIFIER, INSENSITIVE, QUASI_IDENTIFIER, SENSITIVE
 from incrowd.policy.toml import FILES, QUERY
 from incrowd.policy.toml_text import toml_comment, toml_key, toml_value
 
@@ -25,14 +25,6 @@ _WORDS = {
 
 
 def policy_file(inspection: Inspection, k: int, table: str, policy: str) -> str:
-    """The text of the file.
-
-    Args:
-        inspection: What was found.
-        k: The k that is proposed.
-        table: What to type for the table.
-        policy: What to type for the file.
-    """
     lines = [
         *_head(inspection, table, policy),
         f"k = {k}  # everyone stands in a crowd of at least so many",

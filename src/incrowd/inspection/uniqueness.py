@@ -34,17 +34,16 @@ class Combination:
 
     @property
     def share(self) -> float:
-        """The share of them that is unique."""
         return self.uniques / max(1, self.records)
 
 
 def count_uniques(columns: Sequence[Codes], sizes: Sequence[int], persons: Codes | None = None) -> int:
-    """How many rows of codes no other row equals; where people are known, how many have a row that nobody else has.
+    """How many rows of codes no other row equals; if people are known, how many have a row that nobody else has.
 
     Args:
         columns: One array of codes per column, from 0.
         sizes: Number of codes of each column.
-        persons: Whose row each is, as a number; None where every row is a person of its own.
+        persons: Whose row each is, as a number; None if every row is a person of its own.
     """
     rows = len(columns[0])
     if persons is not None:
@@ -66,7 +65,6 @@ def count_uniques(columns: Sequence[Codes], sizes: Sequence[int], persons: Codes
 
 
 def compared(columns: Sequence[Codes], persons: Codes | None) -> int:
-    """How many rows are compared, or people where they are known."""
     return len(columns[0]) if persons is None else len(np.unique(persons))
 
 
@@ -75,14 +73,7 @@ def worst_combinations(
 ) -> tuple[list[Combination], list[Combination]]:
     """The pairs and the triples of columns with the most uniques, most first.
 
-    All combinations of the columns with the most telling values are counted, of as many columns as `WORK` allows.
-
-    Args:
-        names: Of the columns.
-        columns: Their codes.
-        sizes: Number of codes of each.
-        run: Asked whether to go on.
-        persons: Whose row each is, as in `count_uniques`.
+    All combinations of the columns with the most distinctive values are counted, of as many columns as `WORK` allows.
     """
     if not columns:
         return [], []

@@ -1,71 +1,44 @@
-"""What names of columns suggest. Names help, values decide; but what is called a surname or an SSN always is one."""
+"""Words that name people and what is theirs: the one list behind inspection, the check of columns, and safe harbour.
+
+Names of columns help, values decide; but what is called a surname or an SSN always is one.
+"""
 
 from __future__ import annotations
 
 import re
 import unicodedata
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 
 def _set(words: str) -> frozenset[str]:
     return frozenset(words.split())
 
 
-# Words of column names in lower case; names are split where letters meet digits, signs or capitals.
-HINTS: dict[str, frozenset[str]] = {
-    "name": _set(
-        """
-        name names fullname firstname lastname surname forename givenname familyname maidenname vorname nachname
-        prenom nombre apellido patientname customername username
-        """
-    ),
-    "id": _set(
-        """
-        id ids identifier uid uuid guid ssn sin nin mrn nhs pid key no nr num number case account acct iban
-        passport licence license registration reference ref serial record index row unnamed ticket policy
-        """
-    ),
-    "e-mail": _set("email mail"),
-    "phone": _set("phone telephone tel mobile cell fax handy telefon"),
-    "birth": _set("dob birth birthdate birthday born geburtsdatum geburtstag"),
-    "zip": _set("zip zipcode postcode postal postalcode plz postleitzahl"),
-    "age": _set("age alter years"),
-    "year": _set("year yob jahr"),
-    "country": _set("country nation nationality citizenship native land origin"),
-    "state": _set("state states province county"),
-    "diagnosis": _set("icd icd10 diagnosis diagnoses diag dx disease cause"),
-    "code": _set(
-        """
-        naics nace sic isco soc isic noc occupation industry occ ind job sector
-        """
-    ),
-    "sensitive": _set(
-        """
-        diagnosis diagnoses diag dx icd icd10 disease illness condition symptom hiv cancer treatment therapy
-        medication drug test result salary income wage wages earnings religion politics party vote sexual
-        orientation conviction offense offence charge crime recid recidivism debt death died mortality iq score
-        risk grade
-        """
-    ),
-    "person": _set(
-        """
-        age sex gender zip zipcode postcode city town state county region province country nationality
-        citizenship race ethnicity ethnic marital married civil education school degree occupation job profession
-        work workclass employment employer industry birth dob born native language household housing children
-        family dependents height weight address street place area location residence foreign military veteran
-        relationship
-        """
-    ),
-    "target": _set(
-        """
-        target label class outcome response y income credit default churn survived readmitted approved success
-        diagnosis recid died mortality attrition fraud
-        """
-    ),
-}
-# What a column holds that is called so. A name with more words has these as one of them, or as two or three in a row.
-CALLED: dict[str, frozenset[str]] = {
-    "name": _set(
+@dataclass(frozen=True)
+class Words:
+    """What a column may be called that holds one kind of thing; in lower case, without accents and signs.
+
+    Args:
+        kind: What an inspection calls it.
+        certain: Such a column holds it, whatever its values; in a longer name, as one word, or two or three in a row.
+        alone: The same, but only as the whole name: parts of other names say something else.
+        hints: Such a column may hold it, if its values fit; one word or two in a row.
+        safe_harbour: Which of the identifiers in `risk.safe_harbour` it is.
+        points: Words that point at that identifier; of `a+b` both must be in the name.
+    """
+
+    kind: str
+    certain: str = ""
+    alone: str = ""
+    hints: str = ""
+    safe_harbour: str = ""
+    points: str = ""
+
+
+NAMES = (
+    Words(
+        "name",
         """
         firstname lastname middlename secondname surname forename givenname familyname maidenname birthname fullname
         legalname nickname initials patientname personname customername clientname employeename membername studentname
@@ -73,50 +46,167 @@ CALLED: dict[str, frozenset[str]] = {
         childname namefirst namelast vorname vornamen nachname nachnamen familienname geburtsname rufname patientenname
         prenom prenoms nomdefamille nomcomplet nombrecompleto apellido apellidos primerapellido cognome nomecompleto
         sobrenome apelido voornaam achternaam fornavn etternavn efternavn fornamn efternamn imie nazwisko
+        """,
+        "name names nom noms nome nombre naam namn navn",
         """
+        name names fullname firstname lastname surname forename givenname familyname maidenname vorname nachname
+        prenom nombre apellido patientname customername username
+        """,
+        "names",
+        "name names",
     ),
-    "id": _set(
+    Words(
+        "id",
         """
-        ssn socialsecurity socialinsurance nationalinsurance nationalid nationalnumber nino nhsnumber nhsno mrn
-        medicalrecord medrec recordnumber recordno healthcard healthnumber patientid patientno
-        patientnumber patientnr personid personno personnumber personnr subjectid participantid respondentid caseid
-        casenumber caseno customerid customernumber customerno clientid clientnumber memberid membernumber
-        beneficiaryid employeeid employeenumber employeeno staffid studentid studentnumber pupilid userid accountid
-        accountnumber accountno accountnr policynumber policyno insurancenumber insuranceid cardnumber
-        iban passport passportnumber driverlicense driverslicense driverlicence driverslicence driverid licenseplate
-        licenceplate numberplate taxid taxnumber personnummer personennummer fodselsnummer cpr bsn cpf curp
-        dni codicefiscale aadhaar aadhar pesel steuerid steuernummer sozialversicherungsnummer versichertennummer
-        kundennummer kontonummer patientennummer patientenid fallnummer personalnummer ausweisnummer numerodesecu
-        imei deviceid
-        """
+        ssn socialsecurity socialinsurance nationalinsurance nationalid nationalnumber nino nhsnumber nhsno
+        personnummer personennummer fodselsnummer cpr bsn cpf curp dni codicefiscale aadhaar aadhar pesel
+        sozialversicherungsnummer numerodesecu
+        """,
+        "nhs nin sin tin nif nie",
+        "ssn sin nin nhs",
+        "social security",
+        "ssn social+security",
     ),
-    "e-mail": _set("email emails emailaddress mailaddress eml courriel correoelectronico"),
-    "phone": _set(
+    Words(
+        "id",
         """
-        phone phones telephone telephonenumber phonenumber phoneno mobilenumber mobilephone cellphone cellnumber fax
-        faxnumber telefon telefonnummer handynummer handy telefono telefone
-        """
+        mrn medicalrecord medrec recordnumber recordno patientid patientno patientnumber patientnr patientennummer
+        patientenid fallnummer
+        """,
+        "patient",
+        "mrn record case",
+        "medical records",
+        "mrn medical+record patient+id patientid patient+number",
     ),
-    "address": _set(
+    Words(
+        "id",
+        """
+        healthcard healthnumber memberid membernumber beneficiaryid policynumber policyno insurancenumber insuranceid
+        versichertennummer
+        """,
+        hints="policy",
+        safe_harbour="health plans",
+        points="beneficiary member+id policy+number insurance+number",
+    ),
+    Words(
+        "id",
+        "accountid accountnumber accountno accountnr cardnumber iban kontonummer",
+        hints="account acct iban",
+        safe_harbour="accounts",
+        points="account iban card+number",
+    ),
+    Words(
+        "id",
+        "passport passportnumber driverlicense driverslicense driverlicence driverslicence driverid ausweisnummer",
+        hints="passport licence license",
+        safe_harbour="licences",
+        points="license licence certificate passport",
+    ),
+    Words("id", "licenseplate licenceplate numberplate", safe_harbour="vehicles", points="vin plate vehicle"),
+    Words("id", "imei deviceid", hints="serial", safe_harbour="devices", points="device serial imei mac+address"),
+    Words(
+        "id",
+        """
+        personid personno personnumber personnr subjectid participantid respondentid caseid casenumber caseno
+        customerid customernumber customerno clientid clientnumber employeeid employeenumber employeeno staffid
+        studentid studentnumber pupilid userid taxid taxnumber steuerid steuernummer kundennummer personalnummer
+        """,
+        "id uid pid uuid guid person",
+        "id ids identifier uid uuid guid pid key no nr num number registration reference ref index row unnamed ticket",
+        "codes",
+        "id identifier uuid guid key",
+    ),
+    Words(
+        "e-mail",
+        "email emails emailaddress mailaddress eml courriel correoelectronico",
+        "mail mails",
+        "email mail",
+        "e-mails",
+        "email mail",
+    ),
+    Words("phone", "fax faxnumber", hints="fax", safe_harbour="faxes", points="fax"),
+    Words(
+        "phone",
+        """
+        phone phones telephone telephonenumber phonenumber phoneno mobilenumber mobilephone cellphone cellnumber
+        telefon telefonnummer handynummer handy telefono telefone
+        """,
+        "tel mobile cell",
+        "phone telephone tel mobile cell handy telefon",
+        "phones",
+        "phone telephone mobile tel",
+    ),
+    Words("address", "ipaddress", safe_harbour="internet", points="ip"),
+    Words("address", "macaddress", safe_harbour="devices"),
+    Words(
+        "address",
         """
         address addresses homeaddress streetaddress postaladdress address1 address2 addressline adresse anschrift
-        wohnadresse direccion domicilio indirizzo endereco ipaddress macaddress
-        """
+        wohnadresse direccion domicilio indirizzo endereco
+        """,
+        safe_harbour="places",
+        points="address street city town county latitude longitude",
     ),
-    "URL": _set("url urls website homepage weblink webaddress"),
-}
-_CALLED_ALONE = {  # as the whole name only: parts of other names say something else
-    "name": _set("name names nom noms nome nombre naam namn navn"),
-    "id": _set("id uid pid uuid guid nhs nin sin tin nif nie person patient"),
-    "e-mail": _set("mail mails"),
-    "phone": _set("tel mobile cell"),
-}
-FLAGS = _set("yes no y n true false t f x 0 1 2 0.0 1.0 none ja nein oui non si")  # whether there is one
-_NOT_OF_PEOPLE = _set(
-    """
-        product item file brand company hospital school street city country test drug column
-        """
+    Words("URL", "url urls website homepage weblink webaddress", safe_harbour="web", points="url website homepage"),
+    Words(
+        "birth",
+        hints="dob birth birthdate birthday born geburtsdatum geburtstag",
+        safe_harbour="dates",
+        points="birthday birthdate dob date",
+    ),
+    Words(
+        "zip",
+        hints="zip zipcode postcode postal postalcode plz postleitzahl",
+        safe_harbour="places",
+        points="zip zipcode postcode postal",
+    ),
+    Words("age", hints="age alter years", safe_harbour="ages", points="age"),
+    Words("biometrics", safe_harbour="biometrics", points="fingerprint biometric voiceprint retina iris"),
+    Words("pictures", safe_harbour="pictures", points="photo picture portrait image"),
+    Words("year", hints="year yob jahr"),
+    Words("country", hints="country nation nationality citizenship native land origin"),
+    Words("state", hints="state states province county"),
+    Words("diagnosis", hints="icd icd10 diagnosis diagnoses diag dx disease cause"),
+    Words("code", hints="naics nace sic isco soc isic noc occupation industry occ ind job sector"),
+    Words(
+        "sensitive",
+        hints="""
+        diagnosis diagnoses diag dx icd icd10 disease illness condition symptom hiv cancer treatment therapy
+        medication drug test result salary income wage wages earnings religion politics party vote sexual
+        orientation conviction offense offence charge crime recid recidivism debt death died mortality iq score
+        risk grade
+        """,
+    ),
+    Words(
+        "person",
+        hints="""
+        age sex gender zip zipcode postcode city town state county region province country nationality
+        citizenship race ethnicity ethnic marital married civil education school degree occupation job profession
+        work workclass employment employer industry birth dob born native language household housing children
+        family dependents height weight address street place area location residence foreign military veteran
+        relationship
+        """,
+    ),
+    Words(
+        "target",
+        hints="""
+        target label class outcome response y income credit default churn survived readmitted approved success
+        diagnosis recid died mortality attrition fraud
+        """,
+    ),
 )
+_CERTAIN = {word: entry for entry in reversed(NAMES) for word in entry.certain.split()}
+_ALONE = {word: entry for entry in reversed(NAMES) for word in entry.alone.split()}
+_HINTS = {
+    kind: frozenset(word for entry in NAMES if entry.kind == kind for word in entry.hints.split())
+    for kind in dict.fromkeys(entry.kind for entry in NAMES)
+}
+_KINDS = tuple(_HINTS)
+_POINTS = tuple(
+    (_set(point.replace("+", " ")), entry.safe_harbour) for entry in NAMES for point in entry.points.split()
+)
+FLAGS = _set("yes no y n true false t f x 0 1 2 0.0 1.0 none ja nein oui non si")  # whether there is one
+_NOT_OF_PEOPLE = _set("product item file brand company hospital school street city country test drug column")
 
 
 def words_of(name: str) -> tuple[str, ...]:
@@ -126,32 +216,37 @@ def words_of(name: str) -> tuple[str, ...]:
     return tuple(re.findall(r"[a-z]+|icd10|[0-9]+", apart.lower().replace("icd-10", "icd10")))
 
 
-def suggests(name: str, hint: str) -> bool:
-    """Whether the name of a column suggests something; see `HINTS`."""
+def suggests(name: str, kind: str) -> bool:
+    """Whether a column may hold something by its name."""
     words = words_of(name)
-    if hint == "id" and "of" in words:  # the number of something is no number of a person
+    if kind == "id" and "of" in words:  # the number of something is no number of a person
         return False
-    if hint == "name" and _NOT_OF_PEOPLE & set(words):
+    if kind == "name" and _NOT_OF_PEOPLE & set(words):
         return False
-    if hint == "age" and len(words) > 2:
+    if kind == "age" and len(words) > 2:
         return False
-    if hint == "target":  # credit may be one, credit history is none
-        return "".join(words) in HINTS[hint] or bool({"target", "label", "outcome"} & {*words[-1:]})
-    return bool(HINTS[hint] & {"".join(words), *_in_a_row(words, 2)})
+    if kind == "target":  # credit may be one, credit history is none
+        return "".join(words) in _HINTS[kind] or bool({"target", "label", "outcome"} & {*words[-1:]})
+    return bool(_HINTS[kind] & {"".join(words), *_in_a_row(words, 2)})
 
 
-def called(name: str) -> str | None:
-    """What a column holds by its name, whatever its values are: a kind of `CALLED`, None if it is not called so."""
+def called(name: str) -> Words | None:
+    """What a column holds by its name, whatever its values are; None if the name alone does not say it."""
     words = words_of(name)
-    parts, whole = {*_in_a_row(words, 3)}, "".join(words)
-    for kind, known in CALLED.items():
-        if known & parts or whole in _CALLED_ALONE.get(kind, ()):
-            return kind
-    return None
+    found = [_CERTAIN[part] for part in _in_a_row(words, 3) if part in _CERTAIN]
+    if (whole := _ALONE.get("".join(words))) is not None:
+        found.append(whole)
+    return min(found, key=lambda entry: _KINDS.index(entry.kind), default=None)
+
+
+def points_at(name: str) -> set[str]:
+    """The identifiers of the safe-harbour list that the name of a column points at."""
+    words, certain = set(words_of(name)), called(name)
+    return {key for point, key in _POINTS if point <= words} | ({certain.safe_harbour} if certain else set())
 
 
 def _in_a_row(words: tuple[str, ...], most: int) -> Iterator[str]:
-    """Single words, and up to so many that stand together, as one word."""
+    """Single words, and up to this many next to each other, as one word."""
     for number in range(1, most + 1):
         yield from ("".join(words[place : place + number]) for place in range(len(words) - number + 1))
 

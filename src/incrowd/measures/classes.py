@@ -35,12 +35,10 @@ class ReleasedClasses:
 
     @property
     def released(self) -> int:
-        """Records that are released."""
         return int(self.sizes.sum())
 
     @property
     def suppressed(self) -> int:
-        """Records that are left out."""
         return self.records - self.released
 
 
@@ -56,13 +54,7 @@ class FinestClasses:
 
     @classmethod
     def of(cls, table: CompressedTable, parts: Parts, labels: Counts | None = None) -> FinestClasses:
-        """The classes of a table that is released in parts.
-
-        Args:
-            table: The table.
-            parts: How it is released.
-            labels: Records per part and label, where tuples are dealt to several parts.
-        """
+        """The classes of a table released in parts; labels per part are given if tuples are dealt to several."""
         widths = {name: len(losses) for name, losses in parts.losses.items()}
         groups, firsts = group(list(parts.cells.values()), list(widths.values()))
         if table.has_target and not parts.dealt and labels is None:
@@ -87,13 +79,7 @@ class FinestClasses:
     def over(
         self, attributes: tuple[str, ...], least_size: int, lost: Mapping[str, float] | None = None
     ) -> ReleasedClasses:
-        """The classes over some attributes.
-
-        Args:
-            attributes: The attributes.
-            least_size: The smallest class that was asked for.
-            lost: What is lost of each attribute, and maybe of others, where that is known.
-        """
+        """The classes over some attributes; what is lost of each may be known before."""
         found = self.within(attributes)
         of_these = {name: found.lost(name) if lost is None else lost[name] for name in attributes}
         return ReleasedClasses(attributes, least_size, self.records, found.sizes, found.labels, of_these)

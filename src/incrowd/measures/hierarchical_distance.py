@@ -142,13 +142,7 @@ def class_distance(
 
 
 def level_counts(taxonomy: Taxonomy, nodes: npt.NDArray[Any], records: Counts) -> Counts:
-    """How many values belong to each level, from level 1 to level h.
-
-    Args:
-        taxonomy: The hierarchy.
-        nodes: Released values.
-        records: How many records have each.
-    """
+    """How many values belong to each level, from level 1 to level h; `records` have each of the nodes."""
     depth = taxonomy.depth[nodes]
     counts = count(depth, taxonomy.height + 1, records)
     leaves = np.isin(nodes, taxonomy.leaves)
@@ -172,5 +166,4 @@ def generalization_portion(taxonomy: Taxonomy, nodes: npt.NDArray[Any], records:
 
 
 def _others(number: int, records: Counts) -> Fraction:
-    """The share of all records that so many leave."""
     return 1 - Fraction(number, int(records.sum()))

@@ -78,14 +78,7 @@ class Measures:
 def measure(
     table: CompressedTable, recoding: Recoding, requirements: Requirements, labels: Counts | None = None
 ) -> Measures:
-    """Measure a recoding of a table.
-
-    Args:
-        table: The compressed table.
-        recoding: The recoding.
-        requirements: What it must satisfy.
-        labels: Records per released class and label, of a recoding that deals tuples to several classes.
-    """
+    """Measure a recoding of a table; labels per released class are counted if it deals tuples to several classes."""
     finest = FinestClasses.of(table, recoding.parts(table), labels)
     unions = [finest.within(requirement.attributes) for requirement in requirements]
 

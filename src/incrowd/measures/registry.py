@@ -10,9 +10,15 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from incrowd.measures.class_sizes import average_class_size, discernibility, largest, median, smallest
-from incrowd.measures.classification import classification_metric
-from incrowd.measures.generalized_loss import generalized_loss
+from incrowd.measures.class_measures import (
+    average_class_size,
+    classification_metric,
+    discernibility,
+    generalized_loss,
+    largest,
+    median,
+    smallest,
+)
 
 if TYPE_CHECKING:
     from incrowd.measures.classes import ReleasedClasses
@@ -86,10 +92,8 @@ LOSSES: tuple[str, ...] = tuple(name for name, measure in MEASURES.items() if me
 
 
 def class_values(classes: ReleasedClasses) -> dict[str, Any]:
-    """All measures of some classes, by name."""
     return {name: measure.of_classes(classes) for name, measure in MEASURES.items() if measure.of_classes}
 
 
 def release_values(table: CompressedTable, recoding: Recoding) -> dict[str, Any]:
-    """All measures of a table and its recoding that are not of classes, by name."""
     return {name: measure.of_release(table, recoding) for name, measure in MEASURES.items() if measure.of_release}

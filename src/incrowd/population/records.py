@@ -79,12 +79,7 @@ class People:
         return owners
 
     def sizes_of(self, groups: Codes, number: int) -> Counts:
-        """Records, or people where they are known, of each group of classes.
-
-        Args:
-            groups: The group of each class.
-            number: How many groups there are.
-        """
+        """Records, or people, of each group of classes, given the group of each class."""
         if self.persons is None:
             return count(groups, number, self.sizes)
         return Members(groups[self.class_of], number, self.persons).sizes
@@ -153,7 +148,6 @@ def read_people(
 
 
 def _texts(column: ValueNumbers) -> pa.Array:
-    """The values of a column as texts, a missing one first."""
     missing = pa.nulls(1, pa.string())
     return missing if column.values is None else pa.concat_arrays([missing, text_of(column.values).cast(pa.string())])
 

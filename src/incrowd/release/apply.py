@@ -16,7 +16,7 @@ from incrowd.formats.atomic_files import AtomicFiles
 from incrowd.formats.reader_options import ReaderOptions
 from incrowd.formats.registry import open_source
 from incrowd.formats.sources import Source
-from incrowd.inspection.leaving import look_at
+from incrowd.inspection.first_look import look_at
 from incrowd.policy.policy import Policy, QuasiIdentifier
 from incrowd.recodings.reading import read_recoding
 from incrowd.recodings.recoding import Recoding

@@ -25,7 +25,7 @@ from incrowd.errors import PolicyError
 from incrowd.formats.atomic_files import AtomicFiles
 from incrowd.formats.registry import open_source
 from incrowd.formats.sources import Source
-from incrowd.inspection.leaving import Look, look_at, steady_warning
+from incrowd.inspection.first_look import Look, look_at, steady_warning
 from incrowd.key import Key
 from incrowd.measures.hierarchical_distance import HEIGHT, Weights
 from incrowd.measures.measures import Measures, measure
@@ -52,7 +52,7 @@ if TYPE_CHECKING:
     from incrowd.evaluation.result import Evaluation
     from incrowd.measures.distortion import Distortion
     from incrowd.release.weighted_loss import WeightedLoss
-    from incrowd.risk.before_and_after import ReleaseRisk
+    from incrowd.risk.assessment import ReleaseRisk
     from incrowd.table.grouping import Counts
     from incrowd.taxonomies.rules import Bounds
     from incrowd.verification.witness import Verdict, Witness
@@ -191,8 +191,8 @@ class Release(Tabular):
     @cached_property
     def risk(self) -> ReleaseRisk:
         """What an attacker could do before and after; people are counted where there is a unit or a population."""
-        from incrowd.population.everyone import Everyone
-        from incrowd.risk.before_and_after import release_risk
+        from incrowd.population.table import Everyone
+        from incrowd.risk.assessment import release_risk
 
         population = self.policy.population_table
         everyone = None if population is None else Everyone(*self.released_population, population.name)
@@ -231,7 +231,7 @@ class Release(Tabular):
     @cached_property
     def released_population(self) -> tuple[pa.RecordBatch, Counts]:
         """What people of the population would be released as, and how many each row stands for."""
-        from incrowd.population.people import released_population
+        from incrowd.population.table import released_population
 
         return released_population(self.table, self.policy, self.recoding, partial(compressed, self.engine))
 

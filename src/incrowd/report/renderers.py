@@ -12,7 +12,7 @@ from incrowd.report.terminal import as_text
 
 if TYPE_CHECKING:
     from incrowd.release.release import Release
-    from incrowd.risk.before_and_after import ReleaseRisk
+    from incrowd.risk.assessment import ReleaseRisk
 
 
 def summary_text(release: Release) -> str:

@@ -1,9 +1,9 @@
-"""All risks of a table together: what is asked (`Question`), who works it out (`assess`), what comes back (`Risk`)."""
+"""All risks of a table, alone or before and after a release: what is asked (`Question`), and what comes back."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Unpack
 
@@ -13,21 +13,32 @@ from incrowd.display import Tabular
 from incrowd.errors import PolicyError, UnknownNameError
 from incrowd.formats.reader_options import ReaderOptions
 from incrowd.formats.registry import open_source
-from incrowd.population.everyone import GIVEN, Everyone, Matches
-from incrowd.population.journalist_risk import Outside, outside
-from incrowd.population.people import counted_population
+from incrowd.population.estimates import Estimate, Outside, Sample, outside, population_uniques
 from incrowd.population.records import People, read_people
-from incrowd.population.uniques import Estimate, Sample, population_uniques
-from incrowd.risk.attackers import Attacker, crowd_of, journalist, marketer, prosecutor
-from incrowd.risk.homogeneity import Homogeneity, homogeneity
+from incrowd.population.table import GIVEN, Everyone, Matches, counted_population
+from incrowd.risk.attackers import (
+    Attacker,
+    Homogeneity,
+    SampleUniques,
+    crowd_of,
+    homogeneity,
+    journalist,
+    marketer,
+    match_is_right,
+    prosecutor,
+    sample_uniques,
+)
 from incrowd.risk.safe_harbour import SafeHarbour, Suspicion
 from incrowd.risk.suda import SpecialUniques, special_uniques
-from incrowd.risk.uniques import SampleUniques, match_is_right, sample_uniques
+from incrowd.risk.wording import notes, rows
 from incrowd.run import Run
 
 if TYPE_CHECKING:
     from incrowd.formats.sources import Source
+    from incrowd.policy.policy import Policy
+    from incrowd.population.table import Everyone
     from incrowd.run import Watch
+
 
 THRESHOLD = 0.2  # a crowd of five, the usual limit for data that are not public
 
@@ -157,13 +168,9 @@ class Risk(Tabular):
 
     def to_rows(self) -> list[dict[str, Any]]:
         """The figures as they are told, a row each."""
-        from incrowd.risk.wording import rows
-
         return [{"measure": title, "found": text} for title, text in rows(self).items()]
 
     def title_and_notes(self) -> tuple[str, list[str]]:
-        from incrowd.risk.wording import notes
-
         return f"Risk on {', '.join(self.question.attributes)}", notes(self)
 
     def to_json(self) -> dict[str, Any]:
@@ -352,3 +359,68 @@ def _share(word: str, given: Any) -> Fraction:
     if share is None or not 0 < share <= 1:
         raise PolicyError(f"The '{word}' parameter must be a number above 0 and at most 1. Got {given!r}.")
     return share
+
+
+@dataclass(frozen=True)
+class BeforeAndAfter:
+    """The risk of a table and of its release, on one quasi-identifier."""
+
+    before: Risk
+    after: Risk
+
+    def to_json(self) -> dict[str, Any]:
+        return {"before": self.before.to_json(), "after": self.after.to_json()}
+
+
+@dataclass(frozen=True, repr=False)
+class ReleaseRisk(Tabular):
+    """The risk before and after a release, on each of its quasi-identifiers."""
+
+    quasi_identifiers: tuple[BeforeAndAfter, ...]
+
+    @property
+    def worst(self) -> BeforeAndAfter:
+        """On the quasi-identifier with the highest risk after the release; the first of several."""
+        return max(self.quasi_identifiers, key=lambda pair: pair.after.prosecutor.highest)
+
+    @property
+    def before(self) -> Risk:
+        return self.worst.before
+
+    @property
+    def after(self) -> Risk:
+        return self.worst.after
+
+    def to_rows(self) -> list[dict[str, Any]]:
+        found: list[dict[str, Any]] = []
+        for pair in self.quasi_identifiers:
+            before, after = rows(pair.before), rows(pair.after)
+            names = ", ".join(pair.before.question.attributes)
+            for title in dict.fromkeys((*before, *after)):
+                both = {"before": before.get(title), "after": after.get(title)}
+                found.append({"quasi_identifier": names, "measure": title, **both})
+        return found
+
+    def title_and_notes(self) -> tuple[str, list[str]]:
+        return "Risk before and after", [f"after: {note}" for note in notes(self.after)]
+
+    def to_json(self) -> dict[str, Any]:
+        return {"incrowd": "risk of a release", "quasi_identifiers": [q.to_json() for q in self.quasi_identifiers]}
+
+
+def release_risk(source: Source, released: Source, policy: Policy, everyone: Everyone | None) -> ReleaseRisk:
+    """The risk before and after a release, on each of its quasi-identifiers.
+
+    Args:
+        source: The table.
+        released: Its release; with the unit of each row, if the policy has one.
+        policy: What was asked for; has the population, if there is one.
+        everyone: What people of that population would be released as.
+    """
+    pairs = []
+    for qid in policy.quasi_identifiers:
+        question = Question.of(qid.attributes, sensitive=policy.sensitive, unit=policy.unit)
+        question = replace(question, population_table=policy.population_table)
+        after = risk_of(released, question, Run(), everyone, unreleased=[policy.unit] if policy.unit else ())
+        pairs.append(BeforeAndAfter(risk_of(source, question, Run()), after))
+    return ReleaseRisk(tuple(pairs))

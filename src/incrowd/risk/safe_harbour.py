@@ -6,7 +6,6 @@ their values look like. A finding means "look at this column"; no finding is no 
 
 from __future__ import annotations
 
-import re
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
@@ -15,7 +14,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from incrowd.errors import many
-from incrowd.inspection.words import called
+from incrowd.inspection.words import points_at
 from incrowd.table.missing import encoded
 from incrowd.table.scales import text_of
 
@@ -30,92 +29,55 @@ class Identifier:
     Args:
         number: Its place in the list of the rule.
         title: What it is, in short.
-        names: Words in the name of a column that point at it; of two words with a space both must be there.
         looks_like: What its values look like, if that can be told.
         only_named: Whether values are looked at only if the name points at it, too.
         harmless: Values of that form may stay, whatever the name is.
-        kind: What an inspection calls a column that is called so, in more words and languages.
     """
 
     number: int
     title: str
-    names: tuple[str, ...]
     looks_like: str = ""
     only_named: bool = False
     harmless: str = ""
-    kind: str = ""
 
 
-IDENTIFIERS = (
-    Identifier(1, "names of people", ("name", "names"), kind="name"),
-    Identifier(
+# by the key that the words of `incrowd.inspection.words` point with
+IDENTIFIERS = {
+    "names": Identifier(1, "names of people"),
+    "places": Identifier(
         2,
         "places smaller than a state (the first three digits of a zip code may stay where over 20,000 people live)",
-        (
-            "zip",
-            "zipcode",
-            "postcode",
-            "postal",
-            "address",
-            "street",
-            "city",
-            "town",
-            "county",
-            "latitude",
-            "longitude",
-        ),
         harmless=r"^[0-9]{0,3}[*xX]*$",
     ),
-    Identifier(
+    "dates": Identifier(
         3,
-        "dates about a person, but for the year",
-        ("birthday", "birthdate", "dob", "date", "admission date", "discharge date", "death date"),
+        "dates about a person, except the year",
         looks_like=r"^([0-9]{4}-[0-9]{1,2}-[0-9]{1,2}|[0-9]{1,2}[./-][0-9]{1,2}[./-]([0-9]{4}|[0-9]{2}))\b",
         harmless=_YEARS,
     ),
-    Identifier(3, "ages over 89 (90 or older may be one group)", ("age",), r"^(9[0-9]|1[0-9]{2})(\.[0-9]+)?$", True),
-    Identifier(
-        4,
-        "telephone numbers",
-        ("phone", "telephone", "mobile", "tel"),
-        r"^(\+[0-9]|\(?[0-9]{3}\)?[ -])[0-9() -]{6,16}$",
-        kind="phone",
-    ),
-    Identifier(5, "fax numbers", ("fax",)),
-    Identifier(
-        6, "e-mail addresses", ("email", "mail"), r"[A-Za-z0-9._%+-]+@[A-Za-z0-9-]+\.[A-Za-z]{2,}", kind="e-mail"
-    ),
-    Identifier(7, "social security numbers", ("ssn", "social security"), r"\b[0-9]{3}-[0-9]{2}-[0-9]{4}\b"),
-    Identifier(8, "medical record numbers", ("mrn", "medical record", "patient id", "patientid", "patient number")),
-    Identifier(9, "numbers of health plan members", ("beneficiary", "member id", "policy number", "insurance number")),
-    Identifier(10, "account numbers", ("account", "iban", "card number"), r"^[A-Z]{2}[0-9]{2}[A-Z0-9]{11,30}$"),
-    Identifier(11, "numbers of certificates and licences", ("license", "licence", "certificate", "passport")),
-    Identifier(
-        12, "vehicles and their plates", ("vin", "plate", "vehicle"), r"^[A-HJ-NPR-Z0-9]{8}[0-9X][A-HJ-NPR-Z0-9]{8}$"
-    ),
-    Identifier(13, "devices and their serial numbers", ("device", "serial", "imei", "mac address")),
-    Identifier(14, "web addresses", ("url", "website", "homepage"), r"\b(https?://|www\.)[^ ]"),
-    Identifier(15, "internet protocol addresses", ("ip",), r"^([0-9]{1,3}\.){3}[0-9]{1,3}$"),
-    Identifier(
-        16, "finger prints, voices and other biometrics", ("fingerprint", "biometric", "voiceprint", "retina", "iris")
-    ),
-    Identifier(17, "full-face pictures", ("photo", "picture", "portrait", "image")),
-    Identifier(18, "any other number or code of one person", ("id", "identifier", "uuid", "guid", "key")),
-)
+    "ages": Identifier(3, "ages over 89 (90 or older may be one group)", r"^(9[0-9]|1[0-9]{2})(\.[0-9]+)?$", True),
+    "phones": Identifier(4, "telephone numbers", r"^(\+[0-9]|\(?[0-9]{3}\)?[ -])[0-9() -]{6,16}$"),
+    "faxes": Identifier(5, "fax numbers"),
+    "e-mails": Identifier(6, "e-mail addresses", r"[A-Za-z0-9._%+-]+@[A-Za-z0-9-]+\.[A-Za-z]{2,}"),
+    "social security": Identifier(7, "social security numbers", r"\b[0-9]{3}-[0-9]{2}-[0-9]{4}\b"),
+    "medical records": Identifier(8, "medical record numbers"),
+    "health plans": Identifier(9, "numbers of health plan members"),
+    "accounts": Identifier(10, "account numbers", r"^[A-Z]{2}[0-9]{2}[A-Z0-9]{11,30}$"),
+    "licences": Identifier(11, "numbers of certificates and licences"),
+    "vehicles": Identifier(12, "vehicles and their plates", r"^[A-HJ-NPR-Z0-9]{8}[0-9X][A-HJ-NPR-Z0-9]{8}$"),
+    "devices": Identifier(13, "devices and their serial numbers"),
+    "web": Identifier(14, "web addresses", r"\b(https?://|www\.)[^ ]"),
+    "internet": Identifier(15, "internet protocol addresses", r"^([0-9]{1,3}\.){3}[0-9]{1,3}$"),
+    "biometrics": Identifier(16, "fingerprints, voices and other biometrics"),
+    "pictures": Identifier(17, "full-face pictures"),
+    "codes": Identifier(18, "any other number or code of one person"),
+}
 _SUPPRESSED = r"^\**$"
-_ANY_CODE = IDENTIFIERS[-1]
 
 
 @dataclass(frozen=True)
 class Suspicion:
-    """A column that may hold an identifier.
-
-    Args:
-        column: The column.
-        number: The place of the identifier in the rule's list.
-        title: What it is.
-        why: What points at it.
-    """
+    """A column that may hold an identifier: its number in the rule, its title, and what points at it."""
 
     column: str
     number: int
@@ -123,7 +85,6 @@ class Suspicion:
     why: str
 
     def to_json(self) -> dict[str, Any]:
-        """As JSON-able data."""
         return asdict(self)
 
 
@@ -134,7 +95,6 @@ class SafeHarbour:
     _columns: dict[str, _Column] = field(default_factory=dict)
 
     def see(self, batch: pa.RecordBatch) -> None:
-        """Look at some rows."""
         for name in batch.schema.names:
             if not pa.types.is_nested(batch.column(name).type):
                 self._columns.setdefault(name, _Column(name)).see(batch.column(name))
@@ -148,15 +108,12 @@ class _Column:
     """One column: which identifiers its name points at, and how many values look like one."""
 
     def __init__(self, name: str) -> None:
-        words = words_of(name)
         self.name = name
-        kind = called(name)
-        self.named = [
-            each
-            for each in IDENTIFIERS
-            if (each.kind and each.kind == kind) or any(set(entry.split()) <= words for entry in each.names)
+        pointed = points_at(name)
+        self.named = [each for key, each in IDENTIFIERS.items() if key in pointed]
+        self.looked = [
+            each for each in IDENTIFIERS.values() if each.looks_like and (not each.only_named or each in self.named)
         ]
-        self.looked = [each for each in IDENTIFIERS if each.looks_like and (not each.only_named or each in self.named)]
         self.alike = dict.fromkeys(self.looked, 0)
         self.harmful = dict.fromkeys(self.named, 0)
         self.rows = 0
@@ -183,22 +140,15 @@ class _Column:
             self.harmful[each] += int(records[~harmless].sum())
 
     def findings(self) -> list[Suspicion]:
-        """What was found."""
         found = {}
-        for each in IDENTIFIERS:
+        for each in IDENTIFIERS.values():
             if self.alike.get(each):
                 found[each] = f"{many(self.alike[each], 'value looks', 'values look')} like it"
             elif self.harmful.get(each) and not each.only_named:
                 found[each] = "the name of the column"
         if not found and self.all_distinct and self.rows >= _LEAST_ROWS:
-            found[_ANY_CODE] = "no value occurs twice"
+            found[IDENTIFIERS["codes"]] = "no value occurs twice"
         return [Suspicion(self.name, each.number, each.title, why) for each, why in found.items()]
-
-
-def words_of(name: str) -> set[str]:
-    """The words in the name of a column, in lower case: of patientID, patient-id and PATIENT_ID patient and id."""
-    parts = re.sub(r"([a-z0-9])([A-Z])", r"\1 \2", name)
-    return {word.rstrip("0123456789") or word for word in re.split(r"[^A-Za-z0-9]+", parts.lower()) if word}
 
 
 def _matching(values: pa.Array, pattern: str) -> Any:

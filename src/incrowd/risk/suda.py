@@ -35,12 +35,7 @@ Bits = npt.NDArray[np.uint8]
 
 @dataclass(frozen=True)
 class MinimalUniques:
-    """The records for which one set of columns is a minimal sample unique.
-
-    Args:
-        columns: The places of the columns.
-        tuples: The tuples of these records, each of one record.
-    """
+    """A set of columns, by their places, and the tuples, each of one record, for which it is a minimal unique."""
 
     columns: tuple[int, ...]
     tuples: Codes
@@ -48,13 +43,7 @@ class MinimalUniques:
 
 @dataclass(frozen=True)
 class SpecialRecord:
-    """One record with a high score.
-
-    Args:
-        row: Its place in the table; the first row is 1.
-        score: Its score.
-        columns: Its smallest sets of columns that no other record shares.
-    """
+    """A record with a high score: its row, from 1, and its smallest sets of columns that no other record shares."""
 
     row: int
     score: int
@@ -84,16 +73,14 @@ class SpecialUniques:
 
     @property
     def complete(self) -> bool:
-        """Whether sets of all sizes were searched."""
         return self.largest >= len(self.attributes)
 
     @property
     def records(self) -> int:
-        """Records with a score."""
         return int(np.count_nonzero(self.scores))
 
     def to_json(self) -> dict[str, Any]:
-        """As JSON-able data, but for the scores of all records."""
+        """All except the scores of all records."""
         return {
             "largest_size": self.largest,
             "complete": self.complete,
@@ -108,13 +95,7 @@ class SpecialUniques:
 
 
 def special_uniques(people: People, run: Run, max_size: int | None = None) -> SpecialUniques:
-    """Score every record.
-
-    Args:
-        people: The records.
-        run: Asked whether to go on.
-        max_size: The largest sets of columns to search; as large as a fixed amount of work allows if None.
-    """
+    """Score every record; without `max_size`, sets are searched as large as a fixed amount of work allows."""
     number = len(people.attributes)
     largest = size_within(len(people.sizes), number, MOST_WORK) if max_size is None else min(max_size, number)
     found = minimal_uniques(people.codes, people.sizes, largest, run, people.owners)
@@ -135,7 +116,6 @@ def special_uniques(people: People, run: Run, max_size: int | None = None) -> Sp
 
 
 def set_score(size: int, columns: int, largest: int) -> int:
-    """The score of a minimal sample unique of some size."""
     return math.prod(columns - i for i in range(size, min(largest, columns - 1) + 1))
 
 
@@ -187,7 +167,6 @@ class _Search:
         self.found: list[MinimalUniques] = []
 
     def all(self) -> list[MinimalUniques]:
-        """Search all sets."""
         everyone = np.arange(len(self.number))
         self._below(0, len(self.codes), everyone, np.zeros(len(everyone), np.int64), 1)
         return self.found
@@ -198,7 +177,7 @@ class _Search:
             self._visit(mask | 1 << place, place, tuples, groups * self.widths[place], number * self.widths[place])
 
     def _visit(self, mask: int, place: int, tuples: Codes, keys: Codes, width: int) -> None:
-        """Search one set, and those below it.
+        """Search one set, whose lowest column is at a place, and those below it.
 
         Args:
             mask: The set.
@@ -237,7 +216,6 @@ class _Search:
 
 
 def _numbered(keys: Codes, width: int) -> tuple[Codes, Counts]:
-    """The number of each key among the distinct ones, and how often each occurs."""
     if width <= 4 * len(keys) + 1024:  # counting is faster than sorting
         sizes = np.bincount(keys, minlength=width)
         present = sizes > 0

@@ -6,8 +6,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from incrowd.errors import many
-from incrowd.population.journalist_risk import AT_MOST, COUNTED, ESTIMATED
-from incrowd.population.uniques import Estimate
+from incrowd.population.estimates import AT_MOST, COUNTED, ESTIMATED, Estimate
 
 if TYPE_CHECKING:
     from incrowd.risk.assessment import Risk
@@ -18,7 +17,6 @@ _MOST = 3  # columns that are listed of those that contribute
 
 
 def rows(risk: Risk) -> dict[str, str]:
-    """The figures, by what they mean."""
     people = risk.question.unit is not None
     found = {
         "people" if people else "records": f"{risk.records:,}",

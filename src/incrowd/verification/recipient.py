@@ -16,7 +16,7 @@ from incrowd.errors import NotAnonymousError, PolicyError, UnknownNameError
 from incrowd.formats.reader_options import ReaderOptions
 from incrowd.formats.registry import open_source
 from incrowd.policy.words import make_policy, quasi_identifiers_of
-from incrowd.population.opening import with_open_population
+from incrowd.population.table import with_open_population
 from incrowd.privacy.registry import OF_POPULATION
 from incrowd.run import Run
 from incrowd.verification.certificate import Certificate, Commitment

@@ -10,11 +10,11 @@ from incrowd.errors import PolicyError, UnknownNameError, many
 from incrowd.formats.reader_options import take_reader_options
 from incrowd.formats.registry import open_source
 from incrowd.formats.sources import Source
-from incrowd.inspection.decimal_commas import with_comma_types
+from incrowd.inspection.first_look import with_comma_types
 from incrowd.policy.options import PROMISED
 from incrowd.policy.policy import Policy, QuasiIdentifier
 from incrowd.policy.words import make_policy, quasi_identifiers_of
-from incrowd.population.opening import with_open_population
+from incrowd.population.table import with_open_population
 from incrowd.run import Run
 from incrowd.verification.promises import witness_of, witness_of_everything
 from incrowd.verification.verdict import Verification
@@ -112,7 +112,7 @@ def recount_in_population(source: Source, policy: Policy, recoding: Any, run: Ru
     Raises:
         PolicyError: The population does not contain the table.
     """
-    from incrowd.population.people import counted_population
+    from incrowd.population.table import counted_population
 
     assert policy.population_table is not None
     witness = witness_of(policy)

@@ -7,7 +7,7 @@ import pytest
 
 import incrowd
 from incrowd.inspection.findings import Facts, findings_of
-from incrowd.inspection.roles import role_of
+from incrowd.inspection.proposals import role_of
 from incrowd.inspection.words import suggests, words_of
 
 DRAW = random.Random(1)

@@ -21,8 +21,8 @@ from incrowd import datasets
 from incrowd.errors import CancelledError, PolicyError, UnknownNameError
 from incrowd.formats.registry import open_source
 from incrowd.inspection import counting
+from incrowd.inspection.first_look import look_at
 from incrowd.inspection.inspection import inspection_of
-from incrowd.inspection.leaving import look_at
 from incrowd.inspection.uniqueness import Combination, count_uniques, worst_combinations
 from incrowd.policy.words import make_policy
 from incrowd.run import Run
@@ -462,7 +462,7 @@ def test_columns_that_would_leave_as_they_are_look_as_in_an_inspection(messy, fo
 
 
 def test_many_codes_have_a_hierarchy_and_many_numbers_have_none(monkeypatch):
-    monkeypatch.setattr("incrowd.inspection.hierarchies.MOST_LEAVES", 50)
+    monkeypatch.setattr("incrowd.inspection.proposals.MOST_LEAVES", 50)
     zips = [f"{i:05}" for i in range(0, 60_000, 600)] * 3
     found = incrowd.inspect(pa.table({"zip": zips, "cost": [i * 3.7 for i in range(100)] * 3}))
     assert found.column("zip").hierarchy.words == {"prefix": [4, 3, 2, 1]}

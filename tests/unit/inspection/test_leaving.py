@@ -14,8 +14,8 @@ import incrowd
 from incrowd.errors import NamesPeopleError, ReleaseWarning
 from incrowd.formats.atomic_files import AtomicFiles
 from incrowd.formats.registry import open_source
-from incrowd.inspection import leaving
-from incrowd.inspection.leaving import look_at
+from incrowd.inspection import first_look
+from incrowd.inspection.first_look import look_at
 from incrowd.policy.words import make_policy
 from incrowd.run import Run
 
@@ -112,14 +112,14 @@ def test_a_drafted_policy_passes(tmp_path):
 
 
 def test_a_long_table_is_looked_at_in_its_first_rows(monkeypatch):
-    monkeypatch.setattr(leaving, "KEPT_ROWS", 100)
-    monkeypatch.setattr(leaving, "LEAST_ROWS", 50)
+    monkeypatch.setattr(first_look, "KEPT_ROWS", 100)
+    monkeypatch.setattr(first_look, "LEAST_ROWS", 50)
     table = pa.table({**PLAIN, "cost": [n if n < 100 else 0 for n in range(ROWS)]})
     policy = make_policy(**WORDS)
-    assert leaving.look_at(open_source(table), policy, Run()).findings["cost"][-1].reason.startswith("100 %")
-    monkeypatch.setattr(leaving, "MOST_CODES", 150)  # of a wide one in fewer
+    assert first_look.look_at(open_source(table), policy, Run()).findings["cost"][-1].reason.startswith("100 %")
+    monkeypatch.setattr(first_look, "MOST_CODES", 150)  # of a wide one in fewer
     table = pa.table({**PLAIN, "cost": [n if n < 50 else 0 for n in range(ROWS)]})
-    assert leaving.look_at(open_source(table), policy, Run()).findings["cost"][-1].reason.startswith("100 %")
+    assert first_look.look_at(open_source(table), policy, Run()).findings["cost"][-1].reason.startswith("100 %")
 
 
 def test_an_inspection_judges_a_long_table_alike(monkeypatch):

@@ -8,8 +8,7 @@ from hypothesis import strategies as st
 import incrowd
 from incrowd.formats.registry import open_source
 from incrowd.inspection.counting import count_values
-from incrowd.inspection.functional_dependencies import telling_warning, tells
-from incrowd.inspection.leaving import look_at
+from incrowd.inspection.first_look import look_at, telling_warning, tells
 from incrowd.policy.words import make_policy
 from incrowd.run import Run
 

@@ -9,7 +9,7 @@ import pytest
 import incrowd
 from incrowd import datasets
 from incrowd.formats.registry import open_source
-from incrowd.population.journalist_risk import below, log_gamma, mean_inverse
+from incrowd.population.estimates import below, log_gamma, mean_inverse
 
 NARROW = ["age", "sex", "race", "marital-status"]
 MIDDLE = ["age", "education", "sex", "race", "native-country"]

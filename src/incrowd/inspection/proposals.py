@@ -1,4 +1,7 @@
-"""Which hierarchy to propose for a column of a quasi-identifier. What is proposed was tried on the values at hand."""
+"""Which role and which hierarchy to propose for a column, and why.
+
+If nothing says otherwise, a column is part of the quasi-identifier. A hierarchy was tried on the values at hand.
+"""
 
 from __future__ import annotations
 
@@ -12,30 +15,65 @@ from incrowd.errors import TaxonomyError
 from incrowd.inspection import findings as kinds
 from incrowd.inspection.counting import Counts
 from incrowd.inspection.detectors import date_order, date_parts
-from incrowd.inspection.findings import Facts, Finding
+from incrowd.inspection.findings import DIRECT, NOTHING, STRUCTURE, TEXT, Facts, Finding
 from incrowd.table.exact_numbers import Numbers
 from incrowd.table.scales import text_of
 from incrowd.taxonomies.automatic import bounds_of, calendar_of, frequent_of, prefix_of
 from incrowd.taxonomies.rules import Domain, Intervals, Rule
+
+IDENTIFIER, QUASI_IDENTIFIER, SENSITIVE, INSENSITIVE = "identifier", "quasi-identifier", "sensitive", "insensitive"
+ROLES = (QUASI_IDENTIFIER, IDENTIFIER, SENSITIVE, INSENSITIVE)
+_KNOWN_OUTSIDE = ("date of birth", "exact date", "month", "zip code", "country", "age", "year", "code")
+
+
+@dataclass(frozen=True)
+class ProposedRole:
+    """A role and why, without any value; `may_be_target` says that models could predict it."""
+
+    name: str
+    reason: str
+    may_be_target: bool = False
+
+
+OWNER = ProposedRole(IDENTIFIER, "it says whose record it is")
+
+
+def role_of(facts: Facts, findings: Sequence[Finding]) -> ProposedRole:
+    """The role of a column. Values decide, unless it is called after what names people, such as a surname."""
+    reasons = {finding.kind: finding.reason for finding in findings}
+    target = 2 <= facts.distinct <= 20 and facts.suggests("target")
+    if facts.kind == STRUCTURE:
+        return ProposedRole(IDENTIFIER, "it holds lists, structures or bytes, which cannot be generalized")
+    if facts.kind == NOTHING or facts.is_constant:
+        return ProposedRole(INSENSITIVE, "it has no value" if facts.distinct == 0 else "all its values are the same")
+    if direct := next((kind for kind in DIRECT if kind in reasons), None):
+        return ProposedRole(IDENTIFIER, reasons[direct])
+    if known := next((kind for kind in _KNOWN_OUTSIDE if kind in reasons), None):
+        return ProposedRole(QUASI_IDENTIFIER, f"others may know it: {reasons[known]}")
+    if "near-unique" in reasons:
+        if facts.kind == TEXT and 2 * facts.once >= facts.present:
+            return ProposedRole(IDENTIFIER, reasons["near-unique"])
+        return ProposedRole(QUASI_IDENTIFIER, reasons["near-unique"])
+    if "diagnosis" in reasons:
+        return ProposedRole(SENSITIVE, reasons["diagnosis"])
+    if facts.suggests("person") and not target:
+        return ProposedRole(QUASI_IDENTIFIER, "it is called after something that others know of a person")
+    if facts.suggests("sensitive") or target:
+        called = "sensitive" if facts.suggests("sensitive") else "predicted"
+        return ProposedRole(SENSITIVE, f"it is called after something that is {called}", target)
+    return ProposedRole(QUASI_IDENTIFIER, "nothing says that others could not know it")
+
 
 MOST_LEAVES = 50_000  # distinct values of which a tree is built here; more numbers are left to the search
 
 
 @dataclass(frozen=True)
 class Hierarchy:
-    """A proposed hierarchy.
-
-    Args:
-        rule: What builds it, None where the search does without.
-        reason: Why this one.
-    """
-
     rule: Rule | None = None
     reason: str = ""
 
     @property
     def words(self) -> dict[str, Any] | None:
-        """The rule in the words of a policy file; None where there is none."""
         if self.rule is None:
             return None
         words = self.rule.words()
@@ -52,7 +90,7 @@ def hierarchy_of(
     weights: Counts,
     least: int,
 ) -> Hierarchy:
-    """The hierarchy of a column.
+    """The hierarchy of a column, from its distinct values and how many records or people have each.
 
     Args:
         facts: What is known of it.

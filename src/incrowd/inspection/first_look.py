@@ -8,23 +8,31 @@ from __future__ import annotations
 
 import csv
 import io
+import math
 import shlex
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
 
 from incrowd.errors import NamesPeopleError
-from incrowd.formats.sources import Source
+from incrowd.formats.csv_dialect import may_have_commas
+from incrowd.formats.sources import Source, as_array
 from incrowd.inspection.columns import findings_in, missing_tokens
 from incrowd.inspection.counting import KEPT_ROWS, CountedColumn, count_values
 from incrowd.inspection.findings import Finding, stopping, warning_of
-from incrowd.inspection.functional_dependencies import tells
 from incrowd.run import Run
+from incrowd.table.arrays import to_arrow
+from incrowd.table.missing import encoded, is_missing
+from incrowd.table.scales import has_commas, may_be_comma
 
 if TYPE_CHECKING:
+    from incrowd.formats.sources import Source
     from incrowd.policy.policy import Policy
+
 
 MOST_CODES = 1 << 25  # values that are looked at, in all columns together
 LEAST_ROWS = 1 << 16  # but so many rows of every column
@@ -50,14 +58,10 @@ class Look:
     steady: tuple[str, ...] = ()
 
     def require(self, keep: Sequence[str], where: str) -> Look:
-        """Itself, unless a column names people.
-
-        Args:
-            keep: Columns that leave as they are on purpose.
-            where: What the table is called.
+        """Itself, unless a column may name people and is not kept on purpose.
 
         Raises:
-            NamesPeopleError: A column may name people, and is not kept on purpose.
+            NamesPeopleError: A column may name people.
         """
         why = {name: stopping(findings) for name, findings in self.findings.items() if name not in keep}
         if naming := {name: reason for name, reason in why.items() if reason is not None}:
@@ -66,13 +70,7 @@ class Look:
 
 
 def look_at(source: Source, policy: Policy, run: Run) -> Look:
-    """Look at the columns that leave as they are: at the first million rows, or fewer of a table with many columns.
-
-    Args:
-        source: The rows.
-        policy: What is to become of its columns.
-        run: Asked whether to go on.
-    """
+    """Look at the columns that leave as they are: at the first million rows, or fewer of a table with many columns."""
     passing = policy.passing(source.columns)
     repeating = () if policy.unit is not None else policy.identifiers
     unit = () if policy.unit is None else (policy.unit,)
@@ -102,7 +100,6 @@ def look_at(source: Source, policy: Policy, run: Run) -> Look:
 
 
 def _counted(rows: Source, names: Sequence[str], most: int, run: Run) -> dict[str, CountedColumn] | None:
-    """The counted columns by name; None of a table without rows."""
     found, columns = count_values(rows, run.part(), names, most=most, most_bytes=MOST_BYTES, empty=True)
     return {column.name: column for column in columns} if found else None
 
@@ -137,7 +134,70 @@ def steady_warning(name: str) -> str:
 
 
 def _typed(names: Sequence[str]) -> str:
-    """Columns as they are typed on the command line."""
     text = io.StringIO()
     csv.writer(text, lineterminator="").writerow(names[:MOST_NAMES])
     return shlex.quote(text.getvalue())
+
+
+BITS = 20  # an accident of one in a million
+_FEW = 1 << 13  # rows that mostly show at once that nothing is told
+
+
+def tells(column: CountedColumn, other: CountedColumn) -> bool:
+    """Whether the values of a column tell those of another, in all records that have both."""
+    for rows in (slice(_FEW), slice(None)):
+        both = (column.codes[rows] >= 0) & (other.codes[rows] >= 0)
+        first, second = column.codes[rows][both], other.codes[rows][both]
+        last = np.full(len(column.values), -1, np.int32)
+        last[first] = second
+        if (last[first] != second).any():
+            return False
+    if not len(first):
+        return False
+    shares = np.bincount(second) / len(second)
+    agreements = len(first) - np.count_nonzero(last >= 0)
+    return bool(-math.log2(float(shares @ shares)) * agreements >= BITS)
+
+
+def telling_warning(name: str, others: Sequence[str]) -> str:
+    """What to say of a column that passes through and tells quasi-identifiers."""
+    told = " and ".join(f"'{other}'" for other in others)
+    return (
+        f"column '{name}' passes through and tells {told}: each of its values comes with one; name it as a "
+        "quasi-identifier too, or drop it"
+    )
+
+
+def with_comma_types(policy: Policy, source: Source) -> Policy:
+    """The policy, with the type of sensitive columns and of a target that hold numbers with a decimal comma.
+
+    Args:
+        policy: What is asked for.
+        source: The rows; read once more where a column may be such a one, and only to the first value that is not.
+    """
+    names = [name for name in (*policy.sensitive, *policy.counted) if _is_open(policy, name)]
+    if not names or not may_have_commas(source):
+        return policy
+    found = _comma_columns(source, tuple(dict.fromkeys(names)), (*policy.missing_values, *source.missing_values))
+    return replace(policy, types={**policy.types, **dict.fromkeys(found, "comma")}) if found else policy
+
+
+def _is_open(policy: Policy, name: str) -> bool:
+    """Whether nothing says yet how the values of a column are meant."""
+    return name != policy.unit and name not in policy.types and name not in policy.taxonomies
+
+
+def _comma_columns(source: Source, names: Sequence[str], missing_values: Sequence[str]) -> list[str]:
+    """The columns of which all values are numbers with a decimal comma, beside missing ones."""
+    values: dict[str, pa.Array] = {name: pa.array([], pa.string()) for name in names}
+    for batch in source.batches(list(names), encoded=list(names)):
+        for name in list(values):
+            seen = encoded(batch.column(name), name).dictionary
+            seen = seen.filter(to_arrow(~is_missing(seen, missing_values)))
+            if not may_be_comma(seen):
+                del values[name]
+                continue
+            values[name] = pc.unique(as_array(pa.chunked_array([values[name], seen.cast(pa.string())])))
+        if not values:
+            break
+    return [name for name, distinct in values.items() if has_commas(distinct, None, expected=True)]

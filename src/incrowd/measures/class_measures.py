@@ -1,9 +1,12 @@
-"""Measures of how large the released classes are: discernibility and average class size.
+"""Measures of released classes: their sizes, discernibility, the classification metric and the generalized loss.
 
-A suppressed record is indistinguishable from all others, so for discernibility its class is as large as the table.
+A suppressed record is indistinguishable from all others, so for discernibility its class is as large as the table; it
+loses all, and its label is not that of a majority.
 """
 
 from __future__ import annotations
+
+from functools import reduce
 
 import numpy as np
 
@@ -42,5 +45,17 @@ def average_class_size(classes: ReleasedClasses) -> float:
 
 
 def _squares(sizes: Counts, total: int) -> int:
-    """Sum of squares, whole, however large."""
     return int(sizes @ sizes) if total < 2**31 else sum(n * n for n in sizes.tolist())
+
+
+def classification_metric(classes: ReleasedClasses) -> float | None:
+    """CM: share of records whose label is not the majority of their class, or that are left out; None if unknown."""
+    if classes.labels is None:
+        return None
+    majorities = reduce(np.maximum, classes.labels.T, np.int64(0))  # label by label: classes are many, labels few
+    return 1 - int(np.sum(majorities)) / classes.records
+
+
+def generalized_loss(classes: ReleasedClasses) -> float:
+    """NCP: loss per cell, 0 for the original and 1 for a table that says nothing."""
+    return float(np.mean(list(classes.losses.values())))

@@ -1,7 +1,16 @@
-"""How large the crowds of a table are in the population that it was drawn from: a posterior of 1 / F for each.
+"""A population that is not given, estimated from a sample: who is alone in it, and how large crowds are there.
 
-A class with f records in the table has F people in the population, and a journalist's risk is 1 / F. To take F for
-f / sampling fraction understates the risk many times, since only classes that were drawn are seen. Benedetti and
+Uniques. Being alone in the table is dangerous for whoever is alone in the population, too, and that cannot be counted,
+only estimated. Two estimators with different assumptions are shown; each says when it does not apply.
+
+Zayatz (1991) assumes that classes of the population have the sizes that classes of the sample have. It tends to say too
+much for small sampling fractions, where large classes look small in the sample.
+
+Pitman (Hoshino 2001) assumes that the classes come from Pitman's sampling formula, which fits many tables with a few
+common and very many rare combinations. Both need a simple random sample.
+
+Crowds. A class with f records in the table has F people in the population, and a journalist's risk is 1 / F. To take F
+for f / sampling fraction understates the risk many times, since only classes that were drawn are seen. Benedetti and
 Franconi (1998) take the mean of 1 / F given f: with the rate at which people fall into the class a gamma variable,
 F - f is negative binomial. What has to be decided is what is known of that rate before f is seen. That all rates are
 equally likely, as they have it, still understates the risk of rare combinations several times; as Skinner and Shlomo
@@ -23,15 +32,229 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from incrowd.population.records import UNIT, People
-from incrowd.population.uniques import Sample, pitman_of_column
 from incrowd.table.grouping import Counts, Floats, count
+
+PITMAN_UP_TO = Fraction(1, 10)  # the sampling fraction up to which Pitman errs less (simulations in docs/risk.md)
+_ASSUMES = {
+    "Zayatz": "a simple random sample; classes of the population have the sizes that those of the sample have",
+    "Pitman": "a simple random sample; classes grow by Pitman's sampling formula: few common, very many rare ones",
+}
+_SEVERAL = "people are in several crowds, and each estimator takes them to be in one"
+_TOO_HIGH = "often several times too high where the table is a tenth of the population or less"
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """People who are alone in the population, by one estimator.
+
+    Args:
+        estimator: Its name.
+        assumes: What it rests on.
+        uniques: How many people are alone; None where it does not apply.
+        share: Of the population.
+        chance: How likely a record that is alone in the table is alone in the population, too.
+        reason: Why it does not apply; empty where it does.
+        caution: What to keep in mind where it does; often empty.
+    """
+
+    estimator: str
+    assumes: str
+    uniques: float | None = None
+    share: float | None = None
+    chance: float | None = None
+    reason: str = ""
+    caution: str = ""
+
+    @property
+    def applies(self) -> bool:
+        return self.uniques is not None
+
+    def to_json(self) -> dict[str, Any]:
+        return asdict(self)
+
+
+@dataclass(frozen=True)
+class Sample:
+    """The sizes of the classes of a sample, ascending, how many classes have each, and the size of its population."""
+
+    sizes: Counts
+    classes: Counts
+    population: int
+
+    @classmethod
+    def of(cls, sizes: Counts, population: int) -> Sample:
+        return cls(*np.unique(sizes, return_counts=True), population)
+
+    @property
+    def records(self) -> int:
+        return int(self.sizes @ self.classes)
+
+    @property
+    def number(self) -> int:
+        return int(self.classes.sum())
+
+    @property
+    def uniques(self) -> int:
+        return int(self.classes[self.sizes == 1].sum())
+
+    @property
+    def fraction(self) -> Fraction:
+        return Fraction(self.records, self.population)
+
+
+def population_uniques(sample: Sample, *, apart: bool = True) -> tuple[Estimate, ...]:
+    """All estimates, the one to prefer first: Pitman for small fractions where it applies, else Zayatz.
+
+    No estimator applies if someone is in several classes, and not `apart`.
+    """
+    if not apart:
+        return tuple(Estimate(name, _ASSUMES[name], reason=_SEVERAL) for name in ("Zayatz", "Pitman"))
+    pitman, zayatz = _estimate("Pitman", sample, _pitman), _estimate("Zayatz", sample, _zayatz)
+    return (pitman, zayatz) if sample.fraction <= PITMAN_UP_TO and pitman.applies else (zayatz, pitman)
+
+
+def _estimate(name: str, sample: Sample, estimator: Callable[[Sample], float | str]) -> Estimate:
+    if sample.records >= sample.population:
+        found: float | str = "the table is the whole population: who is alone in it is counted, not estimated"
+    elif not sample.uniques:
+        found = "nobody is alone in the sample"
+    else:
+        found = estimator(sample)
+    if isinstance(found, str):
+        return Estimate(name, _ASSUMES[name], reason=found)
+    uniques = min(found, float(sample.population))
+    chance = min(1.0, uniques * float(sample.fraction) / sample.uniques)
+    caution = _TOO_HIGH if name == "Zayatz" and sample.fraction <= PITMAN_UP_TO else ""
+    return Estimate(name, _ASSUMES[name], uniques, uniques / sample.population, chance, caution=caution)
+
+
+def _zayatz(sample: Sample) -> float | str:
+    """Of the classes that show one record in the sample, those of one person in the population, by Bayes."""
+    people, records = sample.population, sample.records
+    shows_one = np.array([_shows_one(people, int(size), records) for size in sample.sizes])
+    weights = sample.classes * shows_one
+    chance = float(weights[sample.sizes == 1].sum()) / math.fsum(weights)
+    return chance * sample.uniques / float(sample.fraction)
+
+
+def _shows_one(people: int, size: int, records: int) -> float:
+    """How likely just one of a class of some size is among records that are drawn without replacement."""
+    if people - size < records - 1:
+        return 0.0
+    return math.exp(math.log(size) + _log_choose(people - size, records - 1) - _log_choose(people, records))
+
+
+def _log_choose(number: int, chosen: int) -> float:
+    return math.lgamma(number + 1) - math.lgamma(chosen + 1) - math.lgamma(number - chosen + 1)
+
+
+def _pitman(sample: Sample) -> float | str:
+    """The expected number of classes of one in a population by Pitman's formula with the likeliest parameters.
+
+    By exchangeability it is N times the probability that the first person stays alone: the product over i = 1 .. N - 1
+    of (theta + alpha + i - 1) / (theta + i).
+    """
+    if sample.number == sample.records:
+        return "no two records of the sample are equal: the likelihood has no maximum"
+    if sample.number == 1:
+        return "all records of the sample are equal"
+    found = pitman_parameters(sample)
+    if found is None:
+        return "the likelihood has no maximum within the model (0 < alpha < 1): the sample does not look like it"
+    alpha, theta = found
+    people = sample.population
+    return people * math.exp(
+        math.lgamma(theta + alpha + people - 1)
+        - math.lgamma(theta + alpha)
+        - math.lgamma(theta + people)
+        + math.lgamma(theta + 1)
+    )
+
+
+def pitman_parameters(sample: Sample) -> tuple[float, float] | None:
+    """The likeliest alpha and theta, or None where there is no maximum inside the model.
+
+    For each alpha the likelihood equation of theta is solved by bisection; along those solutions the derivative by
+    alpha is the partial one, and its root is found by bisection again.
+    """
+    lowest, highest = 1e-4, 1 - 1e-9
+    if _slope_alpha(sample, lowest) <= 0 or _slope_alpha(sample, highest) >= 0:
+        return None
+    alpha = _root(lambda value: _slope_alpha(sample, value), lowest, highest)
+    return alpha, _theta(sample, alpha)
+
+
+def pitman_of_column(sample: Sample) -> tuple[float, float]:
+    """Alpha and theta for the values of one column, whatever they are like.
+
+    Where nobody is alone with a value, rare ones do not matter: both are 0. Where the likelihood rises towards alpha =
+    0, it is Ewens's formula; where all values differ, nothing is known but that they are rare: alpha is close to 1.
+    """
+    if not sample.uniques or sample.number == 1:
+        return 0.0, 0.0
+    if sample.number == sample.records:
+        return 0.999, float(sample.records)
+    return pitman_parameters(sample) or (0.0, max(0.0, _theta(sample, 1e-4)))
+
+
+def _slope_alpha(sample: Sample, alpha: float) -> float:
+    """The derivative of the log-likelihood by alpha, where theta is the likeliest one for it."""
+    theta = _theta(sample, alpha)
+    more = sample.number - 1
+    classes = (more - theta * _reciprocals(theta / alpha + 1, more) / alpha) / alpha
+    within = [
+        number * _reciprocals(1 - alpha, size - 1)
+        for size, number in zip(sample.sizes.tolist(), sample.classes.tolist(), strict=True)
+    ]
+    return classes - math.fsum(within)
+
+
+def _theta(sample: Sample, alpha: float) -> float:
+    """The likeliest theta for one alpha: sum over classes of 1 / (theta + i alpha) = sum over records 1 / (theta + i).
+
+    The left side is infinite where theta is -alpha, and the smaller one for large theta, as there are fewer classes
+    than records.
+    """
+
+    def slope(exponent: float) -> float:
+        theta = math.exp(exponent) - alpha
+        classes = _reciprocals(theta / alpha + 1, sample.number - 1) / alpha
+        return classes - _reciprocals(theta + 1, sample.records - 1)
+
+    return math.exp(_root(slope, math.log(1e-12), math.log(1e15))) - alpha
+
+
+def _reciprocals(start: float, terms: int) -> float:
+    """The sum of 1 / (start + i) over i = 0 .. terms - 1: the first ones one by one, the rest by Euler-Maclaurin."""
+    apart = min(terms, 12)
+    total = math.fsum(1 / (start + i) for i in range(apart))
+    if terms > apart:
+        low, high = start + apart, start + terms
+        total += math.log1p((terms - apart) / low) + (1 / low - 1 / high) / 2
+        total += (1 / low**2 - 1 / high**2) / 12 - (1 / low**4 - 1 / high**4) / 120
+    return total
+
+
+def _root(function: Callable[[float], float], low: float, high: float) -> float:
+    """Where a function that is positive at `low` and negative at `high` changes its sign, by bisection."""
+    for _ in range(100):
+        middle = (low + high) / 2
+        if not low < middle < high:
+            break
+        if function(middle) > 0:
+            low = middle
+        else:
+            high = middle
+    return (low + high) / 2
+
 
 COUNTED, ESTIMATED, AT_MOST = "counted", "estimated", "at most"
 ASSUMES = (
@@ -77,17 +300,13 @@ class Outside:
 
     @classmethod
     def counted(cls, candidates: Counts, crowd: int, assumes: str) -> Outside:
-        """From the people of each class in the population."""
         return cls(1 / candidates, (candidates < crowd).astype(float), COUNTED, assumes, candidates=candidates)
 
 
 def outside(people: People, fraction: Fraction | None, crowd: int) -> Outside | None:
-    """What the sampling fraction or the weights say of the classes in the population; None where there is neither.
+    """What the sampling fraction or the weights say of the classes in the population; None if there is neither.
 
-    Args:
-        people: The records.
-        fraction: The share of the population that is in the table.
-        crowd: The crowd size of the threshold: smaller crowds are at risk.
+    Crowds smaller than the crowd size are at risk.
     """
     sizes = people.sizes.astype(np.float64)
     if people.weight_sums is not None:

@@ -1,9 +1,13 @@
-"""The population that a table was drawn from: how many of its people have each tuple, and what these would become."""
+"""A population that is given as a table: how many of its people match each tuple, and what these would become.
+
+Nothing is estimated then, except for one assumption: that the table really has everyone.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,8 +16,11 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from incrowd.errors import DataError, IncrowdError, PolicyError, UnknownNameError
+from incrowd.errors import DataError, IncrowdError, PolicyError, UnknownNameError, many
+from incrowd.formats.registry import open_source
 from incrowd.policy.policy import Policy, QuasiIdentifier
+from incrowd.population.estimates import COUNTED, Estimate
+from incrowd.population.records import People
 from incrowd.privacy.population import POPULATION
 from incrowd.recodings.reading import read_recoding
 from incrowd.recodings.recoding import Recoding
@@ -29,6 +36,7 @@ from incrowd.taxonomies.labels import ANY
 
 if TYPE_CHECKING:
     from incrowd.formats.sources import Source
+
 
 Compress = Callable[["Source", Policy, Run], CompressedTable]
 
@@ -268,3 +276,81 @@ def _matched(table: CompressedTable, population: CompressedTable) -> _Matched:
     pairs = zip(both, table.codes, strict=True)
     absent = tuple(column[firsts][~occurs].astype(own.dtype) for column, own in pairs)
     return _Matched(people[ours], known, shared, (absent, people[~occurs]))
+
+
+GIVEN = "that the given table has everyone"
+
+
+@dataclass(frozen=True)
+class Everyone:
+    """The people of a population, written as the records are: each combination of values once, and how many have it."""
+
+    rows: pa.RecordBatch
+    counts: Counts
+    name: str
+
+
+@dataclass(frozen=True)
+class Matches:
+    """The records of a table among everyone.
+
+    Args:
+        people: People who match the records of each class.
+        population: People in all.
+        uniques: People who are alone in the population.
+    """
+
+    people: Counts
+    population: int
+    uniques: int
+
+    @classmethod
+    def of(cls, people: People, everyone: Everyone) -> Matches:
+        """Look the classes of a table up.
+
+        Raises:
+            PolicyError: There are more records of a class than people.
+        """
+        columns: list[Codes] = []
+        known = np.ones(len(everyone.counts), bool)
+        for own, texts, name in zip(people.codes, people.texts, people.attributes, strict=True):
+            theirs = everyone.rows.column(name).dictionary_encode("encode")
+            code_of = pc.fill_null(pc.index_in(theirs.dictionary, texts), -1).to_numpy(zero_copy_only=False)
+            codes = np.asarray(code_of, np.int64)[theirs.indices.to_numpy(zero_copy_only=False)]
+            known &= codes >= 0
+            columns.append(np.concatenate([own.astype(np.int64), codes]))
+        chosen = np.append(np.ones(len(people.sizes), bool), known)
+        groups, firsts = group([column[chosen] for column in columns], [len(texts) for texts in people.texts])
+        found = count(groups[len(people.sizes) :], len(firsts), everyone.counts[known].astype(np.float64))
+        matching = found[groups[: len(people.sizes)]]
+        if lacking := int(np.maximum(people.sizes - matching, 0).sum()):
+            raise PolicyError(
+                f"the population {everyone.name} does not contain the table: {lacking} of "
+                f"{many(people.number, 'record')} {'is' if lacking == 1 else 'are'} not in it; give a table "
+                "with everyone, whose values are written alike"
+            )
+        return cls(matching, int(everyone.counts.sum()), int((everyone.counts == 1).sum()))
+
+    def alone(self, sizes: Counts) -> Estimate:
+        """Who is alone in the population, and how many of those who are alone in the table are among them."""
+        uniques = int((sizes == 1).sum())
+        if not uniques:
+            return Estimate(COUNTED, GIVEN, reason="nobody is alone in the table")
+        both = int(((sizes == 1) & (self.people == 1)).sum())
+        share = self.uniques / self.population
+        return Estimate(COUNTED, GIVEN, float(self.uniques), share, both / uniques)
+
+    def right(self, sizes: Counts) -> Fraction | None:
+        """How likely a match with a record that is alone in the table is right; see `uniques.match_is_right`.
+
+        Whoever matches such a record was picked at random from all who do.
+        """
+        alone = self.people[sizes == 1]
+        return Fraction(len(alone), int(alone.sum())) if len(alone) else None
+
+
+def with_open_population(policy: Policy) -> Policy:
+    """The policy with its population as a source; as it is if it has none, or if that is open."""
+    if policy.population_table is None or hasattr(policy.population_table, "fingerprint"):
+        return policy
+    return replace(policy, population_table=open_source(policy.population_table))
