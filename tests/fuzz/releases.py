@@ -50,7 +50,7 @@ def trial(seed):
         released = _rows(case, release, folder)
         found = problems(case, released)
         if seed % 10 == 0 and not found:
-            found = _depends_on_order(case, released, folder)
+            found = _depends_on_order(case, release, released, folder)
         return "released", found
 
 
@@ -108,11 +108,14 @@ READERS = {
 }
 
 
-def _depends_on_order(case, released, folder):
-    """The same rows in another order must leave as the same rows in the same order."""
+def _depends_on_order(case, release, released, folder):
+    """The same rows in another order must leave as the same rows in the same order, unless a clock ended the search."""
     random.Random(1).shuffle(case.rows)
     (folder / "again").mkdir()
-    again = _rows(case, incrowd.anonymize(case.data(folder), **case.words), folder / "again")
+    other = incrowd.anonymize(case.data(folder), **case.words)
+    if any("stopped early" in note for note in (*release.notes, *other.notes)):
+        return []
+    again = _rows(case, other, folder / "again")
     first, second = ([tuple(map(text_of, row.values())) for row in rows] for rows in (released, again))
     if first == second:
         return []

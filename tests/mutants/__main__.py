@@ -18,6 +18,7 @@ import signal
 import sys
 import tempfile
 import time
+from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -44,6 +45,7 @@ PARTS = (
 )
 FORKS = multiprocessing.get_context("forkserver")
 HANGS = "it hangs"
+QUICK = ("golden", "property", "unit", "conformance")  # the folders of make test
 SECONDS = 600  # tests that take longer have noticed a hang
 
 
@@ -61,16 +63,17 @@ def copy_to(folder):
             shutil.copy(ROOT / part, folder / part)
 
 
-def run_tests(folder, tests, fresh):
+def run_tests(folder, tests, fresh, effort):
     """Run some tests in a copy; the exit code, and the last lines.
 
     Args:
         folder: The copy.
         tests: The tests.
         fresh: Whether nothing compiled before may be used: compiled code does not see changes in what it calls.
+        effort: How much they try, see `tests/examples.py`.
     """
     compiled = Path(tempfile.mkdtemp(dir=folder)) if fresh else folder / "compiled"
-    process = FORKS.Process(target=attempt, args=(folder, tests, ROOT, compiled))
+    process = FORKS.Process(target=attempt, args=(folder, tests, ROOT, compiled, effort))
     process.start()
     process.join(SECONDS)
     if process.exitcode is None:
@@ -81,12 +84,24 @@ def run_tests(folder, tests, fresh):
 
 
 def noticed_by(mutation, folder):
-    """Make one mutation in a copy and run its tests; who noticed, empty if nobody did."""
+    """Make one mutation in a copy and run its tests; who noticed and with what effort, empty if nobody did.
+
+    Tests of `make test` come first, with the examples that they have there.
+    """
+    quick = [test for test in mutation.tests if test.startswith(QUICK)]
+    for effort, tests in (("test", quick), ("check", mutation.tests)):
+        if tests and (who := noticed_with(mutation, folder, tests, effort)):
+            return who, effort
+    return "", ""
+
+
+def noticed_with(mutation, folder, tests, effort):
+    """Who of some tests noticed a mutation."""
     path = folder / "src/incrowd" / mutation.file
     text, stamps = path.read_text(encoding="utf-8"), path.stat()
     path.write_text(text.replace(mutation.before, mutation.after), encoding="utf-8")
     try:
-        code, output = run_tests(folder, mutation.tests, "njit" in text or "@compiled" in text)
+        code, output = run_tests(folder, tests, "njit" in text or "@compiled" in text, effort)
     finally:
         path.write_text(text, encoding="utf-8")
         os.utime(path, ns=(stamps.st_atime_ns, stamps.st_mtime_ns))
@@ -98,7 +113,7 @@ def noticed_by(mutation, folder):
 
 def survivors(mutations, folders):
     """Try mutations, several at once, each in one of the copies; those that nobody noticed."""
-    free = queue.SimpleQueue()
+    free, efforts = queue.SimpleQueue(), Counter()
     for folder in folders:
         free.put(folder)
 
@@ -107,14 +122,17 @@ def survivors(mutations, folders):
             print(f"equivalent  {mutation.name}\n            {mutation.equivalent}", flush=True)
             return False
         folder, began = free.get(), time.monotonic()
-        who = noticed_by(mutation, folder)
+        who, effort = noticed_by(mutation, folder)
         free.put(folder)
         took = f"{who or 'nobody'}, {time.monotonic() - began:.0f} s"
-        print(f"{'killed' if who else 'SURVIVED':10}  {mutation.name}  ({took})", flush=True)
+        print(f"{f'by {effort}' if who else 'SURVIVED':10}  {mutation.name}  ({took})", flush=True)
+        efforts[effort] += 1
         return not who
 
     with ThreadPoolExecutor(len(folders)) as threads:
-        return [mutation for mutation, left in zip(mutations, threads.map(survives, mutations), strict=True) if left]
+        left = [mutation for mutation, left in zip(mutations, threads.map(survives, mutations), strict=True) if left]
+    print(f"\nnoticed by make test: {efforts['test']}, by make check: {efforts['test'] + efforts['check']}")
+    return left
 
 
 def main():
@@ -141,7 +159,9 @@ def main():
             copy_to(folder)
             compileall.compile_dir(folder / "src", quiet=1)
         if not arguments.trust:
-            code, output = run_tests(folders[0], sorted({test for each in chosen for test in each.tests}), False)
+            code, output = run_tests(
+                folders[0], sorted({test for each in chosen for test in each.tests}), False, "test"
+            )
             if code:
                 sys.exit(f"the tests fail without any mutation:\n{output}")
         survived = survivors(chosen, folders)
