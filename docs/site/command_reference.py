@@ -12,6 +12,7 @@ from incrowd.cli.commands import app
 from incrowd.engines.registry import ENGINES
 from incrowd.formats.registry import FORMATS
 from incrowd.measures.registry import MEASURES
+from incrowd.policy.options import OPTIONS
 from incrowd.privacy.registry import MODELS
 from incrowd.search.registry import METHODS
 
@@ -71,7 +72,22 @@ def lists() -> str:
             rows = [(f"`{option}`", escaped(each.about)) for option, each in method.options.items()]
             lines += _table(("option", "meaning"), rows)
     lines += ["## Privacy models", "", "[How to say them, and which when](../docs/protection.md)", ""]
-    lines += _table(("model", "meaning"), [(escaped(name), summary_of(model)) for name, model in MODELS.items()])
+    models = [
+        (escaped(name), f"`{model.word}`", f"`{model.option.example}`", summary_of(model))
+        for name, model in MODELS.items()
+    ]
+    lines += _table(("model", "option", "example", "meaning"), models)
+    lines += ["## Options of a policy", "", "[How to write a policy](../docs/policy.md)", ""]
+    options = [
+        (
+            f"`{word}`",
+            f"`{option.flag(word)}`" if option.section else "",
+            escaped(option.about),
+            escaped(option.kind.form),
+        )
+        for word, option in OPTIONS.items()
+    ]
+    lines += _table(("option", "in the shell", "meaning", "must be"), options)
     lines += ["## Measures", ""]
     measures = [(f"`{name}`", escaped(each.title), escaped(each.about)) for name, each in MEASURES.items()]
     lines += _table(("name", "title", "meaning"), measures)

@@ -15,7 +15,13 @@ if TYPE_CHECKING:
     from incrowd.table.class_counts import ClassCounts
     from incrowd.taxonomies.taxonomy import Taxonomy
 
-HARMLESS = Option("Values that need no protection.", Texts(blank=True, single=True), noun="N", section=PROMISES)
+HARMLESS = Option(
+    "Values that need no protection.",
+    Texts(blank=True, single=True),
+    example="healthy",
+    noun="N",
+    section=PROMISES,
+)
 
 
 class Declared:

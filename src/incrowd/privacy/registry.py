@@ -41,6 +41,6 @@ COLUMN_OPTIONS: Mapping[str, Option] = {  # what people may say of one sensitive
         for word, option in {model.word: model.option, **model.more}.items()
     },
     "harmless": HARMLESS,
-    "groups": Option("Values that count as one, by the name of the group.", Groups(), section=""),
-    "bins": Option("Bounds; numbers between two of them count as one value.", Ascending(), section=""),
+    "groups": Option("Values that count as one, by the name of the group.", Groups(), example="...", section=""),
+    "bins": Option("Bounds; numbers between two of them count as one value.", Ascending(), example="10:20", section=""),
 }

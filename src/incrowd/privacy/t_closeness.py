@@ -61,7 +61,11 @@ class TCloseness(Declared):
     settings: ClassVar[Mapping[str, str]] = {"t_distance": "distance"}
     more: ClassVar[Mapping[str, Option]] = {
         "t_distance": Option(
-            "How --t measures: equal, ordered or hierarchical.", Choice(DISTANCES), noun="N", section=PROMISES
+            "How --t measures: equal, ordered or hierarchical.",
+            Choice(DISTANCES),
+            example="ordered",
+            noun="N",
+            section=PROMISES,
         )
     }
     weakest: ClassVar[Any] = 1
