@@ -5,11 +5,11 @@ from tests.mutants.mutation import of
 SUPPRESSION = ("unit/search/test_leaving_out.py",)
 OPTIMAL = ("unit/search/optimal/test_forbidden_joins.py", "property/test_optimal.py")
 CUTS = ("property/test_optimal_cuts.py",)
-DEALING = ("unit/recodings/test_secret_key.py", "unit/engines/test_dealing.py")
+DEALING = ("unit/recodings/test_secret_key.py", "unit/engines/test_allocation.py")
 KEYS = ("unit/recodings/test_secret_key.py", "conformance/test_register.py")
 SECRETS = ("conformance/test_left_out_secrets.py",)
 LEFT_OUT = ("property/test_optimal_left_out.py",)
-WITHHELD = ("unit/recodings/test_withholding.py",)
+WITHHELD = ("unit/recodings/test_rebuilt.py",)
 
 SEARCHES = (
     # leaving out records

@@ -13,7 +13,7 @@ from incrowd.measures.measures import measure
 from incrowd.policy.policy import Policy, QuasiIdentifier
 from incrowd.privacy.feasibility import check_feasible
 from incrowd.search.registry import METHODS, method_of
-from incrowd.table.attributes import Attribute, FlatAttribute, TaxonomyAttribute
+from incrowd.table.attributes import Attribute, TaxonomyAttribute
 from incrowd.table.compressed import CompressedTable
 from incrowd.table.grouping import Codes, count, group
 from incrowd.taxonomies.automatic import frequent_of, prefix_of
@@ -147,7 +147,7 @@ def _fewer_columns(policy: Policy, table: CompressedTable, column: str) -> Itera
 def _other_hierarchies(policy: Policy, table: CompressedTable) -> Iterator[Change]:
     """For text without a taxonomy: by its first characters where it is a code, else its rare values in one group."""
     for place, attribute in enumerate(table.attributes):
-        if not isinstance(attribute, FlatAttribute):
+        if not attribute.texts:
             continue
         counts = table.value_counts(place)[: len(attribute.texts)].tolist()
         rule = prefix_of(attribute.texts) or frequent_of(attribute.texts, counts, FREQUENT)

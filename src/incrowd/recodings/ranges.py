@@ -19,7 +19,7 @@ import pyarrow as pa
 
 from incrowd.recodings.grids import Grid, cells_of, grid_of
 from incrowd.recodings.hierarchies import Hierarchy, Nodes, check_values
-from incrowd.table.attributes import Attribute, NumberAttribute
+from incrowd.table.attributes import Attribute, NumberAttribute, numeric
 from incrowd.table.compressed import CompressedTable
 from incrowd.table.exact_numbers import as_json, from_json, places
 from incrowd.table.grouping import Floats
@@ -120,7 +120,7 @@ class Ranges(Hierarchy):
 
     def losses(self, attribute: Attribute) -> Floats:
         """Generalized loss of each node: the width of what is released over the range of the column."""
-        assert isinstance(attribute, NumberAttribute)
+        attribute = numeric(attribute)
         lowest, highest = map(float, attribute.extent)
         numbers = attribute.numbers.astype(np.float64)
         ranges = np.array(self.ranges, np.int64).reshape(-1, 2)
@@ -200,9 +200,7 @@ def on_grids(
     made, rounded = list(hierarchies), nodes.copy()
     for place, (hierarchy, grid) in enumerate(zip(hierarchies, column_grids, strict=True)):
         if isinstance(hierarchy, Ranges) and hierarchy.ranges and grid is not None:
-            attribute = table.attributes[place]
-            assert isinstance(attribute, NumberAttribute)
-            made[place], to = hierarchy.on_grid(attribute, grid)
+            made[place], to = hierarchy.on_grid(numeric(table.attributes[place]), grid)
             rounded[:, place] = to[nodes[:, place]]
     return made, rounded
 

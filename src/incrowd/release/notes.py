@@ -67,8 +67,7 @@ def reading_notes(table: CompressedTable | OutOfCoreTable, policy: Policy) -> li
     """What to say of values that may have been meant in another way than they were read."""
     notes = missing_notes(table, policy)
     for attribute in table.attributes:
-        texts = attribute.texts if isinstance(attribute, FlatAttribute) else ()
-        if attribute.name not in policy.types and _look_like_commas(texts):
+        if attribute.name not in policy.types and _look_like_commas(attribute.texts):
             notes.append(
                 f"column '{attribute.name}' counts as text; if its commas are decimal commas, declare its type as "
                 f"comma (--type '{attribute.name}=comma', in Python types)"
@@ -95,8 +94,7 @@ def missing_notes(table: CompressedTable | OutOfCoreTable, policy: Policy) -> li
     named = [text for text in policy.missing_values if text]
     notes: list[str] = []
     for attribute in table.attributes:
-        texts = attribute.texts if isinstance(attribute, FlatAttribute) else ()
-        for text in texts:
+        for text in attribute.texts:
             if text not in named and text.strip() in named:
                 notes.append(
                     f"column '{attribute.name}' has '{text}', which is not the missing value '{text.strip()}'; strip "

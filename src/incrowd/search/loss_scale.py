@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from incrowd.table.attributes import Attribute, NumberAttribute, TaxonomyAttribute
+from incrowd.table.attributes import Attribute, numeric
 from incrowd.table.exact_numbers import as_fraction
 from incrowd.table.grouping import Codes
 
@@ -31,9 +31,7 @@ class LossScale:
     @cached_property
     def denominator(self) -> int:
         """What the loss of a cell that could be any value is."""
-        if isinstance(self.attribute, NumberAttribute):
-            return self._places[1] or 1
-        return max(1, self.attribute.size - 1) if isinstance(self.attribute, TaxonomyAttribute) else 1
+        return self.attribute.loss_steps or self._places[1] or 1
 
     def numerators(self, start: Codes, stop: Codes) -> Whole:
         """Losses of cells that stand for the codes [start, stop), as `attribute.loss` has them in floats.
@@ -41,9 +39,8 @@ class LossScale:
         Without a taxonomy a category loses nothing by itself, and everything together with others.
         """
         start, stop = np.asarray(start, np.int64), np.asarray(stop, np.int64)
-        if not isinstance(self.attribute, NumberAttribute):
-            alone = stop - start - 1
-            return alone if isinstance(self.attribute, TaxonomyAttribute) else np.minimum(alone, 1)
+        if self.attribute.loss_steps is not None:
+            return np.asarray(np.minimum(stop - start - 1, self.attribute.loss_steps))
         places, width, step = self._places
         ranks = len(places)
         edges = np.append(places, np.array([width], places.dtype))
@@ -70,8 +67,8 @@ class LossScale:
     @cached_property
     def _places(self) -> tuple[Whole, int, int]:
         """How far each number lies above the lowest possible one, the highest one, and a step of the scale."""
-        assert isinstance(self.attribute, NumberAttribute)
-        numbers, extent = self.attribute.numbers, [_as_written(end) for end in self.attribute.extent]
+        attribute = numeric(self.attribute)
+        numbers, extent = attribute.numbers, [_as_written(end) for end in attribute.extent]
         unit, scaled = _whole(numbers)
         unit, before = lcm(unit, *(end.denominator for end in extent)), unit
         lowest, highest = (int(end * unit) for end in extent)
@@ -80,7 +77,7 @@ class LossScale:
             places: Whole = scaled.astype(np.int64) * (unit // before) - lowest
         else:
             places = np.array([int(value) * (unit // before) - lowest for value in scaled.tolist()], object)
-        return places, highest - lowest, 0 if self.attribute.scale.kind == "number" else unit
+        return places, highest - lowest, 0 if attribute.scale.kind == "number" else unit
 
 
 def _whole(numbers: npt.NDArray[Any]) -> tuple[int, Whole]:

@@ -33,6 +33,7 @@ class TaxonomyAttribute:
     name: str
     taxonomy: Taxonomy
     rule: Rule | None = None  # what built the taxonomy out of the values, if a rule did
+    texts: ClassVar[tuple[str, ...]] = ()
 
     @property
     def size(self) -> int:
@@ -48,6 +49,11 @@ class TaxonomyAttribute:
     def is_public(self) -> bool:
         """Whether its values say nothing of the table: the taxonomy was given, and not built out of them."""
         return self.rule is None
+
+    @property
+    def loss_steps(self) -> int | None:
+        """The values that can be lost at most, each of which loses as much; None of numbers, which lose a width."""
+        return max(1, self.size - 1)
 
     def values(self) -> pa.Array:
         return text_array(self.taxonomy.labels[node] for node in self.taxonomy.leaves)
@@ -83,6 +89,8 @@ class NumberAttribute:
     missing: int | None = None
     domain: tuple[Any, Any] | None = None
     is_public: ClassVar[bool] = False
+    texts: ClassVar[tuple[str, ...]] = ()
+    loss_steps: ClassVar[int | None] = None
 
     @property
     def size(self) -> int:
@@ -140,9 +148,10 @@ class FlatAttribute:
     """A categorical attribute without a taxonomy: a value is either shown or suppressed."""
 
     name: str
-    texts: tuple[str, ...]
+    texts: tuple[str, ...]  # what is shown as it is, or not at all
     missing: int | None = None
     is_public: ClassVar[bool] = False
+    loss_steps: ClassVar[int | None] = 1  # a value loses nothing by itself, and everything together with others
 
     @property
     def size(self) -> int:

@@ -15,7 +15,7 @@ from incrowd.recodings.attributes.disclosure import Disclosure
 from incrowd.recodings.attributes.intervals import Intervals
 from incrowd.recodings.kinds import kind_of
 from incrowd.search.loss_scale import LossScale, Whole
-from incrowd.table.attributes import Attribute, FlatAttribute, NumberAttribute, TaxonomyAttribute
+from incrowd.table.attributes import Attribute, FlatAttribute, categorical, numeric
 from incrowd.table.grouping import Floats
 
 Mask = npt.NDArray[np.bool_]
@@ -61,13 +61,11 @@ class Domain:
 
 
 def cut_domain(scale: LossScale, nodes: Sequence[int]) -> Domain:
-    assert isinstance(scale.attribute, TaxonomyAttribute)
-    return Domain(scale, cut_of(scale.attribute, nodes))
+    return Domain(scale, cut_of(categorical(scale.attribute), nodes))
 
 
 def interval_domain(scale: LossScale, cuts: Sequence[int], *, apart: bool = True) -> Domain:
-    assert isinstance(scale.attribute, NumberAttribute)
-    return Domain(scale, Intervals.at(scale.attribute, cuts, apart=apart))
+    return Domain(scale, Intervals.at(numeric(scale.attribute), cuts, apart=apart))
 
 
 def disclosure_domain(scale: LossScale, shown: Mask) -> Domain:

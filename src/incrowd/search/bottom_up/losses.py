@@ -19,7 +19,7 @@ from incrowd.search.bottom_up.generalization_trees import GeneralizationTree
 from incrowd.search.exact import ABSOLUTE, DECIMALS, RELATIVE, comparable, information_lost
 from incrowd.search.information import entropy
 from incrowd.search.loss_scale import LossScale, Whole
-from incrowd.table.attributes import TaxonomyAttribute
+from incrowd.table.attributes import categorical
 from incrowd.table.compressed import CompressedTable
 from incrowd.table.grouping import Floats
 
@@ -104,8 +104,8 @@ def _cell_losses(tree: GeneralizationTree, scale: LossScale) -> Whole:
         if isinstance(change, MergeIntervals):
             start[node], stop[node] = change.edges[0], change.edges[-1]
         elif isinstance(change, GeneralizeNode):
-            assert isinstance(scale.attribute, TaxonomyAttribute)
-            start[node], stop[node] = scale.attribute.taxonomy.start[node], scale.attribute.taxonomy.stop[node]
+            taxonomy = categorical(scale.attribute).taxonomy
+            start[node], stop[node] = taxonomy.start[node], taxonomy.stop[node]
         elif isinstance(change, JoinSets) and not change.more:
             stop[node] = sum(map(len, change.sets))
         else:  # suppressed, or all there is

@@ -13,7 +13,6 @@ from incrowd.privacy.model import Requirements
 from incrowd.search.bottom_up.class_index import ClassIndex
 from incrowd.search.bottom_up.generalization_trees import GeneralizationTree, tree_of
 from incrowd.search.bottom_up.losses import Ints, Losses, ranks
-from incrowd.table.attributes import TaxonomyAttribute
 from incrowd.table.compressed import CompressedTable
 from incrowd.table.grouping import Floats
 
@@ -75,7 +74,7 @@ def rare_values(table: CompressedTable, requirements: Requirements, share: Fract
     """
     found = {}
     for index, attribute in enumerate(table.attributes):
-        if not isinstance(attribute, TaxonomyAttribute) or attribute.rule is not None:
+        if not attribute.is_public:
             continue
         least = max(one.least_size for one in requirements if attribute.name in one.attributes)
         counts = table.value_counts(index)

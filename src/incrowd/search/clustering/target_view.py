@@ -24,7 +24,7 @@ from incrowd.recodings.mapping import LocalMapping, common, mapping_of, nodes_of
 from incrowd.recodings.ranges import Ranges
 from incrowd.run import Run
 from incrowd.search.clustering.regions import Regions, regions_of
-from incrowd.table.attributes import Attribute, NumberAttribute, TaxonomyAttribute
+from incrowd.table.attributes import Attribute, NumberAttribute, TaxonomyAttribute, numeric
 from incrowd.table.compressed import CompressedTable
 from incrowd.table.grouping import Codes, count, group
 from incrowd.taxonomies.taxonomy import Taxonomy
@@ -68,7 +68,7 @@ class Words:
         """
         if self.nodes is not None:
             return hierarchy, self.nodes[common(seen, nodes, groups)]
-        assert isinstance(attribute, NumberAttribute)
+        attribute = numeric(attribute)
         size = int(groups.max()) + 1
         starts, stops = np.full(size, attribute.size), np.zeros(size, np.int64)
         np.minimum.at(starts, groups, self.start[nodes])
@@ -187,8 +187,7 @@ def _detail(attribute: Attribute, words: Words, detail: Numbers) -> Numbers:
     """The detail of each node of what is searched, from that of the original nodes."""
     if words.nodes is not None:
         return detail[words.nodes]
-    assert isinstance(attribute, NumberAttribute)
-    kept: Numbers = np.rint((1 - attribute.loss(words.start, words.stop)) * int(detail.max())).astype(np.int64)
+    kept: Numbers = np.rint((1 - numeric(attribute).loss(words.start, words.stop)) * int(detail.max())).astype(np.int64)
     return kept
 
 

@@ -24,7 +24,7 @@ from incrowd.recodings.kinds import kind_of
 from incrowd.search.optimal import SCHEMES
 from incrowd.search.optimal.blocks import Blocks, Mode, Tree, bits, first
 from incrowd.search.optimal.partitions import LevelSpace, Space, TreeSpace
-from incrowd.table.attributes import Attribute, FlatAttribute, NumberAttribute, TaxonomyAttribute
+from incrowd.table.attributes import Attribute, FlatAttribute, NumberAttribute, TaxonomyAttribute, categorical
 from incrowd.table.compressed import CompressedTable
 from incrowd.taxonomies.labels import set_label
 from incrowd.taxonomies.taxonomy import Taxonomy
@@ -84,9 +84,8 @@ class Domain:
     def losses(self, blocks: Blocks) -> list[float]:
         """Generalized loss (NCP) of each block of a partition."""
         if self.cuts:
-            assert isinstance(self.attribute, TaxonomyAttribute)
             assert isinstance(self.space, LevelSpace)
-            cut = Cut("", self.attribute.taxonomy, self.cuts[self.space.level(blocks)])
+            cut = Cut("", categorical(self.attribute).taxonomy, self.cuts[self.space.level(blocks)])
             cells = cut.losses(self.attribute)
             return [float(cells[cut.cell_of_leaf[self.codes[first(block)]]]) for block in blocks]
         return [self.loss(block) for block in blocks]
@@ -133,8 +132,7 @@ class Domain:
     @cached_property
     def _homes(self) -> dict[int, int]:
         """Of each code that does not occur, the positions under its lowest ancestor that has any."""
-        assert isinstance(self.attribute, TaxonomyAttribute)
-        taxonomy, homes = self.attribute.taxonomy, {}
+        taxonomy, homes = categorical(self.attribute).taxonomy, {}
         for code in set(range(self.attribute.size)) - set(self.codes):
             node, home = taxonomy.leaves[code], 0
             while not home:

@@ -19,7 +19,7 @@ import numpy.typing as npt
 
 from incrowd.search.exact import DECIMALS, cell_loss, cell_loss_error, choose, contenders, information_lost
 from incrowd.search.information import entropy
-from incrowd.table.attributes import Attribute, FlatAttribute, NumberAttribute
+from incrowd.table.attributes import Attribute, FlatAttribute, NumberAttribute, numeric
 from incrowd.table.compressed import CompressedTable
 from incrowd.table.grouping import Codes, Counts, Floats
 
@@ -224,15 +224,14 @@ class LossReduction(Gain):
         return max(1, self._attribute.size - 1) * self._records
 
     def _exact(self, start: int, stop: int) -> Fraction:
-        assert isinstance(self._attribute, NumberAttribute)
-        return cell_loss(self._attribute, start, stop)
+        return cell_loss(numeric(self._attribute), start, stop)
 
     def best_cut(self, start: int, stop: int, room: int = 0) -> int:
-        assert isinstance(self._attribute, NumberAttribute)
+        attribute = numeric(self._attribute)
         cuts = start + 1 + self._with_room(start, stop, room)
         lost: Any = 0.0
         for low, high in ((np.full_like(cuts, start), cuts), (cuts, np.full_like(cuts, stop))):
-            lost = lost + self._inside(low, high) * self._attribute.loss(low, high)
+            lost = lost + self._inside(low, high) * attribute.loss(low, high)
         near = contenders(-lost / (self._before[stop] - self._before[start]), self._slack)
         if len(near) > 1:
             kept = [

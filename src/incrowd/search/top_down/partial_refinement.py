@@ -23,7 +23,7 @@ from incrowd.search.top_down.gains import Gain
 from incrowd.search.top_down.groups import Groups, Rows
 from incrowd.search.top_down.promises import Promises, rest
 from incrowd.search.top_down.refiners import Refiner
-from incrowd.table.attributes import Attribute, TaxonomyAttribute
+from incrowd.table.attributes import Attribute, TaxonomyAttribute, categorical
 from incrowd.table.class_counts import ClassCounts
 from incrowd.table.grouping import Codes, Counts
 
@@ -33,9 +33,7 @@ ALL = 0  # in place of a child: all of them; the root is nobody's child
 
 def can_be_partial(attribute: Attribute) -> TypeGuard[TaxonomyAttribute]:
     """Whether a taxonomy is given, and has a node of which a child could be shown while others stay."""
-    if not isinstance(attribute, TaxonomyAttribute) or attribute.rule is not None:
-        return False
-    return any(len(children) > 2 for children in attribute.taxonomy.children)
+    return attribute.is_public and any(len(children) > 2 for children in categorical(attribute).taxonomy.children)
 
 
 class PartialRefiner(Refiner):

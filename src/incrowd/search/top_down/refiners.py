@@ -21,7 +21,7 @@ from incrowd.search.top_down.gains import Gain
 from incrowd.search.top_down.groups import Groups, Rows, Weights, is_small, paired
 from incrowd.search.top_down.promises import Levels, Promises, rest
 from incrowd.search.top_down.records import Records, records_by
-from incrowd.table.attributes import NumberAttribute, TaxonomyAttribute
+from incrowd.table.attributes import NumberAttribute, TaxonomyAttribute, categorical
 from incrowd.table.class_counts import ClassCounts
 from incrowd.table.grouping import Codes, Counts, tallied
 
@@ -142,8 +142,7 @@ class RangeRefiner(Refiner):
         change, edges = self._candidates.changes[place], self._ranges[place].edges
         self.close(place)
         if isinstance(change, RefineNode):
-            assert isinstance(self._attribute, TaxonomyAttribute)
-            for node in self._attribute.taxonomy.children[change.node]:
+            for node in categorical(self._attribute).taxonomy.children[change.node]:
                 self._open_node(node)
         else:
             for left, right in pairwise(edges.tolist()):
@@ -220,8 +219,7 @@ class RangeRefiner(Refiner):
         return None
 
     def _open_node(self, node: int) -> None:
-        assert isinstance(self._attribute, TaxonomyAttribute)
-        taxonomy = self._attribute.taxonomy
+        taxonomy = categorical(self._attribute).taxonomy
         if children := taxonomy.children[node]:
             edges = np.append(taxonomy.start[list(children)], taxonomy.stop[node]).astype(np.int64)
             self._open(RefineNode(node), edges)
