@@ -9,7 +9,6 @@ from incrowd.policy.policy import Policy, QuasiIdentifier
 from incrowd.run import Run
 from incrowd.search.method import SearchResult
 from incrowd.table.arrays import text_array
-from incrowd.table.attributes import FlatAttribute
 from incrowd.table.compressed import CompressedTable
 from incrowd.table.out_of_core import OutOfCoreTable
 from incrowd.table.scales import has_commas
