@@ -51,7 +51,7 @@ def check_options(options: Mapping[str, Any]) -> None:
     """Raise PolicyError for an option that does not exist, or a value that an option cannot have."""
     for name in options:
         if name not in READER_OPTIONS:
-            raise UnknownNameError("parameter", name, READER_OPTIONS, "what says how to read a table")
+            raise UnknownNameError("parameter", name, READER_OPTIONS, "the reader options")
     for name in ("separator", "quote"):
         mark = options.get(name)
         good = isinstance(mark, str) and len(mark) == 1 and (mark == "\t" or " " <= mark <= "~")
