@@ -15,10 +15,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from incrowd.formats.registry import open_source
+from incrowd.policy.toml_text import policy_text, toml_comment
 from incrowd.report.association import associations
 from incrowd.report.columns import Columns, read_columns
 from incrowd.report.labels import MOST_COLUMNS, PEOPLE, RECORDS, listed, meaning, shown
-from incrowd.report.policy_text import policy_toml
 from incrowd.risk.assessment import Question, Risk, risk_of
 from incrowd.run import Run
 
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from incrowd.table.grouping import Counts
     from incrowd.verification.certificate import Certificate
 
+_DEFAULTS = {"missing": "category", "strict": False, "keep_order": False}
 MOST_VALUES = 20  # that are listed of a column
 MOST_ASSOCIATED = 12  # columns of the matrix of associations
 NOT_PROMISED = (
@@ -255,6 +256,23 @@ def done(published: Published) -> dict[str, Any]:
         "dropped": _names(dict.fromkeys((*policy.get("identifiers", ()), *_one(policy.get("unit"))))),
         "codebook": [codebook(published.columns, name) for name in published.attributes[:MOST_COLUMNS]],
     }
+
+
+def policy_toml(policy: Mapping[str, Any]) -> str:
+    """A policy as a file to copy.
+
+    Args:
+        policy: What `Policy.to_json` gives, which names the columns with a taxonomy and does not hold their trees.
+    """
+    words = {word: value for word, value in policy.items() if _DEFAULTS.get(word, ...) != value}
+    asked, protections = words["quasi_identifiers"], words.pop("protections", {})
+    if len(asked) == 1:
+        words |= {"quasi_identifiers": asked[0]["attributes"], "k": asked[0]["k"]}
+    if protections:
+        words["sensitive"] = {column: protections.get(column, {}) for column in words["sensitive"]}
+    trees = words.pop("taxonomies", ())
+    note = f'# taxonomies = "FOLDER"  with a file for each of: {toml_comment(", ".join(trees))}\n' if trees else ""
+    return note + policy_text(words)
 
 
 def codebook(columns: Columns, name: str) -> dict[str, Any]:

@@ -24,7 +24,7 @@ from incrowd.errors import IncrowdError, OutputError, PolicyError
 from incrowd.studio.guard import Keys, Refused
 from incrowd.studio.paths import safe_name
 from incrowd.studio.screens import SCREENS
-from incrowd.studio.screens.screen import Form, Part, Screen
+from incrowd.studio.screens.screen import Form, Part, Screen, words_of
 from incrowd.studio.studio import Studio
 from incrowd.studio.words import FILTERS, TERMS
 from incrowd.studio.worker import place_of
@@ -56,7 +56,7 @@ class Pages:
         missing, words = self._missing(screen), {}
         if not missing:
             try:
-                words = screen.show(self.studio) if screen.show_at is None else screen.show_at(self.studio, place or 0)
+                words = words_of(screen, self.studio, place)
             except IncrowdError as error:
                 missing, problem = problem or str(error), ""
         template = environment().get_template("page.html" if whole else "screen.html")
@@ -108,12 +108,7 @@ class Pages:
         async def answer(request: Request) -> Response:
             words, status = {"problem": ""}, 200
             try:
-                place = request.path_params.get("place")
-                words |= (
-                    part.show(self.studio)
-                    if place is None or part.show_at is None
-                    else part.show_at(self.studio, place)
-                )
+                words |= words_of(part, self.studio, request.path_params.get("place"))
             except IncrowdError as error:
                 words, status = {"problem": " ".join(str(error).split())}, 422
             template = environment().get_template(part.template if status == 200 else "parts/problem.html")

@@ -123,6 +123,11 @@ class Jobs:
         """The last job of a task, whatever became of it."""
         return next((job for job in reversed(self.all.values()) if job.task == task), None)
 
+    def unfinished(self, task: str) -> Job | None:
+        """The last job of a task, unless it is done: it is running, or was cancelled, or has failed."""
+        job = self.latest(task)
+        return None if job is None or job.state == DONE else job
+
     def cancel(self, number: int) -> None:
         """End a job without a result."""
         job = self.all.get(number)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 from collections.abc import Mapping
 from typing import Any
 
@@ -77,6 +79,11 @@ class Studio:
             return None
         return {**found["data"], "stale": found["made_from"] != self.project.made_from()}
 
+    def digest_of(self, *known: Any) -> str:
+        """What something was made from: the table as it is, and some words."""
+        text = json.dumps([self.project.table_state(), *known], sort_keys=True, default=str)
+        return hashlib.sha256(text.encode()).hexdigest()
+
     # What is done
 
     def take(self, table: str) -> None:
@@ -88,27 +95,26 @@ class Studio:
                 self.jobs.cancel(job.number)
             self.digests.clear()
 
-    def run(self, task: str, words: Mapping[str, Any], result: str, title: str, *, fresh: bool = False) -> Job:
-        """Start a job whose answer is kept as a result.
+    def run(self, task: str, words: Mapping[str, Any], title: str, *, fresh: bool = False) -> Job:
+        """Start a job whose answer is kept as the result of the same name.
 
         Args:
             task: One of `tasks.TASKS`.
             words: What it is told, besides "table" and "folder".
-            result: What the answer is called; its files go to the folder of that name.
             title: What people call the job.
             fresh: Whether its files take the place of those before only when all of them are there.
         """
         made_from, state, project = self.project.made_from(), self.project.table_state(), self.project
         table = str(project.table_path)
-        folder = project.fresh(result) if fresh else project.folder_of(result)
+        folder = project.fresh(task) if fresh else project.folder_of(task)
         told = {"table": table, "folder": str(folder), **words}
 
         def finish(job: Job, data: dict[str, Any]) -> None:
             if digest := data.pop("digest", None):
-                self.digests[result] = digest
+                self.digests[task] = digest
             if fresh:
-                project.whole(result, folder)
-            project.keep(result, data, made_from, state)
+                project.whole(task, folder)
+            project.keep(task, data, made_from, state)
             self.changed(task)
 
         def drop() -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
@@ -64,8 +63,7 @@ class Values:
 def key_of(studio: Studio) -> str:
     """What the values are counted from: the table, and how it is read."""
     words = studio.project.words()
-    known = [studio.project.table_state(), words.get("csv", {}), words.get("missing_values", [])]
-    return hashlib.sha256(json.dumps(known, sort_keys=True, default=str).encode()).hexdigest()
+    return studio.digest_of(words.get("csv", {}), words.get("missing_values", []))
 
 
 def count(studio: Studio, *, again: bool = False) -> None:
@@ -86,7 +84,7 @@ def count(studio: Studio, *, again: bool = False) -> None:
     if last is not None and same and not (again and last.is_over):
         return  # it is running, or it was cancelled or failed and should not begin again by itself
     if wanted:
-        studio.run("values", told, "values", "Counting the values")
+        studio.run("values", told, "Counting the values")
 
 
 def values_of(studio: Studio, column: str) -> Values | None:

@@ -15,8 +15,7 @@ from incrowd.policy.words import make_policy
 from incrowd.report.association import associations, cramers_v
 from incrowd.report.columns import read_columns
 from incrowd.report.distributions import distribution
-from incrowd.report.policy_text import policy_toml
-from incrowd.report.public import size_edges
+from incrowd.report.public import policy_toml, size_edges
 from incrowd.report.trees import tree_lines
 from incrowd.taxonomies.taxonomy import Taxonomy
 

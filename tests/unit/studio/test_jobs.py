@@ -263,7 +263,7 @@ def test_a_killed_job_of_a_studio_leaves_nothing_of_its_release(folder):
 
     async def scenario(jobs):
         words = {key: value for key, value in releasing(folder).items() if key not in ("table", "folder")}
-        job = Studio(project, jobs).run("release", words, "release", "Making", fresh=True)
+        job = Studio(project, jobs).run("release", words, "Making", fresh=True)
         home = project.folder / "results" / "release"
         while not [*home.glob("next-*/*")]:  # its rows are there, and more comes
             await asyncio.sleep(0.002)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 from typing import Any
 
 from incrowd.errors import PolicyError
@@ -35,7 +33,7 @@ def fitting(studio: Studio) -> dict[str, str]:
 
 
 def show(studio: Studio) -> dict[str, Any]:
-    words, job, found = studio.project.words(), studio.jobs.latest("compare"), studio.result("compare")
+    words, found = studio.project.words(), studio.result("compare")
     known = studio.project.result("compare")
     methods = fitting(studio)
     asked = found if found is not None else {}
@@ -48,7 +46,7 @@ def show(studio: Studio) -> dict[str, Any]:
         "chosen": [name for name in asked.get("methods", USUAL_METHODS) if name in methods],
         "ks": ", ".join(map(str, asked.get("ks", _usual_ks(words)))),
         "seconds": asked.get("time_limit", USUAL_SECONDS),
-        "job": job if job is not None and job.state != "done" else None,
+        "job": studio.jobs.unfinished("compare"),
         "found": found,
         "now": (words.get("method", "auto"), sets[0]["k"]),
         "digest": "" if known is None else known["digest"],
@@ -61,8 +59,7 @@ def key_of(studio: Studio, words: dict[str, Any]) -> str:
     own = all_options() - COMMON
     kept = {word: value for word, value in words.items() if word != "method" and word not in own}
     plain = policy_words.with_k(kept, 2)
-    known = json.dumps([studio.project.table_state(), plain], sort_keys=True, default=str)
-    return hashlib.sha256(known.encode()).hexdigest()
+    return studio.digest_of(plain)
 
 
 def _usual_ks(words: dict[str, Any]) -> list[int]:
@@ -118,7 +115,7 @@ def run(studio: Studio, form: Form) -> str:
         raise PolicyError(f"the time for each setting must be above 0 and at most {LONGEST} seconds; got {seconds:g}")
     key = key_of(studio, studio.project.words())
     words = {**studio.policy_task(), "methods": methods, "ks": ks, "time_limit": seconds, "key": key}
-    studio.run("compare", words, "compare", f"Trying {len(methods) * len(ks)} settings")
+    studio.run("compare", words, f"Trying {len(methods) * len(ks)} settings")
     return "The comparison has started."
 
 

@@ -33,17 +33,17 @@ def make(studio: Studio, form: Form) -> str:
         "home": str(project.folder),
         "of": made["digest"],
     }
-    studio.run("export", words, "export", "Making the files", fresh=True)
+    studio.run("export", words, "Making the files", fresh=True)
     return "The files are being made."
 
 
 def show(studio: Studio) -> dict[str, Any]:
-    project, job = studio.project, studio.jobs.latest("export")
+    project = studio.project
     release, found = studio.result("release"), studio.project.result("export")
     made = project.result("release")
     shown: dict[str, Any] = {
         "release": release,
-        "job": job if job is not None and job.state != "done" else None,
+        "job": studio.jobs.unfinished("export"),
         "exported": None,
     }
     if found is None or made is None or project.table is None:

@@ -6,23 +6,24 @@ itself. So every change is one change of the policy, and undo brings back what w
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from incrowd.errors import DataError, IncrowdError, PolicyError
 from incrowd.policy.toml_text import toml_value
 from incrowd.studio import cuts, policy_words
 from incrowd.studio.histogram import picture
-from incrowd.studio.screens.hierarchy_files import file_words, item_of, routes, taxonomies_of, tree_of, with_item
-from incrowd.studio.screens.hierarchy_levels import rule_levels, with_level
+from incrowd.studio.screens.hierarchy_files import item_of, routes, taxonomies_of, tree_of, with_item
 from incrowd.studio.screens.hierarchy_trees import Shown, shown_tree
 from incrowd.studio.screens.protect import number
 from incrowd.studio.screens.screen import OUT_OF_DATE, Form, PlacedError, Screen
 from incrowd.studio.studio import Studio
 from incrowd.studio.trees import Tree
 from incrowd.studio.values import Values, count, values_of
+from incrowd.taxonomies.calendar import LEVELS
 
 NUMBERS, DATES = ("whole number", "number"), ("date", "timestamp")
+MOST_CHARACTERS = 12  # of a code
 _FEW_RECORDS = 10  # a value that is named in a hierarchy has at least so many
 BEGINNINGS = {  # with what to begin anew, by the kind of the column
     "numbers": {
@@ -79,10 +80,6 @@ def kind_of(column: Mapping[str, Any], words: Mapping[str, Any]) -> str:
     return "dates" if column["type"] in DATES and item is None and not as_text else "tree"
 
 
-def show(studio: Studio) -> dict[str, Any]:
-    return show_at(studio, 0)
-
-
 def show_at(studio: Studio, place: int) -> dict[str, Any]:
     columns, words = columns_of(studio), studio.project.words()
     if not columns:
@@ -129,6 +126,37 @@ def shown_numbers(item: Mapping[str, Any] | None, values: Values) -> dict[str, A
     return {**shown, "editable": levels is not None, "low": f"{numbers[0]:g}", "high": f"{numbers[-1]:g}"}
 
 
+# Levels of a rule that can be switched on and off: spans of a calendar, and how many characters of a code stay
+
+
+def rule_levels(item: Any, values: Sequence[str]) -> list[dict[str, Any]]:
+    """The levels that a rule could have, from fine to coarse, and whether it has each; none for other hierarchies."""
+    if not isinstance(item, Mapping):
+        return []
+    if "calendar" in item:
+        return [{"value": name, "name": name, "on": name in item["calendar"]} for name in LEVELS]
+    if "prefix" not in item:
+        return []
+    longest = min(max(map(len, values), default=0) - 1, MOST_CHARACTERS)
+    known = sorted({*range(1, longest + 1), *item["prefix"]}, reverse=True)
+    return [
+        {"value": str(size), "name": f"{size} character{'s' if size > 1 else ''}", "on": size in item["prefix"]}
+        for size in known
+    ]
+
+
+def with_level(item: Any, values: Sequence[str], name: str) -> dict[str, Any]:
+    """The rule with a level more, or less if it has it."""
+    levels = rule_levels(item, values)
+    if name not in {level["value"] for level in levels}:
+        raise PolicyError(OUT_OF_DATE)
+    kept = [level["value"] for level in levels if level["on"] != (level["value"] == name)]
+    if not kept:
+        raise PolicyError("a hierarchy needs at least one level; start over from no hierarchy to remove it")
+    word = "calendar" if "calendar" in item else "prefix"
+    return {**item, word: kept if word == "calendar" else [int(size) for size in kept]}
+
+
 # What is done to a column
 
 
@@ -151,7 +179,7 @@ def again(studio: Studio, form: Form) -> str:
 def edit(studio: Studio, form: Form) -> str:
     """Change a tree: group, rename, move, dissolve, or forget values that the table does not have."""
     column, values = _at(studio, form)
-    shown = Shown.of(tree_of(studio, column, values), values)
+    shown = Shown(tree_of(studio, column, values), values)
     if form.one("version") != shown.version:
         raise PolicyError(OUT_OF_DATE)
     nodes = form.all("nodes")
@@ -163,7 +191,7 @@ def edit(studio: Studio, form: Form) -> str:
         tree.taxonomy()
     except IncrowdError as error:
         raise PlacedError(str(error), at) from None
-    studio.change(with_item(studio, column["name"], file_words(studio, column["name"], tree.text())))
+    studio.change(with_item(studio, column["name"], studio.project.keep_hierarchy(column["name"], tree.text())))
     return said
 
 
@@ -277,7 +305,7 @@ SCREEN = Screen(
     "hierarchies",
     "Hierarchies",
     "See and edit how values are generalized, step by step.",
-    show,
+    None,
     actions={"count": again, "edit": edit, "cut": cut, "level": level, "begin": begin},
     needs="table",
     follows=("values",),

@@ -63,11 +63,6 @@ def with_item(studio: Studio, column: str, item: Any) -> dict[str, Any]:
     return {**words, "taxonomies": given} if given else words
 
 
-def file_words(studio: Studio, column: str, text: str) -> str:
-    """Keep a hierarchy as a file, and give the words that name it."""
-    return studio.project.keep_hierarchy(column, text)
-
-
 def tree_of(studio: Studio, column: Mapping[str, Any], values: Values) -> Taxonomy:
     item = column["item"]
     if isinstance(item, str):
@@ -124,7 +119,7 @@ def routes(studio: Studio) -> list[BaseRoute]:
             column = column_at(request.headers.get("x-place", ""))
             data = await _received(request)
             taxonomy = await run_in_threadpool(_parsed, studio, request.headers.get("x-file-name", ""), data)
-            item = file_words(studio, column["name"], paths_text(taxonomy.paths()))
+            item = studio.project.keep_hierarchy(column["name"], paths_text(taxonomy.paths()))
             studio.change(with_item(studio, column["name"], item))
         except IncrowdError as error:
             return Response(" ".join(str(error).split()), 422, media_type="text/plain")

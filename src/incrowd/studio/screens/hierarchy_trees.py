@@ -30,10 +30,6 @@ class Shown:
     taxonomy: Taxonomy
     values: Values
 
-    @classmethod
-    def of(cls, taxonomy: Taxonomy, values: Values) -> Shown:
-        return cls(taxonomy, values)
-
     @cached_property
     def labels(self) -> dict[str, int]:
         return {str(label): node for node, label in enumerate(self.taxonomy.labels)}
@@ -83,7 +79,7 @@ class Shown:
 
 
 def shown_tree(column: str, taxonomy: Taxonomy, values: Values) -> dict[str, Any]:
-    shown = Shown.of(taxonomy, values)
+    shown = Shown(taxonomy, values)
     total = max(1, sum(values.counts))
     left, places = [MOST_NODES], set[str]()
     groups = [node for node, below in enumerate(taxonomy.children) if below]

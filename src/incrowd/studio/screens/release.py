@@ -23,17 +23,17 @@ def file_name(table: str) -> str:
 def run(studio: Studio, form: Form) -> str:
     table = studio.project.table or ""
     words = {**studio.policy_task(), "name": file_name(table)}
-    studio.run("release", words, "release", "Making the release", fresh=True)
+    studio.run("release", words, "Making the release", fresh=True)
     return "The search has started."
 
 
 def show(studio: Studio) -> dict[str, Any]:
-    words, job, found = studio.project.words(), studio.jobs.latest("release"), studio.result("release")
+    words, found = studio.project.words(), studio.result("release")
     shown = {
         "policy_problem": studio.policy_problem(words),
         "sets": policy_words.quasi_sets(words),
         "method_word": words.get("method", "auto"),
-        "job": job if job is not None and job.state != "done" else None,
+        "job": studio.jobs.unfinished("release"),
         "result": found,
     }
     return (

@@ -43,7 +43,7 @@ def count(studio: Studio) -> None:
     places = [names.index(name) for name in (*wanted["columns"], *unit)]
     sizes = [found["sizes"][place] for place in places]
     words = {"folder": str(studio.project.folder_of("inspection")), "places": places, "sizes": sizes, **wanted}
-    studio.run("uniques", words, "uniques", "Counting unique people")
+    studio.run("uniques", words, "Counting unique people")
 
 
 def show(studio: Studio) -> dict[str, Any]:

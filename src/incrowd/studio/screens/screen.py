@@ -66,16 +66,10 @@ Act = Callable[["Studio", Form], str | None]
 
 @dataclass(frozen=True)
 class Part:
-    """A piece of a screen.
-
-    Args:
-        template: Its template.
-        show: What the template is told.
-        show_at: The same of one of several, by the number in its address.
-    """
+    """A piece of a screen: its template, and what that is told; of one of several, by the number in its address."""
 
     template: str
-    show: Show
+    show: Show | None = None
     show_at: ShowAt | None = None
 
 
@@ -100,7 +94,7 @@ class Screen:
     name: str
     title: str
     about: str
-    show: Show
+    show: Show | None
     actions: Mapping[str, Act] = field(default_factory=dict)
     parts: Mapping[str, Part] = field(default_factory=dict)
     needs: str = ""
@@ -112,3 +106,11 @@ class Screen:
     @property
     def template(self) -> str:
         return f"screens/{self.name}.html"
+
+
+def words_of(shown: Screen | Part, studio: Studio, place: int | None) -> Words:
+    """What a template is told; without a number, of the first of several."""
+    if shown.show_at is not None:
+        return shown.show_at(studio, place or 0)
+    assert shown.show is not None
+    return shown.show(studio)

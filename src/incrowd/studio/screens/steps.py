@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 from collections.abc import Mapping
 from typing import Any
 
@@ -16,13 +14,12 @@ from incrowd.studio.studio import Studio
 def key_of(studio: Studio, result: Mapping[str, Any]) -> str:
     """Which search a release came from; where it was stopped is no part of it."""
     words = {word: value for word, value in result["policy"].items() if word not in ("max_steps", "method")}
-    known = [studio.project.table_state(), result["method"], words]
-    return hashlib.sha256(json.dumps(known, sort_keys=True, default=str).encode()).hexdigest()
+    return studio.digest_of(result["method"], words)
 
 
 def look(studio: Studio, result: Mapping[str, Any]) -> None:
     words = {**studio.release_task(), "key": key_of(studio, result)}
-    studio.run("steps", words, "steps", "Replaying the steps of the search")
+    studio.run("steps", words, "Replaying the steps of the search")
 
 
 def known_steps(studio: Studio, result: Mapping[str, Any]) -> dict[str, Any] | None:
@@ -85,11 +82,6 @@ def show_stop(studio: Studio, place: int) -> dict[str, Any]:
     return {**_stop(studio, known, place, result), "result": result}
 
 
-def show_first(studio: Studio) -> dict[str, Any]:
-    """What the release is like where the search began."""
-    return show_stop(studio, 0)
-
-
 def again(studio: Studio, form: Form) -> str:
     """Look at the steps, which may mean to search once more."""
     result = studio.result("release")
@@ -126,4 +118,4 @@ def to_the_end(studio: Studio, form: Form) -> str:
 
 
 ACTIONS: Mapping[str, Act] = {"steps": again, "choose-step": choose, "all-steps": to_the_end}
-PARTS: Mapping[str, Part] = {"step": Part("parts/step.html", show_first, show_stop)}
+PARTS: Mapping[str, Part] = {"step": Part("parts/step.html", show_at=show_stop)}

@@ -45,7 +45,7 @@ def ask(studio: Studio, form: Form) -> str:
     names = [column["name"] for column in made["data"]["summary"]["cost"]["columns"]]
     column = names[form.place("column", len(names))]
     words = {**studio.release_task(), "column": column, "of": made["digest"]}
-    studio.run("why", words, "why", f"Trying what would help {column}")
+    studio.run("why", words, f"Trying what would help {column}")
     return "Changes that could help are being tried."
 
 
