@@ -190,28 +190,26 @@ SEARCHES = (
         "search/top_down/partial_refinement.py",
         "        yield alone[beside], others\n",
         "",
-        "property/test_parted_refinement.py",
+        "property/test_top_down.py",
     ),
-    of(
-        "search/top_down/partial_refinement.py", "child or node, 0.0", "node, 0.0", "property/test_parted_refinement.py"
-    ),
+    of("search/top_down/partial_refinement.py", "child or node, 0.0", "node, 0.0", "property/test_top_down.py"),
     of(
         "search/top_down/partial_refinement.py",
         "records[most] > 0",
         "records[most] >= 0",
-        "property/test_parted_refinement.py",
+        "property/test_top_down.py",
     ),
     of(
         "search/top_down/partial_refinement.py",
         "            self._update_gains(node)",
         "            pass",
-        "property/test_parted_refinement.py",
+        "property/test_top_down.py",
     ),
     of(
         "search/top_down/top_down.py",
         "    yield _searched(replace(task, partial=False), run",
         "    yield _searched(task, run",
-        "property/test_parted_refinement.py",
+        "property/test_top_down.py",
     ),
     of(
         "search/mondrian/boxes.py",
@@ -334,20 +332,20 @@ SEARCHES = (
         "and below[many - 1] >= least:",
         "and below[many - 1] > least:",
         "golden/test_bug_paper.py",
-        "property/test_parted_generalization.py",
+        "property/test_bottom_up.py",
     ),
     of(
         "search/bottom_up/generalization_trees.py",
         "int(np.count_nonzero(counts[rarest] == 0)) + 2",
         "2",
         "golden/test_bug_paper.py",
-        "property/test_parted_generalization.py",
+        "property/test_bottom_up.py",
     ),
     of(
         "search/bottom_up/generalization_trees.py",
         "sum(len(part.codes) for part in parts) - 1)",
         "sum(len(part.codes) for part in parts))",
-        "property/test_parted_generalization.py",
+        "property/test_bottom_up.py",
     ),
     # people of a population that no record is like
     of(
@@ -464,7 +462,7 @@ SEARCHES = (
         "search/top_down/top_down.py",
         "for most in dict.fromkeys((0, budget))",
         "for most in (budget,)",
-        "unit/search/top_down/test_leaving_out.py",
+        "property/test_top_down.py",
     ),
     of(
         "search/bottom_up/bottom_up.py",
@@ -476,12 +474,12 @@ SEARCHES = (
         "search/automatic/automatic.py",
         "shares = [0.0, suppress] if suppress else [0.0]",
         "shares = [suppress]",
-        "unit/search/automatic/test_choices.py",
+        "unit/search/automatic/test_automatic.py",
     ),
     of(
         "pipeline.py",
         'and not policy.options.get("suppress")',
         "and True",
-        "unit/search/automatic/test_choices.py",
+        "unit/search/automatic/test_automatic.py",
     ),
 )

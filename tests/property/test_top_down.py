@@ -1,23 +1,59 @@
-"""Top-down search against the reference and against its own promises, on random small tables."""
+"""Top-down search against the reference and against its own promises, on random small tables.
 
-from collections import Counter
+With and without a budget, priorities, models that protect a column, children shown one by one, and restarts.
+"""
+
+from itertools import chain, count
+from unittest.mock import patch
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from tests.examples import examples
 from tests.property.promises import check_cells, check_json
+from tests.property.test_bottom_up import anonymized, wide
+from tests.reference.leaving_out import LeavingOut
 from tests.reference.masked import TIE, comparable
-from tests.reference.problem import Column, Problem
+from tests.runs import seeded
 from tests.strategies import CRITERIA, problems
+from tests.unit.search.top_down.test_privacy_models import level, protected, table_of
 
-from incrowd.policy.policy import QuasiIdentifier
+from incrowd import apply, verify
+from incrowd.key import Key
+from incrowd.measures.measures import measure
+from incrowd.privacy.k_anonymity import KAnonymity
+from incrowd.privacy.model import Requirement
 from incrowd.recodings.steps import Disclose, RefineNode, SplitSet
+from incrowd.run import Run, StepTaken
+from incrowd.search.costs import cost_of
+from incrowd.search.leaving_out import budget_of
+from incrowd.search.top_down import groups, records
+from incrowd.search.top_down.partial_refinement import SIBLINGS, can_be_partial
+from incrowd.search.top_down.search import Task
+from incrowd.search.top_down.top_down import _searched, searches, top_down
 
-modest = examples(100)
+TABLES = problems() | problems(kinds=("tree", "tree", "number", "flat")) | wide()
+SHARES = st.sampled_from([0.0, 0.0, 0.05, 0.1, 0.2, 0.4, 0.8])
+PRIORITIES = st.none() | st.dictionaries(st.sampled_from(["age", "job", "sex", "zip"]), st.sampled_from([0.1, 2, 30]))
+modest = examples(150)
 
 
-def performed(step, table, reference, state):
+def searched(table, requirements, criterion, budget=0, weights=None, **words):
+    """One search, whether or not its release is the best of those that `top_down` compares."""
+    return _searched(Task(table, requirements, criterion, weights, **words), Run(), budget, None, report=False)
+
+
+def reference(problem, criterion, budget=0, *, partial=False, most=SIBLINGS, **words):
+    """The slow search; a taxonomy of which no node has three children is refined as in the plain search."""
+    qids = [(qid.attributes, qid.k) for qid in problem.quasi_identifiers]
+    attributes = [
+        column.parted(most) if partial and can_be_partial(column.encode()[0]) else column.attribute()
+        for column in problem.columns
+    ]
+    return LeavingOut(attributes, problem.rows, problem.classes, qids, criterion, budget, **words)
+
+
+def performed(step, table, slow, state):
     """The refinement of the reference that a step performed."""
     attribute, change = table.attributes[table.index(step.attribute)], step.change
     values = attribute.numbers.tolist() if hasattr(attribute, "numbers") else attribute.values().to_pylist()
@@ -31,144 +67,172 @@ def performed(step, table, reference, state):
         parts = [[values[change.code]]]
     else:
         parts = [values[change.start : change.at], values[change.at : change.stop]]
-    for refinement in reference.candidates(state):
+    for refinement in slow.candidates(state):
         members = [child.members for child in refinement.children][: len(parts)]
         if refinement.attribute == step.attribute and members == [frozenset(part) for part in parts]:
             return refinement
     raise AssertionError(f"{step} is no refinement of {state[step.attribute]}")
 
 
-def replay(problem, criterion):
-    """Each step with the state before it, the refinement it performed, and the state after it."""
-    reference, table = problem.reference(criterion), problem.table()
-    state = reference.top()
-    for step in problem.steps(criterion):
-        refinement = performed(step, table, reference, state)
-        yield step, state, refinement, (state := reference.refine(state, refinement))
-
-
-def allowed(reference, state):
-    return [refinement for refinement in reference.candidates(state) if refinement.valid and refinement.beneficial]
-
-
-@modest
-@given(problems(), CRITERIA)
-def test_each_step_is_the_best_valid_and_beneficial_one(problem, criterion):
-    reference = problem.reference(criterion)
-    for step, state, refinement, _ in replay(problem, criterion):
-        candidates = allowed(reference, state)
-        assert refinement in candidates
-        assert comparable(refinement.score) == max(comparable(candidate.score) for candidate in candidates)
-        exact = (comparable(figure) for figure in (refinement.gain, refinement.loss, refinement.score))
-        assert (step.gain, step.loss, step.score) == tuple(map(float, exact))
+def check(found, table, slow):
+    """Every step is the best valid and beneficial one of the definition, the first of equals, and none is left."""
+    state = slow.top()
+    for step in found.steps:
+        refinement = performed(step, table, slow, state)
+        assert refinement == slow.best(state)
         assert step.anonymity == refinement.anonymity
+        figures = (refinement.gain, refinement.loss, refinement.score)
+        assert (step.gain, step.loss, step.score) == tuple(float(comparable(figure)) for figure in figures)
+        state = slow.refine(state, refinement)
+    assert slow.best(state) is None
+    return state
 
 
-@modest
+def named(priorities, problem):
+    return {name: w for name, w in (priorities or {}).items() if name in [column.name for column in problem.columns]}
+
+
+@examples(100)
 @given(problems(), CRITERIA)
-def test_of_equally_good_steps_the_first_by_name_and_value_is_taken(problem, criterion):
-    reference = problem.reference(criterion)
-    for _, state, refinement, _ in replay(problem, criterion):
-        assert refinement == reference.best(state)
-
-
-def test_scores_that_are_equal_as_fractions_tie():
-    """Disclosing a = y scores 3/6 over 3, disclosing b = y scores 4/6 over 4: the same."""
-    columns = Column("a", tuple("yxxyyz"), "flat"), Column("b", tuple("yyyyxz"), "flat")
-    problem = Problem(columns, None, (QuasiIdentifier(["a", "b"], 2),))
-    (first,) = problem.steps("tds", 1)
-    assert (first.attribute, first.children) == ("a", ("y", "*"))
-
-
-@modest
-@given(problems(), CRITERIA)
-def test_nothing_valid_and_beneficial_is_left(problem, criterion):
-    reference = problem.reference(criterion)
-    state = reference.top()
-    for _, _, _, after in replay(problem, criterion):
-        state = after
-    assert not allowed(reference, state)
-
-
-@modest
-@given(problems(), CRITERIA)
-def test_every_quasi_identifier_holds_after_every_step(problem, criterion):
-    steps = problem.steps(criterion)
-    for number in range(len(steps) + 1):
-        anonymity = problem.anonymity(problem.release(problem.recoding(steps[:number])))
-        assert problem.holds(anonymity)
-        assert number == 0 or anonymity == steps[number - 1].anonymity
-
-
-@modest
-@given(problems(), CRITERIA)
-def test_the_recoding_after_every_step_is_a_valid_cut(problem, criterion):
-    steps = problem.steps(criterion)
-    for number in range(len(steps) + 1):
-        check_cells(problem, problem.recoding(steps[:number]))
-
-
-@modest
-@given(problems(), CRITERIA, st.data())
-def test_the_order_of_rows_and_columns_changes_no_step(problem, criterion, data):
-    rows = data.draw(st.permutations(range(len(problem.rows))))
-    columns = data.draw(st.permutations(range(len(problem.columns))))
-    moved = problem.permuted(rows, columns)
-    steps = problem.steps(criterion)
-    assert moved.steps(criterion) == steps
-
-
-@modest
-@given(problems(), CRITERIA)
-def test_a_recoding_survives_json(problem, criterion):
-    check_json(problem, problem.recoding(problem.steps(criterion)))
-
-
-@modest
-@given(problems(), CRITERIA)
-def test_a_recoding_releases_the_cells_that_the_steps_made(problem, criterion):
-    steps = []
-    cells = problem.release(problem.recoding(steps))
-    for step, _, refinement, _ in replay(problem, criterion):
-        column = next(column for column in problem.columns if column.name == step.attribute)
-        released = cells[column.name]
-        for record, value in enumerate(column.values):
-            if value in refinement.value.members:
-                assert released[record] == step.value
-                child = next(i for i, child in enumerate(refinement.children) if value in child.members)
-                released[record] = step.children[child]
-        steps.append(step)
-        assert problem.release(problem.recoding(steps)) == cells
-
-
-@modest
-@given(problems(), CRITERIA)
-def test_fewer_steps_are_the_first_steps(problem, criterion):
+def test_each_step_is_the_best_valid_and_beneficial_one_of_the_papers(problem, criterion):
+    table = problem.table()
+    check(searched(table, problem.requirements, criterion), table, problem.reference(criterion))
     steps = problem.steps(criterion)
     for number in range(len(steps)):
         assert problem.steps(criterion, number) == steps[:number]
 
 
+@examples(200)
+@given(TABLES, CRITERIA, SHARES, PRIORITIES, st.booleans())
+def test_each_step_is_the_best_within_the_budget(problem, criterion, share, priorities, partial):
+    table, weights = problem.table(), named(priorities, problem)
+    budget = budget_of(table, share)
+    found = searched(table, problem.requirements, criterion, budget, weights, partial=partial)
+    slow = reference(problem, criterion, budget, partial=partial, weights=weights)
+    state = check(found, table, slow)
+    assert found.facts.get("suppressed_records", 0) <= len(problem.rows) - len(slow.released(state))
+
+
 @modest
-@given(problems(target=False), CRITERIA)
-def test_without_a_target_gains_add_up_to_the_loss_removed(problem, criterion):
-    reference = problem.reference(criterion)
-    first = last = reference.top()
-    gains = Counter()
-    for step, _, _, after in replay(problem, criterion):
-        gains[step.attribute] += step.gain
-        last = after
-    recoding = problem.recoding(problem.steps(criterion))
-    for column, attribute in zip(problem.columns, problem.table().attributes, strict=True):
-        before, left = (mean_loss(reference, state, problem.rows, column.name) for state in (first, last))
-        # An attribute whose top stands for a single value has nothing to lose: it starts at 0.
-        single = column.kind != "flat" and reference.attributes[column.name].loss(first[column.name][0]) == 0
-        assert before == (0 if single else 1)
-        assert before - gains[column.name] == pytest.approx(left, abs=TIE)
-        cells = recoding.cells(column.name, column.array(column.values))
-        assert recoding[column.name].losses(attribute)[cells].mean() == pytest.approx(left, abs=TIE)
+@given(wide(), CRITERIA, st.integers(0, 2))
+def test_of_many_children_the_most_frequent_are_shown_one_by_one(problem, criterion, most):
+    table = problem.table()
+    with patch("incrowd.search.top_down.partial_refinement.SIBLINGS", most):
+        found = searched(table, problem.requirements, criterion, partial=True)
+    check(found, table, reference(problem, criterion, partial=True, most=most))
 
 
-def mean_loss(reference, state, rows, name):
-    loss = reference.attributes[name].loss
-    return sum(loss(reference.masked(state, row)[name]) for row in rows) / len(rows)
+def closed_upward(requirement):
+    """The same with the models that allow records to be left out."""
+    models = tuple(model for model in requirement.models if model.upward_closed)
+    return Requirement(requirement.attributes, models or (KAnonymity(2),))
+
+
+@examples(200)
+@given(protected(), CRITERIA, SHARES, st.booleans())
+def test_protected_columns_are_counted_among_those_who_stay(case, criterion, share, partial):
+    problem, illnesses, requirements = case
+    table = table_of(problem, illnesses)
+    if budget := budget_of(table, share):
+        requirements = [closed_upward(requirement) for requirement in requirements]
+
+    def levels(number, some):
+        ill = [illnesses[record] for record in some]
+        return [(level(model, ill), model.threshold) for model in requirements[number].models]
+
+    slow = reference(
+        problem, criterion, budget, partial=partial, good=lambda *some: all(a >= b for a, b in levels(*some))
+    )
+    slow._level = lambda *some: levels(*some)[0][0]
+    check(searched(table, requirements, criterion, budget, partial=partial), table, slow)
+
+
+@examples(100)
+@given(protected(), CRITERIA, st.booleans())
+def test_how_records_are_counted_changes_no_step(case, criterion, partial):
+    """By tables or by sorting, one by one or merged."""
+    problem, illnesses, requirements = case
+    for table, asked in ((table_of(problem, illnesses), requirements), (problem.table(), problem.requirements)):
+        steps = searched(table, asked, criterion, partial=partial).steps
+        with patch.object(groups, "SPARE", -(10**9)):  # no table is small
+            assert searched(table, asked, criterion, partial=partial).steps == steps
+        with patch.multiple(records, _MANY=0, _SAMPLED=1, _DISTINCT=1.0):
+            assert searched(table, asked, criterion, partial=partial).steps == steps
+
+
+@modest
+@given(TABLES, CRITERIA, st.booleans())
+def test_the_promises_of_steps_hold(problem, criterion, partial):
+    found = searched(problem.table(), problem.requirements, criterion, partial=partial)
+    before = problem.release(problem.recoding([]))
+    for number, step in enumerate(found.steps, 1):
+        recoding = problem.recoding(found.steps[:number])
+        check_cells(problem, recoding)
+        check_json(problem, recoding)
+        released = problem.release(recoding)
+        for name, cells in released.items():
+            for old, new in zip(before[name], cells, strict=True):
+                assert old == new or (name == step.attribute and old == step.value and new in step.children)
+        assert step.anonymity == problem.anonymity(released)
+        assert problem.holds(step.anonymity)
+        if isinstance(step.change, SplitSet):  # one child apart, or all of them
+            assert sum(map(len, step.change.sets)) == len(set(chain(*step.change.sets)))
+            assert sum(label is not None and label.startswith("{") for label in step.children) <= 1
+        before = released
+
+
+@modest
+@given(problems(target=False), CRITERIA, st.booleans())
+def test_without_a_target_gains_add_up_to_the_loss_removed(problem, criterion, partial):
+    found = searched(problem.table(), problem.requirements, criterion, partial=partial)
+    after = measure(problem.table(), found.recoding, problem.requirements).attributes
+    general = measure(problem.table(), problem.recoding([]), problem.requirements).attributes
+    for first, last in zip(general, after, strict=True):
+        gained = sum(step.gain for step in found.steps if (step.attribute,) == last.attributes)
+        assert first.ncp - gained == pytest.approx(last.ncp, abs=TIE)
+
+
+@examples(100)
+@given(TABLES, CRITERIA, SHARES, st.integers(0, 2), st.booleans())
+def test_the_release_is_the_first_of_the_best_and_never_worse_than_the_plain_one(
+    problem, criterion, share, restarts, partial
+):
+    table, requirements, reported = problem.table(), problem.requirements, []
+    words = {"criterion": criterion, "suppress": share}
+    can = partial and any(map(can_be_partial, table.attributes))
+    task = Task(table, requirements, criterion, partial=can)
+    found = [list(searches(task, seeded(3), restarts, most)) for most in dict.fromkeys((0, budget_of(table, share)))]
+    costs = [[cost_of(table, each.recoding) for each in made] for made in found]
+    assert all(len(made) == 1 + can + restarts for made in found)
+    plain = top_down(table, requirements, Run(), criterion=criterion)
+    assert cost_of(table, plain.recoding) == costs[0][0]
+    run = Run(reported.append, key=Key.for_experiments(3))
+    taken = top_down(table, requirements, run, **words, restarts=restarts, partial=partial)
+    everything = list(chain(*costs))
+    assert taken.recoding == list(chain(*found))[everything.index(min(everything))].recoding
+    assert tuple(event.step for event in reported if isinstance(event, StepTaken)) == taken.steps
+    assert min(everything) < costs[0][0] or not taken.facts.get("suppressed_records")
+
+
+@examples(100)
+@given(TABLES, CRITERIA, st.sampled_from([0, 3]), st.booleans(), st.data())
+def test_the_order_of_rows_and_columns_changes_no_step(problem, criterion, restarts, partial, data):
+    rows = data.draw(st.permutations(range(len(problem.rows))))
+    columns = data.draw(st.permutations(range(len(problem.columns))))
+    words = {"criterion": criterion, "restarts": restarts, "partial": partial}
+    first, second = (
+        top_down(one.table(), one.requirements, seeded(1), **words)
+        for one in (problem, problem.permuted(rows, columns))
+    )
+    assert first.steps == second.steps
+
+
+@examples(60)
+@given(TABLES, SHARES)
+def test_the_release_holds_and_can_be_applied_and_looked_at_step_by_step(problem, share):
+    later = count(0, -1)  # whether or not the release is better for it
+    with patch("incrowd.search.top_down.top_down.cost_of", lambda *_: next(later)):
+        rows, release = anonymized(problem, method="tdr", suppress=share, partial=True)
+    assert verify(release.data, quasi_identifiers=problem.quasi_identifiers).holds
+    assert apply(release.recoding, rows).equals(release.data)
+    assert release.at(len(release.steps)).data.equals(release.data)

@@ -1,23 +1,20 @@
-"""Top-down search with models that protect a column, against brute force: toy models that count values in classes."""
+"""Toy models that count values in classes, to search with; and what top-down search refuses."""
 
-from collections import Counter, defaultdict
+from collections import Counter
 from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
 import pytest
-from hypothesis import given
 from hypothesis import strategies as st
-from tests.examples import examples
-from tests.property.test_top_down import performed
-from tests.reference.masked import comparable
-from tests.reference.top_down import TopDown
-from tests.strategies import CRITERIA, problems
+from tests.reference.problem import Column, Problem
+from tests.strategies import problems
 
+from incrowd.errors import PolicyError, UnknownNameError
+from incrowd.policy.policy import QuasiIdentifier
 from incrowd.privacy.k_anonymity import KAnonymity
 from incrowd.privacy.model import Requirement
 from incrowd.run import Run
-from incrowd.search.top_down import groups
 from incrowd.search.top_down.top_down import top_down
 from incrowd.table.compressed import CompressedTable
 
@@ -27,7 +24,7 @@ ILLNESSES = ("cold", "flu", "gout", None)
 
 @dataclass(frozen=True)
 class DistinctValues:
-    """At least so many distinct values of the column in every class."""
+    """At least this many distinct values of the column in every class."""
 
     threshold: int
 
@@ -75,35 +72,6 @@ def level(model, values):
     return len(values) if isinstance(model, KAnonymity) else model.level(values)
 
 
-class Protected(TopDown):
-    """The reference, with models in the place of k."""
-
-    def __init__(self, problem, illnesses, requirements, criterion):
-        attributes = [column.attribute() for column in problem.columns]
-        qids = [(requirement.attributes, None) for requirement in requirements]
-        super().__init__(attributes, problem.rows, problem.classes, qids, criterion)
-        self._illnesses, self._models = illnesses, [requirement.models for requirement in requirements]
-
-    def _levels(self, state):
-        """The lowest level of each model of each requirement."""
-        table = [self.masked(state, row) for row in self._rows]
-        for (names, _), models in zip(self._qids, self._models, strict=True):
-            classes = defaultdict(list)
-            for row, illness in zip(table, self._illnesses, strict=True):
-                classes[tuple(row[name] for name in names)].append(illness)
-            yield [min(level(model, values) for values in classes.values()) for model in models]
-
-    def anonymity(self, state):
-        return tuple(levels[0] for levels in self._levels(state))
-
-    def valid(self, state):
-        return all(
-            found >= model.threshold
-            for levels, models in zip(self._levels(state), self._models, strict=True)
-            for found, model in zip(levels, models, strict=True)
-        )
-
-
 MODELS = st.sampled_from(
     [
         (KAnonymity(2), DistinctValues(2)),
@@ -141,28 +109,14 @@ def table_of(problem, illnesses):
     return CompressedTable.build(attributes, codes, ones, target, {COLUMN: (ILLNESSES, values)})
 
 
-@examples(150)
-@given(protected(), CRITERIA)
-def test_each_step_is_the_best_that_keeps_every_promise(case, criterion):
-    problem, illnesses, requirements = case
-    reference, table = Protected(problem, illnesses, requirements, criterion), table_of(problem, illnesses)
-    state = reference.top()
-    for step in top_down(table, requirements, Run(), criterion=criterion).steps:
-        refinement = performed(step, table, reference, state)
-        assert refinement == reference.best(state)
-        assert step.anonymity == refinement.anonymity
-        figures = (refinement.gain, refinement.loss, refinement.score)
-        assert (step.gain, step.loss, step.score) == tuple(float(comparable(figure)) for figure in figures)
-        state = reference.refine(state, refinement)
-    assert reference.best(state) is None
+def test_models_that_are_not_exact_then_are_refused():
+    table = Problem((Column("a", tuple(range(30)), "number"),), None, ()).table()
+    requirement = Requirement(("a",), (KAnonymity(2), NoValueTooOften(0.5)))
+    with pytest.raises(PolicyError, match="records cannot be left out"):
+        top_down(table, (requirement,), Run(), suppress=0.1)
 
 
-@examples(100)
-@given(protected(), CRITERIA)
-def test_counting_by_tables_and_by_sorting_gives_the_same_steps(case, criterion):
-    problem, illnesses, requirements = case
-    table = table_of(problem, illnesses)
-    steps = top_down(table, requirements, Run(), criterion=criterion).steps
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(groups, "SPARE", -(10**9))  # no table is small
-        assert top_down(table, requirements, Run(), criterion=criterion).steps == steps
+def test_priorities_name_quasi_identifiers():
+    problem = Problem((Column("age", (1, 2, 3, 4), "number"),), None, (QuasiIdentifier(["age"], 2),))
+    with pytest.raises(UnknownNameError, match="'priorities' parameter"):
+        top_down(problem.table(), problem.requirements, Run(), priorities={"agee": 2})

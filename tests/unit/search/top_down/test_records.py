@@ -4,13 +4,9 @@ from unittest.mock import patch
 
 import numpy as np
 import pytest
-from hypothesis import given
-from tests.examples import examples
 from tests.reference.problem import Column, Problem
-from tests.strategies import CRITERIA, problems
 
 from incrowd.policy.policy import QuasiIdentifier
-from incrowd.search.top_down import records
 from incrowd.search.top_down.bundles import Bundle, Watcher
 from incrowd.search.top_down.groups import Grouping
 from incrowd.search.top_down.records import merged
@@ -31,15 +27,6 @@ class TestMerged:
     def test_records_that_are_few_or_distinct_stay(self):
         assert merged([np.zeros(100, np.uint8)], [1], None) is None
         assert merged([np.arange(40_000)], [40_000], None) is None
-
-
-@examples(100)
-@given(problems(), CRITERIA)
-def test_merging_changes_no_step(problem, criterion):
-    with patch.multiple(records, _MANY=0, _SAMPLED=1, _DISTINCT=1.0):
-        merging = problem.steps(criterion)
-    with patch.multiple(records, _MANY=1 << 60):
-        assert problem.steps(criterion) == merging
 
 
 class Looking:
