@@ -159,7 +159,6 @@ SEARCHES = (
         "if room * size >= _ROOM:",
         "if False:",
         "unit/search/bottom_up/test_bottom_up.py",
-        "unit/search/bottom_up/test_crowds.py",
     ),
     of(
         "search/bottom_up/class_index.py",

@@ -123,9 +123,3 @@ def test_the_weighed_optimum_equals_brute_force(scheme, problem, data):
 def test_costs_that_count_no_cells_have_no_use_for_priorities(name, options):
     with pytest.raises(PolicyError, match="must be ncp where 'priorities' are given"):
         incrowd.anonymize(PEOPLE, quasi_identifiers=["age"], k=6, method=name, priorities={"age": 2}, **options)
-
-
-@pytest.mark.parametrize("name", METHODS)
-def test_priorities_of_unknown_columns_are_refused(name):
-    with pytest.raises(PolicyError, match="no quasi-identifier column 'agee'"):
-        incrowd.anonymize(PEOPLE, quasi_identifiers=["age"], k=6, method=name, priorities={"agee": 2})

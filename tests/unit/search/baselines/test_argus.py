@@ -6,7 +6,7 @@ import pyarrow as pa
 import pytest
 
 import incrowd
-from incrowd.errors import InfeasibleError, PolicyError
+from incrowd.errors import PolicyError
 from incrowd.policy.policy import QuasiIdentifier
 from incrowd.taxonomies.taxonomy import Taxonomy
 
@@ -26,9 +26,10 @@ def argus(data, columns, k, **words):
     return incrowd.anonymize(data, quasi_identifiers=columns, k=k, method="argus", keep=keep, **words)
 
 
-@pytest.mark.parametrize("k", [2, 3, 7, 20, 39, 40])
-@pytest.mark.parametrize("columns", [QI, ["age"], ["job"]])
-@pytest.mark.parametrize("suppress", [0.0, 0.3, 0.99])
+@pytest.mark.parametrize(
+    ("k", "columns", "suppress"),
+    [(2, QI, 0.0), (3, QI, 0.3), (7, QI, 0.99), (39, QI, 0.0), (40, QI, 0.99), (3, ["age"], 0.3), (20, ["job"], 0.0)],
+)
 def test_missing_values_dates_and_any_k(k, columns, suppress):
     release = argus(PEOPLE, columns, k, suppress=suppress, target="income")
     assert release.certificate.verification["holds"]
@@ -54,23 +55,6 @@ def test_equal_records_stay_as_they_are(data):
 def test_nothing_can_be_told_where_everyone_differs_and_all_are_needed():
     release = argus(pa.table({"a": list("abcde"), "b": range(5)}), ["a", "b"], 5, suppress=0.9)
     assert release.data.to_pylist() == [{"a": "*", "b": "*"}] * 5
-
-
-def test_more_than_there_are_is_infeasible():
-    with pytest.raises(InfeasibleError, match="no release can satisfy k=4: the table has 3 records"):
-        argus(pa.table({"a": list("abc")}), ["a"], 4)
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"length": 0}, "'length' parameter must be an integer of at least 1. Got 0"),
-        ({"suppress": 1}, "'suppress' parameter must be a number of at least 0 and below 1. Got 1"),
-    ],
-)
-def test_wrong_options_say_what_is_right(options, message):
-    with pytest.raises(PolicyError, match=message):
-        argus(PEOPLE, QI, 2, **options)
 
 
 def test_quasi_identifiers_that_share_attributes_all_hold():

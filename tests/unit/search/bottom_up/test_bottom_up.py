@@ -1,6 +1,5 @@
 """Bottom-up generalization on cases with a name: what the random small tables do not reach."""
 
-import re
 from dataclasses import replace
 from datetime import date, timedelta
 from itertools import product
@@ -14,17 +13,15 @@ from tests.reference.problem import Column, Problem
 import incrowd
 from incrowd import QuasiIdentifier, anonymize
 from incrowd.datasets import adult, taxonomies
-from incrowd.errors import NotAnonymousError, PolicyError
+from incrowd.errors import NotAnonymousError
 from incrowd.key import Key
-from incrowd.recodings.attributes.intervals import Intervals
-from incrowd.recodings.reading import read_recoding
 from incrowd.recodings.replay import replayed
 from incrowd.recodings.steps import TakeBack
-from incrowd.run import Run, StepTaken
+from incrowd.run import Run
+from incrowd.search.bottom_up import class_index
 from incrowd.search.bottom_up.bottom_up import bottom_up
 from incrowd.search.bottom_up.class_index import ClassIndex
 from incrowd.search.bottom_up.generalization_trees import ATOMS, tree_of
-from incrowd.table.scales import Scale
 from incrowd.taxonomies.taxonomy import Taxonomy
 
 SEVEN = ("occupation", "education", "native-country", "marital-status", "sex", "race", "workclass")
@@ -41,8 +38,8 @@ def people(k, rows, **kinds):
     return Problem(tuple(made), None, (QuasiIdentifier(kinds, k),))
 
 
-def search(problem, watch=None, **options):
-    return bottom_up(problem.table(), problem.requirements, Run(watch), **options)
+def search(problem, **options):
+    return bottom_up(problem.table(), problem.requirements, Run(), **options)
 
 
 def after(problem, found, number):
@@ -73,21 +70,8 @@ def test_an_unseen_number_takes_the_interval_it_lies_in():
     assert cells == ["<40", "<40", "<40", "<40", "40", "40", "90", "90"]
 
 
-@pytest.mark.parametrize(
-    ("values", "text"),
-    [((1.5, 2.25), "1.5"), ((date(2020, 1, 1), date(2020, 2, 1)), "2020-01-01"), ((-3, 5), "-3")],
-)
-def test_numbers_and_dates_show_themselves(values, text):
-    rows = pa.table({"x": [*values[:1] * 3, *values[1:] * 3]})
-    release = anonymize(rows, quasi_identifiers=["x"], k=3, method="bug")
-    assert release.steps == ()
-    assert release.recoding.labels("x")[0] == text
-    assert release.measures.total.ncp == 0
-    assert set(release.data["x"].to_pylist()) == set(values)
-
-
 def test_tens_of_thousands_of_values_take_few_steps():
-    numbers = np.random.default_rng(0).permutation(30_000)
+    numbers = np.random.default_rng(0).permutation(6_000)
     days = [date(2000, 1, 1) + timedelta(days=int(number)) for number in numbers]
     names = [f"n{number // 2}" for number in numbers]
     rows = pa.table({"number": numbers, "day": days, "name": names})
@@ -102,11 +86,6 @@ def test_missing_numbers_stay_apart_until_the_last():
     assert [step.value for step in found.steps] == [">=2", "known", "*"]
     assert after(problem, found, 0).attributes[0].labels == ("1", "2", "5", None)
     assert found.recoding.attributes[0].labels == ("*",)
-
-
-def test_only_the_last_interval_includes_the_end_of_the_public_range():
-    intervals = Intervals("age", Scale("integer"), (3, 6), (0, 6))
-    assert intervals.labels == ("[0-3)", "[3-6)", "6")
 
 
 # Categories without a taxonomy
@@ -197,7 +176,7 @@ def grid(seed):
     return people(30, rows, one="tree", two="tree", three="tree")
 
 
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("seed", range(3))
 def test_pruning_changes_no_step_where_many_classes_are_smallest(seed):
     pruned, plain = search(grid(seed)), search(grid(seed), pruning=False)
     assert pruned.steps == plain.steps
@@ -205,24 +184,23 @@ def test_pruning_changes_no_step_where_many_classes_are_smallest(seed):
     assert pruned.facts["generalizations_tried"] < plain.facts["generalizations_tried"]
 
 
-@pytest.mark.parametrize("seed", range(3))
-def test_classes_that_need_more_than_one_integer(seed, monkeypatch):
-    packed = search(grid(seed)).steps
-    monkeypatch.setattr(
-        "incrowd.search.bottom_up.class_index._ROOM", 65
-    )  # two attributes of eight values fit, three do not
-    assert search(grid(seed)).steps == packed
+def test_classes_that_need_more_than_one_integer(monkeypatch):
+    packed = search(grid(0)).steps
+    monkeypatch.setattr(class_index, "_ROOM", 65)  # two attributes of eight values fit, three do not
+    assert search(grid(0)).steps == packed
 
 
-def test_trying_out_changes_nothing():
-    problem = people(9, [(value, other) for value in "abcd" for other in "aabbcd"], one="tree", two="tree")
-    table = problem.table()
-    trees = [tree_of(table, index, "ncp") for index in range(2)]
-    crowds = ClassIndex(problem.requirements[0], trees, table)
-    node = TREE.node("ab")
-    first = crowds.attempt(0, node)
-    assert crowds.anonymity == 1
-    assert crowds.attempt(0, node).counts.records.tolist() == first.counts.records.tolist()
+def test_values_are_packed_into_as_many_integers_as_they_need():
+    sizes = [2**31, 2**30, 2**20, 5, 2**62, 7]
+    words, strides = class_index._words(range(6), sizes)
+    assert len(set(words.values())) > 1
+    for word in set(words.values()):
+        members = sorted((strides[one], sizes[one]) for one in words if words[one] == word)
+        room = 1
+        for stride, size in members:
+            assert stride == room
+            room *= size
+        assert room < class_index._ROOM or len(members) == 1
 
 
 @pytest.mark.parametrize("rows", [[("a", "c")], [("a", "c"), ("a", "e")]])
@@ -230,8 +208,8 @@ def test_a_generalization_is_critical_only_if_every_worst_class_has_a_partner(ro
     problem = people(2, [*rows, ("b", "d"), ("b", "d")], one="tree", two="tree")
     table = problem.table()
     trees = [tree_of(table, index, "ncp") for index in range(2)]
-    crowds = ClassIndex(problem.requirements[0], trees, table)
-    assert list(crowds.critical(0, range(len(TREE.labels)))) == []  # "ab" merges no class with another
+    index = ClassIndex(problem.requirements[0], trees, table)
+    assert list(index.critical(0, range(len(TREE.labels)))) == []  # "ab" merges no class with another
 
 
 # A budget of records
@@ -256,30 +234,6 @@ def test_a_budget_counts_records_that_another_quasi_identifier_loses():
     found = search(problem, suppress=0.125)
     assert (found.steps, found.facts["suppressed_records"]) == ((), 3)
     assert search(problem, suppress=0.1).steps
-
-
-def test_a_release_with_a_budget_leaves_the_records_out(tmp_path):
-    rows = pa.table({"job": ["a"] * 50 + ["b"] * 48 + ["c"] * 2, "pay": range(100)})
-    release = anonymize(rows, quasi_identifiers=["job"], k=5, keep=["pay"], method="bug", suppress=0.02)
-    assert sorted(release.data["pay"].to_pylist()) == list(range(98))
-    assert release.measures.total.suppressed == 2
-    release.write(tmp_path / "release.csv")
-    again = read_recoding(tmp_path / "release.recoding.json")
-    assert incrowd.apply(again, rows, keep=["pay"]).equals(release.data)
-    assert release.at(0).data.equals(release.data)
-
-
-def test_a_recoding_does_not_tell_values_that_only_left_out_records_have(tmp_path):
-    rows = pa.table({"age": [40] * 50 + [45] * 48 + [71, 90], "job": ["a"] * 50 + ["b"] * 48 + ["rare", "rarer"]})
-    release = anonymize(rows, quasi_identifiers=["age", "job"], k=5, method="bug", suppress=0.02)
-    assert len(release.data) == 98
-    assert release.recoding.labels("age") == ("40", "45")
-    assert release.recoding.labels("job") == ("a", "b")
-    release.write(tmp_path / "release.csv")
-    files = ("release.csv", "release.recoding.json")  # no step was needed
-    assert release.steps == ()
-    written = "".join(re.sub("sha256:[0-9a-f]+", "", (tmp_path / name).read_text()) for name in files)
-    assert not any(secret in written for secret in ("71", "90", "rare"))
 
 
 def test_the_steps_that_are_written_do_not_tell_values_that_the_release_does_not_have(tmp_path):
@@ -339,31 +293,6 @@ def test_tightening_takes_back_what_later_steps_made_needless():
     back = [(step.value, step.loss) for step in tight.steps if isinstance(step.change, TakeBack)]
     assert back == [("gh", pytest.approx(-20 / 27 / 7)), ("ab", pytest.approx(-7 / 27 / 7)), ("cd", 0)]
     assert sum(step.loss for step in tight.steps) == pytest.approx(tight.facts["information_lost"])
-
-
-def test_steps_are_reported_as_they_happen_and_with_restarts_at_the_end():
-    problem = people(3, [(n, n % 3) for n in range(9)], one="number", two="number")
-    for options in ({}, {"restarts": 2}):
-        seen = []
-        found = search(problem, watch=seen.append, **options)
-        assert [event.step for event in seen if isinstance(event, StepTaken)] == list(found.steps)
-
-
-@pytest.mark.parametrize(
-    ("options", "words"),
-    [
-        ({"suppress": 1.0}, "'suppress' parameter must be a number of at least 0 and below 1. Got 1.0"),
-        ({"suppress": True}, "'suppress' parameter must be a number of at least 0 and below 1. Got True"),
-        ({"pruning": "no"}, "'pruning' parameter must be true or false. Got 'no'"),
-        ({"information": "gini"}, "'information' parameter must be one of entropy, weighted, ncp. Got 'gini'"),
-        ({"information": "entropy"}, "'information' parameter must be ncp when there is no target. Got 'entropy'"),
-        ({"restarts": -1}, "'restarts' parameter must be an integer of at least 0. Got -1"),
-    ],
-)
-def test_wrong_options_say_so(options, words):
-    rows = pa.table({"age": [20, 21, 22]})
-    with pytest.raises(PolicyError, match=words):
-        anonymize(rows, quasi_identifiers=["age"], k=3, method="bug", **options)
 
 
 def test_the_default_with_a_target_weighs_information_by_the_records_that_lose_it():

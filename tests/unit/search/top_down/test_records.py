@@ -3,12 +3,10 @@
 from unittest.mock import patch
 
 import numpy as np
-import pytest
 from tests.reference.problem import Column, Problem
 
 from incrowd.policy.policy import QuasiIdentifier
-from incrowd.search.top_down.bundles import Bundle, Watcher
-from incrowd.search.top_down.groups import Grouping
+from incrowd.search.top_down.bundles import Bundle
 from incrowd.search.top_down.records import merged
 
 
@@ -27,57 +25,6 @@ class TestMerged:
     def test_records_that_are_few_or_distinct_stay(self):
         assert merged([np.zeros(100, np.uint8)], [1], None) is None
         assert merged([np.arange(40_000)], [40_000], None) is None
-
-
-class Looking:
-    """A bundle that notes what it is shown."""
-
-    def __init__(self):
-        self.seen = []
-
-    def observe(self, requirement, groups):
-        rows = range(len(groups.numbers)) if isinstance(groups.rows, slice) else groups.rows.tolist()
-        self.seen.append(dict(zip(rows, groups.numbers.tolist(), strict=True)))
-
-
-class TestWatcher:
-    @pytest.fixture
-    def grouping(self):
-        return Grouping(40, None)
-
-    def split(self, grouping, watcher, rows, children):
-        split = grouping.tried(np.array(rows), np.array(children), 2)
-        grouping.perform(split)
-        watcher.notify(split.changed)
-
-    def test_it_looks_when_asked_and_only_if_something_changed(self, grouping):
-        watcher = Watcher(bundle := Looking(), 0, grouping)
-        assert not watcher.look()
-        watcher.notify(grouping.everyone())
-        assert bundle.seen == []
-        assert watcher.look()
-        assert not watcher.look()
-        assert len(bundle.seen) == 1
-
-    def test_of_several_changes_it_sees_the_groups_as_they_are_now(self, grouping):
-        watcher = Watcher(bundle := Looking(), 0, grouping)
-        self.split(grouping, watcher, range(40), [row >= 12 for row in range(40)])
-        watcher.look()
-        self.split(grouping, watcher, range(12), [row % 2 for row in range(12)])
-        self.split(grouping, watcher, range(0, 12, 2), [row >= 3 for row in range(6)])
-        assert watcher.look()
-        seen = bundle.seen[-1]
-        assert set(seen) == set(range(12))
-        together = {}
-        for row, number in seen.items():
-            together.setdefault(number, set()).add(row)
-        assert sorted(map(sorted, together.values())) == [[0, 2, 4], [1, 3, 5, 7, 9, 11], [6, 8, 10]]
-
-    def test_what_waits_does_not_grow_beyond_the_records(self, grouping):
-        watcher = Watcher(Looking(), 0, grouping)
-        for _ in range(100):
-            watcher.notify(grouping.everyone())
-        assert len(watcher._unseen) == 1
 
 
 def test_an_attribute_that_gains_nothing_is_not_looked_at_while_another_has_something_to_gain():
