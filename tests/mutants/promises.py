@@ -12,8 +12,8 @@ PROMISES = (
     of("privacy/k_anonymity.py", "return classes.records", "return classes.records + 1", *MODELS),
     of(
         "privacy/k_anonymity.py",
-        '"""K."""\n        return self.k\n\n    @property\n    def least_size',
-        '"""K."""\n        return self.k - 1\n\n    @property\n    def least_size',
+        "return self.k\n\n    @property\n    def least_size",
+        "return self.k - 1\n\n    @property\n    def least_size",
         *MODELS,
     ),
     of("privacy/k_anonymity.py", "    Whole(2),", "    Whole(1),", *MODELS, "unit/policy/test_policy.py"),

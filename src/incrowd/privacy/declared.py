@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
 from incrowd.options import PROMISES, Option, Texts
+from incrowd.schemas.shapes import Shape
 
 if TYPE_CHECKING:
     from incrowd.table.class_counts import ClassCounts
@@ -24,6 +25,11 @@ HARMLESS = Option(
 )
 
 
+def promised(about: str, kind: Shape, *, title: str, example: str) -> Option:
+    """The option of a model."""
+    return Option(about, kind, title=title, example=example, noun="N", section=PROMISES)
+
+
 class Declared:
     """The declaration of a model.
 
@@ -34,7 +40,7 @@ class Declared:
         about: What is counted in every class: its "records", the values of a sensitive "column", or the people of a
             "population".
         fields: The fields that the value is; the first one is the limit that the witness holds classes to.
-        settings: Fields that further words of a sensitive column decide, by word.
+        settings: Further words of a sensitive column that it heeds; "t_distance" is its field `distance`.
         more: Options that only this model has, by word.
         weakest: The value to count with if nothing is promised, so that `verify` reports what holds.
     """
@@ -44,7 +50,7 @@ class Declared:
     option: ClassVar[Option]
     about: ClassVar[Literal["records", "column", "population"]] = "column"
     fields: ClassVar[tuple[str, ...]]
-    settings: ClassVar[Mapping[str, str]] = {}
+    settings: ClassVar[tuple[str, ...]] = ()
     more: ClassVar[Mapping[str, Option]] = {}
     weakest: ClassVar[Any] = None
     whole: ClassVar[bool] = False
@@ -54,17 +60,19 @@ class Declared:
 
         @property
         def column(self) -> str | None: ...
-        @property
-        def threshold(self) -> float: ...
-        @property
-        def least_size(self) -> int: ...
-        def levels(self, classes: ClassCounts) -> Any: ...
 
     def __post_init__(self) -> None:
         self.option.check(self.word, self.value)
-        for word, field in self.settings.items():
-            if word in self.more and getattr(self, field) is not None:
-                self.more[word].check(word, getattr(self, field))
+        for word, value in self._settings().items():
+            if word in self.more and value is not None:
+                self.more[word].check(word, value)
+
+    @classmethod
+    def _field(cls, word: str) -> str:
+        return word.removeprefix(f"{cls.word}_")
+
+    def _settings(self) -> dict[str, Any]:
+        return {word: getattr(self, self._field(word)) for word in self.settings}
 
     @classmethod
     def of(cls, column: str, value: Any, settings: Mapping[str, Any], taxonomy: Taxonomy | None = None) -> Self:
@@ -77,7 +85,7 @@ class Declared:
             taxonomy: The tree of its values, for models that measure distances.
         """
         values = value if len(cls.fields) > 1 else (value,)
-        own = {field: settings[word] for word, field in cls.settings.items() if word in settings}
+        own = {cls._field(word): settings[word] for word in cls.settings if word in settings}
         return cls(column, *values, **own)  # type: ignore[call-arg]
 
     @property
@@ -88,13 +96,13 @@ class Declared:
 
     def words(self) -> dict[str, Any]:
         """All that people write for it, by word."""
-        given = {word: getattr(self, field) for word, field in self.settings.items()}
-        return {self.word: self.value, **{word: value for word, value in given.items() if value not in (None, ())}}
+        given = {word: value for word, value in self._settings().items() if value not in (None, ())}
+        return {self.word: self.value, **given}
 
     def promise(self) -> dict[str, Any]:
         """What the witness gets: names, numbers and texts."""
         limit, *others = self.fields
-        more = {field: getattr(self, field) for field in (*others, *self.settings.values())}
+        more = {field: getattr(self, field) for field in (*others, *map(self._field, self.settings))}
         return {
             "name": self.name,
             "text": str(self),
@@ -102,6 +110,20 @@ class Declared:
             "column": None if self.about == "population" else self.column,
             "more": more,
         }
+
+    @property
+    def threshold(self) -> float:
+        """A class is good if its level is at least that."""
+        raise NotImplementedError
+
+    @property
+    def least_size(self) -> int:
+        """No class of fewer records is good."""
+        return 1
+
+    def levels(self, classes: ClassCounts) -> Any:
+        """How well each class is protected."""
+        raise NotImplementedError
 
     def fitted(self, histogram: Any) -> Self:
         """The model for a table; most do not depend on it."""

@@ -35,23 +35,21 @@ class KAnonymity(Declared):
 
     k: int
 
-    name: ClassVar[str] = "k-anonymity"
-    word: ClassVar[str] = "k"
-    option: ClassVar[Option] = K
+    name = "k-anonymity"
+    word = "k"
+    option = K
     about = "records"
-    fields: ClassVar[tuple[str, ...]] = ("k",)
+    fields = ("k",)
     column: ClassVar[str | None] = None
-    whole: ClassVar[bool] = True
-    upward_closed: ClassVar[bool] = True
+    whole = True
+    upward_closed = True
 
     @property
     def threshold(self) -> int:
-        """K."""
         return self.k
 
     @property
     def least_size(self) -> int:
-        """K."""
         return self.k
 
     def levels(self, classes: ClassCounts) -> Any:

@@ -6,14 +6,13 @@ has one counts as a value of its own. That keeps the law of unions for all three
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from math import ceil, inf, nextafter
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, Self
 
-from incrowd.options import PROMISES, Option, Pair
-from incrowd.privacy.declared import Declared
+from incrowd.options import Pair
+from incrowd.privacy.declared import Declared, promised
 from incrowd.privacy.sensitive import check_reachable, column_counts, harmful, largest, ratio, sums
 from incrowd.schemas.shapes import Number, Whole
 
@@ -24,8 +23,25 @@ if TYPE_CHECKING:
 DIGITS = 9  # entropies are logarithms: they are compared to this many decimals
 
 
+class _Diverse(Declared):
+    """What the three forms share."""
+
+    settings = ("harmless",)
+
+    if TYPE_CHECKING:
+        column: str
+        l: float
+        harmless: tuple[str, ...]
+
+    def fitted(self, histogram: Histogram) -> Self:
+        """Itself, if the table has enough values."""
+        if not self.harmless:
+            check_reachable(self.column, self.l, histogram)
+        return self
+
+
 @dataclass(frozen=True)
-class LDiversity(Declared):
+class LDiversity(_Diverse):
     """At least l different values in every class.
 
     A class that joins another keeps its values, so it is upward closed.
@@ -40,37 +56,24 @@ class LDiversity(Declared):
     l: int
     harmless: tuple[str, ...] = ()
 
-    name: ClassVar[str] = "distinct l-diversity"
-    word: ClassVar[str] = "l"
-    option: ClassVar[Option] = Option(
-        "At least this many values in every class.",
-        Whole(2),
-        title="different values in every crowd",
-        example="3",
-        noun="N",
-        section=PROMISES,
+    name = "distinct l-diversity"
+    word = "l"
+    option = promised(
+        "At least this many values in every class.", Whole(2), title="different values in every crowd", example="3"
     )
-    fields: ClassVar[tuple[str, ...]] = ("l",)
-    settings: ClassVar[Mapping[str, str]] = {"harmless": "harmless"}
-    weakest: ClassVar[Any] = 2
-    whole: ClassVar[bool] = True
-    upward_closed: ClassVar[bool] = True
+    fields = ("l",)
+    weakest = 2
+    whole = True
+    upward_closed = True
 
     @property
     def threshold(self) -> int:
-        """The number l."""
         return self.l
 
     @property
     def least_size(self) -> int:
         """As many values need as many records."""
         return self.l
-
-    def fitted(self, histogram: Histogram) -> Self:
-        """Itself, if the table has enough values."""
-        if not self.harmless:
-            check_reachable(self.column, self.l, histogram)
-        return self
 
     def levels(self, classes: ClassCounts) -> Any:
         """The number of values in each class."""
@@ -82,7 +85,7 @@ class LDiversity(Declared):
 
 
 @dataclass(frozen=True)
-class EntropyLDiversity(Declared):
+class EntropyLDiversity(_Diverse):
     """Entropy of the values of at least log(l) in every class: as diverse as l values that are equally frequent.
 
     Args:
@@ -95,35 +98,25 @@ class EntropyLDiversity(Declared):
     l: float
     harmless: tuple[str, ...] = ()
 
-    name: ClassVar[str] = "entropy l-diversity"
-    word: ClassVar[str] = "entropy_l"
-    option: ClassVar[Option] = Option(
+    name = "entropy l-diversity"
+    word = "entropy_l"
+    option = promised(
         "As diverse as this many equally frequent values.",
         Number(1, above=True),
         title="as mixed as this many values",
         example="2",
-        noun="N",
-        section=PROMISES,
     )
-    fields: ClassVar[tuple[str, ...]] = ("l",)
-    settings: ClassVar[Mapping[str, str]] = {"harmless": "harmless"}
-    weakest: ClassVar[Any] = 2
+    fields = ("l",)
+    weakest = 2
 
     @property
     def threshold(self) -> float:
-        """The number l."""
         return round(float(self.l), DIGITS)
 
     @property
     def least_size(self) -> int:
         """As many values need as many records."""
         return ceil(self.threshold)
-
-    def fitted(self, histogram: Histogram) -> Self:
-        """Itself, if the table has enough values."""
-        if not self.harmless:
-            check_reachable(self.column, self.l, histogram)
-        return self
 
     def levels(self, classes: ClassCounts) -> Any:
         """The number of equally frequent values that would be as diverse as each class, to nine decimals."""
@@ -141,7 +134,7 @@ class EntropyLDiversity(Declared):
 
 
 @dataclass(frozen=True)
-class RecursiveLDiversity(Declared):
+class RecursiveLDiversity(_Diverse):
     """(c, l)-diversity: the most frequent value is rarer than c times the l-th and all rarer ones together.
 
     Args:
@@ -156,19 +149,16 @@ class RecursiveLDiversity(Declared):
     l: int
     harmless: tuple[str, ...] = ()
 
-    name: ClassVar[str] = "recursive (c, l)-diversity"
-    word: ClassVar[str] = "recursive_l"
-    option: ClassVar[Option] = Option(
+    name = "recursive (c, l)-diversity"
+    word = "recursive_l"
+    option = promised(
         "c,l of recursive (c,l)-diversity.",
         Pair(Number(0, above=True), Whole(2), "a factor c above 0 and an integer l of at least 2"),
         title="c, l of recursive diversity",
         example="3, 2",
-        noun="N",
-        section=PROMISES,
     )
-    fields: ClassVar[tuple[str, ...]] = ("c", "l")
-    settings: ClassVar[Mapping[str, str]] = {"harmless": "harmless"}
-    weakest: ClassVar[Any] = (1, 2)
+    fields = ("c", "l")
+    weakest = (1, 2)
 
     @property
     def threshold(self) -> float:
@@ -179,12 +169,6 @@ class RecursiveLDiversity(Declared):
     def least_size(self) -> int:
         """As many values need as many records."""
         return self.l
-
-    def fitted(self, histogram: Histogram) -> Self:
-        """Itself, if the table has enough values."""
-        if not self.harmless:
-            check_reachable(self.column, self.l, histogram)
-        return self
 
     def levels(self, classes: ClassCounts) -> Any:
         """How often the l-th and all rarer values occur, over the most frequent one."""

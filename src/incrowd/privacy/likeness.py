@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from math import inf, nextafter
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, Self
 
-from incrowd.options import PROMISES, Option
-from incrowd.privacy.declared import Declared
+from incrowd.privacy.declared import Declared, promised
 from incrowd.privacy.sensitive import Distribution, column_counts, harmful, largest, ratio, sums
 from incrowd.schemas.shapes import Number
 
@@ -33,19 +31,17 @@ class AlphaAnonymity(Declared):
     alpha: float
     harmless: tuple[str, ...] = ()
 
-    name: ClassVar[str] = "alpha-anonymity"
-    word: ClassVar[str] = "alpha"
-    option: ClassVar[Option] = Option(
+    name = "alpha-anonymity"
+    word = "alpha"
+    option = promised(
         "Largest share of a value in a class.",
         Number(0, 1, above=True),
         title="largest share of one value",
         example="0.6",
-        noun="N",
-        section=PROMISES,
     )
-    fields: ClassVar[tuple[str, ...]] = ("alpha",)
-    settings: ClassVar[Mapping[str, str]] = {"harmless": "harmless"}
-    weakest: ClassVar[Any] = 1
+    fields = ("alpha",)
+    settings = ("harmless",)
+    weakest = 1
 
     @property
     def threshold(self) -> float:
@@ -83,19 +79,16 @@ class BetaLikeness(Declared):
     beta: float
     release: Distribution | None = None
 
-    name: ClassVar[str] = "beta-likeness"
-    word: ClassVar[str] = "beta_likeness"
-    option: ClassVar[Option] = Option(
+    name = "beta-likeness"
+    word = "beta_likeness"
+    option = promised(
         "Largest relative gain of a value in a class.",
         Number(0, above=True),
         title="relative gain of a value",
         example="2",
-        noun="N",
-        section=PROMISES,
     )
-    fields: ClassVar[tuple[str, ...]] = ("beta",)
-    weakest: ClassVar[Any] = 1
-    least_size: ClassVar[int] = 1
+    fields = ("beta",)
+    weakest = 1
 
     @property
     def threshold(self) -> float:
@@ -127,9 +120,9 @@ class BetaLikeness(Declared):
 class EnhancedBetaLikeness(BetaLikeness):
     """No value gains more than beta, relatively, nor more than minus the log of its share, in any class."""
 
-    name: ClassVar[str] = "enhanced beta-likeness"
-    word: ClassVar[str] = "enhanced_beta_likeness"
-    option: ClassVar[Option] = replace(
+    name = "enhanced beta-likeness"
+    word = "enhanced_beta_likeness"
+    option = replace(
         BetaLikeness.option,
         about="The same, frequent values held closer.",
         title="the same, frequent values closer",
@@ -165,18 +158,16 @@ class DeltaDisclosure(Declared):
     delta: float
     release: Distribution | None = None
 
-    name: ClassVar[str] = "delta-disclosure"
-    word: ClassVar[str] = "delta_disclosure"
-    option: ClassVar[Option] = Option(
+    name = "delta-disclosure"
+    word = "delta_disclosure"
+    option = promised(
         "Largest ln of a factor of a share in a class, over all values (ARX: log2, present ones).",
         Number(0, above=True),
         title="logarithm of the largest factor",
         example="1",
-        noun="N",
-        section=PROMISES,
     )
-    fields: ClassVar[tuple[str, ...]] = ("delta",)
-    weakest: ClassVar[Any] = 1
+    fields = ("delta",)
+    weakest = 1
 
     @property
     def least_size(self) -> int:

@@ -13,8 +13,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from incrowd.errors import shown
-from incrowd.options import PROMISES, Option
-from incrowd.privacy.declared import Declared
+from incrowd.privacy.declared import Declared, promised
 from incrowd.privacy.sensitive import column_counts, ratio
 from incrowd.schemas.shapes import Number, SchemaError, Whole
 
@@ -65,26 +64,22 @@ class KMap(Declared):
 
     k: int
 
-    name: ClassVar[str] = "k-map"
-    word: ClassVar[str] = "k_map"
-    option: ClassVar[Option] = Option(
+    name = "k-map"
+    word = "k_map"
+    option = promised(
         "At least this many people of the population for a class.",
         Whole(2),
         title="people of the population for every crowd",
         example="5",
-        noun="N",
-        section=PROMISES,
     )
     about = "population"
-    fields: ClassVar[tuple[str, ...]] = ("k",)
+    fields = ("k",)
     column: ClassVar[str] = POPULATION
-    whole: ClassVar[bool] = True
-    upward_closed: ClassVar[bool] = True
-    least_size: ClassVar[int] = 1
+    whole = True
+    upward_closed = True
 
     @property
     def threshold(self) -> int:
-        """The smallest number of people."""
         return self.k
 
     def levels(self, classes: ClassCounts) -> Any:
@@ -105,20 +100,17 @@ class DeltaPresence(Declared):
 
     delta: float
 
-    name: ClassVar[str] = "delta-presence"
-    word: ClassVar[str] = "delta_presence"
-    option: ClassVar[Option] = Option(
+    name = "delta-presence"
+    word = "delta_presence"
+    option = promised(
         "Largest share of these that may be in the table.",
         LargestShare(),
         title="largest share of the population in the table",
         example="0.5",
-        noun="N",
-        section=PROMISES,
     )
     about = "population"
-    fields: ClassVar[tuple[str, ...]] = ("delta",)
+    fields = ("delta",)
     column: ClassVar[str] = POPULATION
-    least_size: ClassVar[int] = 1
 
     @property
     def threshold(self) -> float:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from incrowd.errors import PolicyError
 from incrowd.options import PROMISES, Option
-from incrowd.privacy.declared import Declared
+from incrowd.privacy.declared import Declared, promised
 from incrowd.privacy.sensitive import Distribution, column_counts, ratio, sums
 from incrowd.schemas.shapes import Choice, Number
 from incrowd.table.numbers import number_of
@@ -47,18 +47,16 @@ class TCloseness(Declared):
     taxonomy: Taxonomy | None = None
     release: Distribution | None = None
 
-    name: ClassVar[str] = "t-closeness"
-    word: ClassVar[str] = "t"
-    option: ClassVar[Option] = Option(
+    name = "t-closeness"
+    word = "t"
+    option = promised(
         "Largest distance between a class and the whole, 0 to 1.",
         Number(0, 1),
         title="distance from the whole table",
         example="0.3",
-        noun="N",
-        section=PROMISES,
     )
-    fields: ClassVar[tuple[str, ...]] = ("t",)
-    settings: ClassVar[Mapping[str, str]] = {"t_distance": "distance"}
+    fields = ("t",)
+    settings = ("t_distance",)
     more: ClassVar[Mapping[str, Option]] = {
         "t_distance": Option(
             "How --t measures: equal, ordered or hierarchical.",
@@ -68,8 +66,7 @@ class TCloseness(Declared):
             section=PROMISES,
         )
     }
-    weakest: ClassVar[Any] = 1
-    least_size: ClassVar[int] = 1
+    weakest = 1
 
     def __post_init__(self) -> None:
         super().__post_init__()

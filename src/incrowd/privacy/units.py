@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any
 
-from incrowd.options import Option
 from incrowd.privacy.declared import Declared
 from incrowd.privacy.k_anonymity import K
 from incrowd.privacy.sensitive import column_counts, sums
@@ -28,13 +27,13 @@ class KUnits(Declared):
     column: str
     k: int
 
-    name: ClassVar[str] = "k people"
-    word: ClassVar[str] = "k"
-    option: ClassVar[Option] = K
+    name = "k people"
+    word = "k"
+    option = K
     about = "records"
-    fields: ClassVar[tuple[str, ...]] = ("k",)
-    whole: ClassVar[bool] = True
-    upward_closed: ClassVar[bool] = True
+    fields = ("k",)
+    whole = True
+    upward_closed = True
 
     @property
     def threshold(self) -> int:
