@@ -6,6 +6,7 @@ import random
 import pyarrow as pa
 import pytest
 from tests.command_line import run
+from tests.examples import spread
 
 import incrowd
 from incrowd.engines.registry import ENGINES
@@ -46,9 +47,9 @@ def cells(rows, *, comma):
     return sorted(texts)
 
 
-@pytest.mark.parametrize("engine", LOCAL)
-@pytest.mark.parametrize(("method", "words"), METHODS)
-def test_the_same_release_as_with_a_point(folder, engine, method, words):
+@pytest.mark.parametrize(("asked", "engine"), spread(METHODS, LOCAL))
+def test_the_same_release_as_with_a_point(folder, asked, engine):
+    method, words = asked
     words = {**ASKED, **words, "method": method, "engine": engine}
     expected = incrowd.anonymize(folder / "point.csv", **words)
     release = incrowd.anonymize(folder / "comma.csv", **words)
@@ -150,10 +151,8 @@ COUNTED = [
 ]
 
 
-@pytest.mark.parametrize("engine", LOCAL)
-@pytest.mark.parametrize("method", ["tdr", "mondrian", "cover"])
-@pytest.mark.parametrize("words", COUNTED)
-def test_targets_and_sensitive_columns_are_those_of_the_same_numbers_with_a_point(folder, engine, method, words):
+@pytest.mark.parametrize(("words", "method", "engine"), spread(COUNTED, ["tdr", "mondrian", "cover"], LOCAL))
+def test_targets_and_sensitive_columns_are_those_of_the_same_numbers_with_a_point(folder, words, method, engine):
     words = {**ASKED, **words, "method": method, "engine": engine}
     expected = incrowd.anonymize(folder / "point.csv", **words)
     release = incrowd.anonymize(folder / "comma.csv", **words)

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from tests.conformance.tables import cases
-from tests.examples import examples
+from tests.examples import examples, spread
 
 import incrowd
 from incrowd.engines.engine import KeepsTuples
@@ -32,8 +32,7 @@ def test_duckdb_keeps_tuples():
 
 
 @EVERY
-@pytest.mark.parametrize("method", METHODS)
-@pytest.mark.parametrize("case", CASES.values(), ids=list(CASES))
+@pytest.mark.parametrize(("case", "method"), spread(list(CASES.values()), METHODS))
 def test_the_same_steps_and_the_same_release(engine, method, case):
     words = {**case.words, "method": method}
     expected = incrowd.anonymize(case.table, **words)

@@ -16,6 +16,7 @@ from math import exp, inf, isfinite, log
 import pandas as pd
 import pytest
 from pycanon import anonymity as pycanon
+from tests.examples import EFFORT, some_of
 from tests.shared_data import SHARED_DATA, needs_shared_data
 
 import incrowd
@@ -47,7 +48,7 @@ def rows_of(name):
     if name == "german":
         return pd.read_csv(incrowd.datasets.german())
     if name == "adult":
-        return pd.read_csv(incrowd.datasets.adult())[::15].reset_index(drop=True)
+        return pd.read_csv(incrowd.datasets.adult())[::30].reset_index(drop=True)
     if name == "cmc":
         return pd.read_csv(SHARED_DATA / "cmc.csv", sep=";")
     return pd.read_csv(SHARED_DATA / "fars_pmlb.csv.gz", sep=None, engine="python")[::40].reset_index(drop=True)
@@ -87,13 +88,17 @@ def agree_on_enhanced_beta(ours, basic, values, theirs):
         assert ours == pytest.approx(theirs)
 
 
-@pytest.mark.parametrize(("table", "sensitive", "method", "k"), RELEASES)
+@pytest.mark.parametrize(
+    ("table", "sensitive", "method", "k"), some_of(RELEASES, 8, 1) if EFFORT == "test" else RELEASES
+)
 def test_it_agrees_on_releases_of_the_shipped_tables(table, sensitive, method, k):
     agree(released(table, sensitive, method, k), table[1], sensitive)
 
 
 @needs_shared_data
-@pytest.mark.parametrize(("table", "sensitive", "method", "k"), COLLECTED)
+@pytest.mark.parametrize(
+    ("table", "sensitive", "method", "k"), some_of(COLLECTED, 3, 0) if EFFORT == "test" else COLLECTED
+)
 def test_it_agrees_on_releases_of_the_collected_tables(table, sensitive, method, k):
     agree(released(table, sensitive, method, k), table[1], sensitive)
 

@@ -15,6 +15,7 @@ import pyarrow as pa
 import pyarrow.csv
 import pyarrow.parquet as pq
 import pytest
+from tests.examples import EFFORT, check, spread
 
 import incrowd
 from incrowd.errors import DataError, NotAnonymousError, PolicyError
@@ -148,11 +149,10 @@ class TestEveryKind:
     def test_applies_to_the_training_rows_as_the_release(self, tmp_path, kind, expected):
         data = given(kind, tmp_path)
         assert multiset(incrowd.apply(expected.recoding, data, keep=["wage"])) == multiset(expected.data)
-        in_order = incrowd.anonymize(TABLE, **POLICY, keep_order=True)
+        in_order = dataclasses.replace(expected, policy=dataclasses.replace(expected.policy, keep_order=True))
         assert cells(incrowd.apply(expected.recoding, data, keep=["wage"], keep_order=True)) == cells(in_order.data)
 
-    @pytest.mark.parametrize("kind", KINDS)
-    @pytest.mark.parametrize("suffix", ["csv", "csv.gz", "parquet"])
+    @pytest.mark.parametrize(("kind", "suffix"), spread(KINDS, ["csv", "csv.gz", "parquet"]))
     def test_writes_files_that_verify(self, tmp_path, kind, suffix, expected):
         source = tmp_path / "source"
         source.mkdir()
@@ -180,7 +180,7 @@ class TestRelease:
 
     def test_at_every_step_it_is_verified_and_equal_to_a_search_that_stops_there(self, expected):
         assert len(expected.steps) > 5
-        for step in range(len(expected.steps) + 1):
+        for step in range(len(expected.steps) + 1) if EFFORT != "test" else (0, 1, 3, len(expected.steps)):
             earlier = expected.at(step)
             stopped = incrowd.anonymize(TABLE, **POLICY, max_steps=step)
             assert earlier.data == stopped.data
@@ -313,6 +313,7 @@ print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)
 """
 
 
+@check
 def test_memory_grows_with_the_tuples_and_not_with_the_rows(tmp_path):
     block = "".join(f"{20 + i % 50},{'fm'[i % 2]},{i % 7},{i % 3},{'x' * 60}{i}\n" for i in range(10_000))
     peaks = []
