@@ -94,13 +94,13 @@ def test_a_search_that_was_stopped_is_no_worse_than_one_without_a_budget(monkeyp
     draws = [[(7 * row * (column + 3)) % 11 for row in range(40)] for column in range(3)]
     table = pa.table({f"q{column}": draws[column] for column in range(3)})
     words = {"quasi_identifiers": ["q0", "q1", "q2"], "k": 5, "method": "optimal", "cost": "ncp", "gap": 0.6}
-    limits, begun = [], module.begun
+    limits, search = [], module.PairSearch
 
-    def watched(kind, costs, limit, *more, **given):
+    def watched(costs, limit, *more):
         limits.append(limit)
-        return begun(kind, costs, limit, *more, **given)
+        return search(costs, limit, *more)
 
-    monkeypatch.setattr(module, "begun", watched)
+    monkeypatch.setattr(module, "PairSearch", watched)
     found = incrowd.anonymize(table, suppress=0.1, **words)
     assert (found.found.facts["optimal"], limits) == (False, [4, 0])
     assert found.found.facts["cost"] <= incrowd.anonymize(table, **words).found.facts["cost"]

@@ -8,17 +8,20 @@ search goes depth first, where only the siblings on one path wait.
 from __future__ import annotations
 
 import heapq
+import time
 from abc import ABC, abstractmethod
 from typing import Generic, Protocol, TypeVar
 
 import numpy as np
 
-from incrowd.run import Run
-from incrowd.search.optimal.blocks import Labels
+from incrowd.run import Best, Run
+from incrowd.search.optimal.blocks import Apart, Labels
 from incrowd.search.optimal.costs import Costs
 from incrowd.search.optimal.descent import Descent
-from incrowd.search.optimal.limits import Limits
-from incrowd.search.optimal.slices import RunOver
+from incrowd.search.optimal.innermost import Innermost, RunOver
+
+OFTEN = 0.5  # seconds between two reports
+ENOUGH = "work"  # the limit of a search that may do only this much
 
 
 class Bounded(Protocol):
@@ -34,24 +37,28 @@ class BestFirst(ABC, Generic[N]):
     """A branch and bound search; `run` it, then read `best`, `bound` and the counts.
 
     Args:
-        costs: What is to be low.
         limit: Records that may be suppressed.
         run: Gets the progress; when it is over, the best so far stays.
         gap: Stop when the best is within this share of the bound.
         most: How many nodes may wait before the search goes depth first.
+        solved: The attribute that is solved given the others, not enumerated.
         in_order: Whether the node with the lowest bound comes first, else first come first served.
     """
 
     direction = ""
 
-    def __init__(self, costs: Costs, limit: int, run: Run, gap: float, most: int, in_order: bool = True) -> None:
-        self.costs, self._limit, self._run = costs, limit, run
+    def __init__(
+        self, costs: Costs, limit: int, run: Run, gap: float, most: int, solved: int | None, in_order: bool = True
+    ) -> None:
+        self.costs, self._limit, self._run, self._gap = costs, limit, run, gap
         self._descent = Descent(costs, limit, run)
-        self._limits, self._most, self._in_order = Limits(run, gap), max(1, most), in_order
+        self._most, self._solved, self._in_order = max(1, most), solved, in_order
+        self._innermost: Innermost | None = None
         self._heap: list[tuple[float, int, N]] = []
         self._stack: list[N] = []
         self._current: N | None = None
         self._serial = 0
+        self._reported = time.monotonic()
         self.best = np.inf
         self.partitions: list[Labels] | None = None
         self.visited = self.pruned = 0
@@ -62,11 +69,19 @@ class BestFirst(ABC, Generic[N]):
         if self.costs.better(cost, self.best):
             self.best, self.partitions = cost, list(partitions)
 
-    def _offer_lowered(self, cost: float, partitions: list[Labels]) -> None:
-        """Take an allowed anonymization if it is better than the best, and what a descent makes of it."""
-        if self.costs.better(cost, self.best):
+    def _offer(self, partitions: list[Labels], apart: Apart, lowered: bool = True) -> None:
+        """Take partitions with the cheapest one of the innermost attribute, and what a descent makes of them."""
+        if self._innermost is not None:
+            index = self._innermost.index
+            labels = self._innermost.cheapest(partitions, apart, self.best)
+            if labels is None:
+                return
+            partitions = [*partitions[:index], labels, *partitions[index + 1 :]]
+        cost, suppressed = self.costs.of(partitions)
+        if suppressed <= self._limit and self.costs.better(cost, self.best):
             self.offer(cost, partitions)
-            self.offer(*self._descent.lowered((cost, partitions)))
+            if lowered:
+                self.offer(*self._descent.lowered((cost, partitions)))
 
     @property
     def bound(self) -> float:
@@ -88,15 +103,14 @@ class BestFirst(ABC, Generic[N]):
         Args:
             work: Rows that may be looked at, about.
         """
-        self._limits.work = work
         self._push(self._root())
         try:
-            if not self._is_over():
-                self._prepare()
-            while self.waiting and not self._is_over():
+            if not self._is_over(work) and self._solved is not None:
+                self._innermost = Innermost(self.costs, self._solved, self._limit, self._run)
+            while self.waiting and not self._is_over(work):
                 self._current = self._pop()
-                self._limits.work -= self._effort(self._current) * len(self.costs.rows)
-                if self._limits.work < 0:  # more than may be done
+                work -= self._effort(self._current) * len(self.costs.rows)
+                if work < 0:  # more than may be done
                     self._push(self._current)
                 else:
                     self._visit(self._current)
@@ -106,11 +120,7 @@ class BestFirst(ABC, Generic[N]):
 
     @abstractmethod
     def _root(self) -> N:
-        """The node that stands for everything."""
-
-    @abstractmethod
-    def _prepare(self) -> None:
-        """Get ready; what may take long."""
+        """The node below which everything lies."""
 
     def _effort(self, node: N) -> int:
         """How often the rows are looked at to visit a node, about."""
@@ -118,7 +128,7 @@ class BestFirst(ABC, Generic[N]):
 
     @abstractmethod
     def _visit(self, node: N) -> None:
-        """Drop a node, or push what stands for it."""
+        """Drop a node, or push nodes that together hold all that it does."""
 
     def _push(self, node: N) -> None:
         if len(self._heap) >= self._most or self._stack:
@@ -131,6 +141,16 @@ class BestFirst(ABC, Generic[N]):
     def _pop(self) -> N:
         return self._stack.pop() if self._stack else heapq.heappop(self._heap)[2]
 
-    def _is_over(self) -> bool:
-        self.stopped = self.stopped or self._limits.reached(self)
+    def _is_over(self, work: float) -> bool:
+        """Whether a limit is reached; reports the progress now and then."""
+        if time.monotonic() - self._reported > OFTEN:
+            self._reported = time.monotonic()
+            cost, bound = map(self.costs.reported, (self.best, self.bound))
+            self._run.tell(Best(cost, bound, self.visited, self.waiting))
+        if self._gap > 0 and np.isfinite(self.best) and self.best - self.bound <= self._gap * self.best:
+            self.stopped = "gap"
+        elif work <= 0:
+            self.stopped = ENOUGH
+        elif not self._run.should_continue():
+            self.stopped = self._run.over
         return bool(self.stopped)

@@ -64,6 +64,15 @@ def together(mask: int, apart: Apart) -> bool:
     return not any(apart[position] & mask for position in bits(mask))
 
 
+def parted(apart: Apart, pieces: Sequence[int]) -> Apart:
+    """What must be apart, and also all positions of different pieces."""
+    found, whole = list(apart), sum(pieces)
+    for piece in pieces:
+        for position in bits(piece):
+            found[position] |= whole & ~piece
+    return tuple(found)
+
+
 @dataclass(frozen=True)
 class Tree:
     """A tree over positions whose inner nodes have at least two children; node 0 is the root, parents come first."""
@@ -93,7 +102,6 @@ class Tree:
 
     @property
     def size(self) -> int:
-        """Number of positions."""
         return self.masks[0].bit_length()
 
 

@@ -15,9 +15,7 @@ Which classes are good is up to the privacy model (`incrowd.privacy.model`). Thi
 
 - *A union of good classes is good*, as in every model. So where a class of C is not good, every partition between F
   and C cuts it into classes of which at least one is not good. Without suppression no such partition is allowed; that
-  is all that the prunings need then: "useful" and "innermost", which drop a node for a bad class of C, the lattice,
-  which drops all nodes below one with a bad class, and "applicators", which charges a class of F for merging values of
-  two attributes where it is not good with all values of one merged.
+  is all that the prunings need then: "useful" and "innermost" drop a node for a bad class of C.
 - *A good class stays good whatever joins it* (`upward_closed`). With suppression a bad class of C may otherwise hold a
   good one beside the bad, so that not all of its records are surely suppressed, and what suppression adds may rise on
   the way up. All the prunings above need it then, and so does leaving out values that only suppressed records have,
@@ -46,12 +44,10 @@ import numpy.typing as npt
 
 from incrowd.errors import PolicyError
 from incrowd.privacy.model import Requirement
-from incrowd.run import Run
 from incrowd.search.costs import weighs_cells
 from incrowd.search.optimal import kernels
 from incrowd.search.optimal.blocks import Labels, blocks_of
 from incrowd.search.optimal.schemes import Domain
-from incrowd.search.optimal.slices import in_slices
 from incrowd.search.priorities import weights_by_name
 from incrowd.table.class_counts import ClassCounts, Histogram, Mask
 from incrowd.table.compressed import CompressedTable
@@ -80,31 +76,12 @@ class Classes:
     values: Mapping[str, Histogram] = field(default_factory=dict)
 
 
-@dataclass(frozen=True)
-class Bound:
-    """What is known of everything between two partitions.
-
-    Args:
-        bound: No cost is lower.
-        sure: Records that are suppressed in all of it.
-        classes: The classes of the finest partition.
-        is_sure: Which of these are surely suppressed.
-    """
-
-    bound: float
-    sure: int
-    classes: Classes
-    is_sure: Mask
-
-
 class Costs:
     """Costs of the partitions of one table.
 
     Args:
-        table: The table.
-        domains: Its attributes under their schemes.
+        domains: The attributes of the table under their schemes.
         cost: One of `COSTS`.
-        requirement: What a class needs to be released.
         priorities: Weights of attributes by name, 1 for those that are not named, for the costs of cells.
     """
 
@@ -144,12 +121,9 @@ class Costs:
         ]
         self._offsets = np.cumsum([0, *(len(domain.codes) for domain in domains[:-1])])  # of attributes among labels
         self.width = max(len(domain.codes) for domain in domains)
-        self._all_slots = np.full(1 << (2 * len(self.rows)).bit_length(), -1, np.int64)
+        self._slots = np.full(1 << (2 * len(self.rows)).bit_length(), -1, np.int64)
         self._penalties: dict[tuple[int, bytes], Floats] = {}
         self.everything = [np.zeros(len(domain.codes), np.int64) for domain in domains]
-
-    def _slots(self, rows: int) -> npt.NDArray[np.int64]:
-        return self._all_slots[: 1 << (2 * rows).bit_length()]
 
     def good(self, classes: Classes) -> Mask:
         """Which classes are good, that is, released."""
@@ -177,48 +151,44 @@ class Costs:
         """The classes that partitions make, from those of finer ones if they are known."""
         rows = self.rows if finer is None else self.rows[finer.firsts]
         weights = self.weights if finer is None else finer.sizes
-        labels, slots = np.concatenate(partitions), self._slots(len(rows))
-        of_row, firsts, sizes = kernels.group(rows, weights, labels, self._offsets, slots)
+        slots = self._slots[: 1 << (2 * len(rows)).bit_length()]
+        of_row, firsts, sizes = kernels.group(rows, weights, np.concatenate(partitions), self._offsets, slots)
         values = self._protected if finer is None else finer.values
         together = {name: counted.grouped(of_row, len(sizes)) for name, counted in values.items()}
         return Classes(of_row, firsts if finer is None else finer.firsts[firsts], sizes, together)
 
-    def of(self, partitions: Partitions, classes: Classes | None = None) -> tuple[float, int]:
+    def of(self, partitions: Partitions) -> tuple[float, int]:
         """The cost of partitions, and the records that they suppress."""
-        classes = classes or self.classes(partitions)
-        good = self.good(classes)
-        if self.cost == "dm":
-            return kernels.cost_classes(classes.sizes, good, self.records)
-        if self.cost == "cm":
-            return self._misfits(classes, good), int(classes.sizes[~good].sum())
-        penalties = self._all_penalties(partitions)
-        return kernels.cost_cells(self.rows, self.weights, classes.of_row, good, penalties)
+        classes = self.classes(partitions)
+        return self._cost(partitions, classes, ~self.good(classes), 0)
 
-    def between(self, fine: Partitions, coarse: Partitions | None) -> Bound:
-        """What is known of everything between two partitions; with None for the coarsest, of all coarser ones."""
+    def between(self, fine: Partitions, coarse: Partitions) -> tuple[float, int]:
+        """Of everything between two partitions: what it costs at least, and the records suppressed in all of it."""
         classes = self.classes(fine)
-        around = self.classes(self.everything if coarse is None else coarse, classes)
-        is_sure = ~self.good(around)[around.of_row]
+        around = self.classes(coarse, classes)
+        return self._cost(fine, classes, ~self.good(around)[around.of_row], self.least)
+
+    def _cost(self, partitions: Partitions, classes: Classes, suppressed: Mask, least: int) -> tuple[float, int]:
+        """What classes cost if some are suppressed and no record of the others counts for less than `least` (DM)."""
+        sizes = classes.sizes
+        if self.cost in ("hdm", "ncp"):
+            penalties = self._all_penalties(partitions)
+            return kernels.cost_cells(self.rows, self.weights, classes.of_row, ~suppressed, penalties)
+        left_out = int(sizes[suppressed].sum())
         if self.cost == "dm":
-            bound, sure = kernels.bound_classes(classes.sizes, is_sure, self.least, self.records)
-            return Bound(bound, sure, classes, is_sure)
-        if self.cost == "cm":
-            return Bound(self._misfits(classes, ~is_sure), int(classes.sizes[is_sure].sum()), classes, is_sure)
-        penalties = self._all_penalties(fine)
-        bound, sure = kernels.cost_cells(self.rows, self.weights, classes.of_row, ~is_sure, penalties)
-        return Bound(bound, sure, classes, is_sure)
+            each = np.where(suppressed, self.records, np.maximum(sizes, least))
+            return float(sizes @ each), left_out
+        return float(self.records - self._fitting(classes)[~suppressed].sum()), left_out
 
     @property
     def penalty(self) -> float:
         """What a suppressed record costs."""
         return float(self.records) if self.cost == "dm" else 1.0
 
-    def _misfits(self, classes: Classes, released: Mask) -> float:
-        table = self._table
-        target = table.target
-        assert target is not None
-        entries = classes.of_row[target.tuples]
-        return kernels.cost_labels(entries, target.codes, target.counts, released, classes.sizes, target.width)
+    def _fitting(self, classes: Classes) -> Counts:
+        """CM: the records of each class that have its most frequent label."""
+        assert self._table.target is not None
+        return np.asarray(self._table.target.table(classes.of_row, len(classes.sizes)).max(axis=1))
 
     def _all_penalties(self, partitions: Partitions) -> Floats:
         penalties = np.zeros((len(partitions), self.width))
@@ -243,99 +213,3 @@ class Costs:
         counts = self.value_counts[index]
         together = np.bincount(labels, counts, len(labels))[labels]
         return (together - counts) / np.maximum(1, self.records - counts)
-
-    def shares(self, fine: Partitions, bound: Bound, index: int) -> Floats | None:
-        """What a value pays for being joined with another, at least: values x values, by label; None if unknown.
-
-        Joining a and b adds at least the shares of both to the bound, and several joins add at least their sum.
-        """
-        size = len(fine[index])
-        if self.cost == "dm":
-            return self._shares_of_classes(fine, bound, index)
-        if self.cost == "cm":
-            return None
-        kept = np.where(bound.is_sure[bound.classes.of_row], 0, self.weights)
-        paying = np.bincount(self.rows[:, index], kept, size).astype(np.float64)
-        labels = fine[index]
-        if self.cost == "hdm":
-            rate = paying / np.maximum(1, self.records - self.value_counts[index]) / self.divisors[index]
-            rates = np.bincount(labels, rate, size)
-            counts = np.bincount(labels, self.value_counts[index], size)
-            return np.asarray(rates[:, None] * counts)
-        return self._shares_of_loss(labels, np.bincount(labels, paying, size).astype(np.float64), index)
-
-    def charges(
-        self, fine: Partitions, coarse: Partitions, bound: Bound, joint: Floats, limit: int, run: Run
-    ) -> tuple[float, Floats]:
-        """What must be paid on top of a bound because bad classes are suppressed or values of theirs are merged.
-
-        A class that is not good is suppressed, or one of its values is merged; two of them, unless merging values of
-        one attribute is enough to make it good. This is a covering problem; a packing of charges that stays below
-        the costs of merging and suppressing is a lower bound of it.
-
-        Args:
-            fine: The finest partitions.
-            coarse: The coarsest partitions.
-            bound: What is known of all between them.
-            joint: Attributes x labels x labels, what merging two values costs at least, infinite if they stay apart.
-            limit: Records that may be suppressed.
-            run: Asked now and then whether to go on.
-
-        Returns:
-            What must be paid, and what of it was charged to each value: merging a and b costs what their shares are
-            more than that.
-
-        Raises:
-            RunOver: The run is over.
-        """
-        classes = bound.classes
-        labels = np.concatenate(fine)[self._offsets + self.rows[classes.firsts]]  # classes x attributes
-        enough = np.ones(labels.shape, bool)
-        if self.cost == "dm":  # else a suppressed record with a merged value would be charged twice
-            for index in range(len(fine)):
-                enough[:, index] = self._grown(fine, coarse, classes, index)
-        used, total, place = np.zeros(joint.shape[:2]), np.zeros(1), np.zeros(2, np.int64)
-        penalties = self._suppression(fine, bound, limit)
-        in_slices(run, kernels.pack, labels, penalties, joint, enough, self.cost != "ncp", used, total, place)
-        return float(total[0]), used
-
-    def _grown(self, fine: Partitions, coarse: Partitions, classes: Classes, index: int) -> Mask:
-        """Whether each class can become good by merging values of one attribute."""
-        partitions = [*fine[:index], coarse[index], *fine[index + 1 :]]
-        grown = self.classes(partitions, classes)
-        return self.good(grown)[grown.of_row]
-
-    def _suppression(self, fine: Partitions, bound: Bound, limit: int) -> Floats:
-        """What suppressing each class adds to a bound; 0 for classes that are good, or surely suppressed."""
-        classes = bound.classes
-        bad = ~self.good(classes) & ~bound.is_sure
-        if limit == 0:
-            return np.where(bad, np.inf, 0.0)
-        if self.cost == "dm":
-            return np.where(bad, classes.sizes * (float(self.records) - np.maximum(classes.sizes, self.least)), 0.0)
-        lost = self._all_penalties(fine)[np.arange(len(fine)), self.rows].sum(axis=1)
-        kept = np.bincount(classes.of_row, self.weights * (1 - lost), len(classes.sizes))
-        return np.where(bad, kept, 0.0)
-
-    def _shares_of_loss(self, labels: Labels, paying: Floats, index: int) -> Floats | None:
-        domain = self.domains[index]
-        if domain.cuts:
-            return None
-        shares = np.zeros((len(labels), len(labels)))
-        blocks = {(block & -block).bit_length() - 1: block for block in blocks_of(labels.tolist())}
-        for left, block in blocks.items():
-            for right, other in blocks.items():
-                if left != right:
-                    more = domain.loss(block | other) - domain.loss(block)
-                    shares[left, right] = paying[left] * more / self.divisors[index]
-        return shares
-
-    def _shares_of_classes(self, fine: Partitions, bound: Bound, index: int) -> Floats:
-        classes = bound.classes
-        rows = self.rows[classes.firsts]
-        of_class = fine[index][rows[:, index]]
-        labels = np.concatenate([*fine[:index], np.zeros_like(fine[index]), *fine[index + 1 :]])
-        others, firsts, _ = kernels.group(rows, classes.sizes, labels, self._offsets, self._slots(len(rows)))
-        shares = np.zeros((len(fine[index]), len(fine[index])))
-        kernels.merge_costs(of_class, others, len(firsts), classes.sizes, bound.is_sure, self.least, shares)
-        return shares

@@ -2,8 +2,8 @@
 
 Once the other attributes are fixed, every cost of `costs` that is a sum over classes is a sum over the blocks of the
 last one, and a partition is allowed if each of its blocks is. So the search need not visit the partitions of one
-attribute at all, and it leaves out the one that has most: it looks at blocks, of which there are far fewer (15 values
-have 1.4e9 partitions and 32,767 blocks), and puts the cheapest partition together.
+attribute at all: it looks at blocks, of which there are far fewer (15 values have 1.4e9 partitions and 32,767 blocks),
+and puts the cheapest partition together.
 
 Few blocks matter. Let `least` be what the values of a block cost at least, each alone and with no class suppressed.
 Merging never makes records cheaper, so what a block costs over `least` only grows with the block: where it alone is
@@ -19,14 +19,10 @@ from typing import Any
 import numpy as np
 
 from incrowd.run import Run
-from incrowd.search.optimal import innermost_kernels as kernels
-from incrowd.search.optimal.blocks import Apart, Labels, bits, labels_of
+from incrowd.search.optimal import kernels
+from incrowd.search.optimal.blocks import Apart, Labels, Tree, bits, labels_of
 from incrowd.search.optimal.costs import Costs
-from incrowd.search.optimal.covers import ALL_WAYS, cheapest_cover
-from incrowd.search.optimal.kernels import group
 from incrowd.search.optimal.partitions import LevelSpace, TreeSpace
-from incrowd.search.optimal.slices import RunOver, in_slices
-from incrowd.search.optimal.walks import members_of, walk
 from incrowd.table.class_counts import ClassCounts
 from incrowd.table.grouping import Counts, Floats
 from incrowd.table.grouping import group as distinct
@@ -36,18 +32,23 @@ MOST_BITS = 62  # of a mask
 MOST_MEMBERS = 8_000_000  # values in all blocks together: sets of 18 values, intervals of 200
 MOST_CELLS = 10_000_000  # values times tuples of the other attributes
 NARROW = 64  # ways that are followed at first
+ALL_WAYS = 2**62
 SOME_BLOCKS = 10_000
+SOME_CELLS = 10_000_000  # of a slice, each a few nanoseconds
+SOME_WAYS = 2_000_000  # times blocks, looked at together
 
-Cheap = tuple[Counts, Floats, Counts]  # lines, costs, losses
+
+class RunOver(Exception):
+    """The run was over in the middle of a node. This is not an error: the search gives the best that it has."""
+
+
+def ask(run: Run) -> None:
+    """Go on only if the run does."""
+    if not run.should_continue():
+        raise RunOver
 
 
 def innermost_of(costs: Costs) -> int | None:
-    """The attribute with most partitions, of those that can be solved; None if there is none."""
-    sizes = {i: domain.space.partitions for i, domain in enumerate(costs.domains) if fits(costs, i)}
-    return max(sizes, key=lambda index: sizes[index], default=None)
-
-
-def most_even(costs: Costs) -> int | None:
     """The attribute over whose values records are spread most evenly, of those that can be solved; None if none."""
     spread = {i: float((costs.value_counts[i] ** 2).sum()) for i in range(len(costs.domains)) if fits(costs, i)}
     return min(spread, key=lambda index: spread[index], default=None)
@@ -63,8 +64,7 @@ def fits(costs: Costs, index: int) -> bool:
     if (space.mode == "set" and space.size > MOST_BITS) or space.size * len(costs.rows) > MOST_CELLS:
         return False
     pairs = zip(_blocks_below(space), space.tree.masks, strict=True)
-    members = sum(count * mask.bit_count() for count, mask in pairs)
-    return members <= MOST_MEMBERS
+    return sum(count * mask.bit_count() for count, mask in pairs) <= MOST_MEMBERS
 
 
 def most_blocks(space: TreeSpace) -> int:
@@ -75,33 +75,6 @@ def most_blocks(space: TreeSpace) -> int:
 def _blocks_below(space: TreeSpace) -> list[int]:
     """How many blocks the children of each node make at most."""
     return [1 << len(below) if space.mode == "set" else len(below) ** 2 for below in space.tree.children]
-
-
-@dataclass(frozen=True)
-class Columns:
-    """What the values of an attribute have in the classes that the others make; nodes of its tree x classes.
-
-    Args:
-        records: Records by the finest classes, those with most records first; no classes but for DM.
-        crowds: Records by the coarsest classes.
-        fixed: By the coarsest classes, what they cost if no value is merged; no classes for DM.
-        rates: By the coarsest classes, what they pay per span of the block of their value; no classes for DM.
-        own: By the coarsest classes, rates times the span of the value alone; no classes for DM.
-        all_rates: Of each node, the sum of its rates; nothing for DM.
-        all_own: Of each node, that sum times the span of the value alone; nothing for DM.
-        least: Of each node, what its records cost if no value is merged and none is suppressed.
-        lost: Records whose class is not good even if all values are merged; they are left out above.
-    """
-
-    records: Counts
-    crowds: Counts
-    fixed: Floats
-    rates: Floats
-    own: Floats
-    all_rates: Floats
-    all_own: Floats
-    least: Floats
-    lost: int
 
 
 @dataclass(frozen=True)
@@ -126,10 +99,9 @@ class CheapBlocks:
 
 
 class Innermost:
-    """Solves one attribute given the others; `blocks` are those of its space, `runs` says if they are runs of values.
+    """Solves one attribute given the others; its cost must not be CM.
 
     Args:
-        costs: What is to be low; its cost must not be CM.
         index: The attribute.
         limit: Records that may be suppressed.
         run: Asked now and then whether to go on.
@@ -141,38 +113,30 @@ class Innermost:
     def __init__(self, costs: Costs, index: int, limit: int, run: Run) -> None:
         space = costs.domains[index].space
         assert isinstance(space, TreeSpace)
-        self.index, self._costs, self._limit, self._space = index, costs, limit, space
-        self._needs, self._run = costs.requirement.needs, run
+        self.index, self._costs, self._limit, self._space, self._run = index, costs, limit, space, run
         self._others = [other for other in range(len(costs.domains)) if other != index]
         self._tuples, of_row = self._other_tuples()
         cells = costs.rows[:, index] * len(self._tuples) + of_row
         counts = np.bincount(cells, costs.weights, space.size * len(self._tuples))
         self._records = counts.astype(np.int64).reshape(space.size, len(self._tuples))
         sizes = [costs.domains[other].space.size for other in self._others]
-        self._offsets, self._no_labels = np.cumsum([0, *sizes])[:-1], np.empty(0, np.int64)
-        self._totals = self._records.sum(axis=0)
+        self._offsets, self._totals = np.cumsum([0, *sizes])[:-1], self._records.sum(axis=0)
         self._slots = np.full(1 << (2 * len(self._tuples)).bit_length(), -1, np.int64)
         lines = walk(space)
-        self._ask()
+        ask(run)
         self._blocks = [line[0] for line in lines]
-        self._last_bad: tuple[Apart, Any] = (), None
         self._walk = np.array([line[1:] for line in lines], np.int64)
-        self._ask()
-        self._depths = int(self._walk[:, 0].max()) + 2
-        self._room: Cheap = (np.empty(len(lines), np.int64), np.empty(len(lines)), np.empty(len(lines), np.int64))
-        self.runs = space.mode != "set"
-        self.blocks = [line[0] for line in lines if line[4]]
-        has_bits = space.size <= MOST_BITS
-        self._masks = np.array(self._blocks if has_bits else [0] * len(lines), np.int64)
-        self._ask()
+        ask(run)
+        self._depths, self._runs = int(self._walk[:, 0].max()) + 2, space.mode != "set"
+        self._found = (np.empty(len(lines), np.int64), np.empty(len(lines)), np.empty(len(lines), np.int64))
+        self._masks = np.array(self._blocks if space.size <= MOST_BITS else [0] * len(lines), np.int64)
         self._starts, self._members = members_of(self._blocks, space.size)
-        self._ask()
-        self._keys = self._members[self._starts[1:] - 1] + 1 if self.runs else self._masks
+        ask(run)
+        self._keys = self._members[self._starts[1:] - 1] + 1 if self._runs else self._masks
         self._spans = self._spans_of(self._blocks)
-        self._ask()
         self._alone = self._spans_of([1 << position for position in range(space.size)])
         leaves = {mask: node for node, mask in enumerate(space.tree.masks) if not space.tree.children[node]}
-        self._leaves = np.array([leaves[1 << position] for position in range(space.size)])
+        self._leaves = [leaves[1 << position] for position in range(space.size)]
 
     def _other_tuples(self) -> tuple[Counts, Counts]:
         """The distinct tuples of the other attributes, and which of them each row has."""
@@ -210,7 +174,7 @@ class Innermost:
             places, prices = places[order], prices[order]
             begins = np.searchsorted(firsts[order], np.arange(self._space.size + 1))
             blocks = (self._keys[found.lines[places]], prices, found.losses[places])
-            chosen, narrowed = cheapest_cover(blocks, begins, self.runs, slack - taken, found.limit, width, self._run)
+            chosen, narrowed = cheapest_cover(blocks, begins, self._runs, slack - taken, found.limit, width, self._run)
             if len(chosen):
                 good = places[chosen]
                 slack = float(found.costs[good].sum())
@@ -218,23 +182,16 @@ class Innermost:
                 break
         return good
 
-    def bound(self, fine: Sequence[Labels], coarse: Sequence[Labels], apart: Apart, best: float) -> float | None:
+    def bound(self, fine: Sequence[Labels], coarse: Sequence[Labels], apart: Apart, best: float) -> float:
         """What a release costs at least where each of the other attributes lies between two partitions.
 
-        Args:
-            fine: The finest partitions; that of this attribute plays no part.
-            coarse: The coarsest partitions.
-            apart: The values that must not be joined.
-            best: What must be beaten.
-
-        Returns:
-            No cost is lower; None if none beats the best.
+        Infinite if nothing there beats the best.
         """
         found = self._cheap_blocks(fine, coarse, apart, best)
         if found is None:
-            return None
+            return np.inf
         places, _, taken = self._reduced(found, found.slack)
-        return found.least + taken if len(places) else None
+        return found.least + taken if len(places) else np.inf
 
     def _reduced(self, found: CheapBlocks, slack: float) -> tuple[Counts, Floats, float]:
         """The places of blocks that can be part of a good partition, what they cost over what all pay, and that."""
@@ -246,101 +203,75 @@ class Innermost:
         self, fine: Sequence[Labels], coarse: Sequence[Labels], apart: Apart, best: float
     ) -> CheapBlocks | None:
         """The blocks that may be part of a partition that beats the best; None if none does."""
-        costs = self._costs
-        columns = self._columns(fine, coarse)
-        limit = self._limit - columns.lost
-        base = float(columns.least[0]) + columns.lost * costs.penalty
+        costs, by_size = self._costs, self._costs.cost == "dm"
+        of_tuple, sizes = self._classes(coarse)
+        good = costs.requirement.good(ClassCounts(sizes))
+        lost = int(sizes[~good].sum())  # even if all values are merged; these classes have no column
+        crowd_of = np.where(good, np.cumsum(good) - 1, -1)[of_tuple]
+        crowds = _collected(self._records, crowd_of)
+        records, cells = np.zeros((self._space.size, 0), np.int64), np.zeros((self._space.size, 0, 3))
+        if by_size:
+            finest = of_tuple if fine is coarse else self._classes(fine)[0]
+            records = _collected(self._records, np.where(crowd_of >= 0, finest, -1))
+            records = records[:, np.argsort(-records.sum(axis=0))]  # those with most records first, to give up early
+            least = (records * np.maximum(records, costs.least)).sum(axis=1).astype(np.float64)
+        else:
+            cells = self._cells(fine, crowds, crowd_of)
+            least = cells[:, :, 0].sum(axis=1)
+        summed = (records, crowds, cells, cells[:, :, 1:].sum(axis=1), least)
+        records, crowds, cells, totals, least = map(self._of_nodes, summed)
+        base, limit = float(least[0]) + lost * costs.penalty, self._limit - lost
         slack = costs.below(best) - base
         if limit < 0 or not slack > 0:
             return None
-        penalty = np.inf if self._limit == 0 else costs.penalty
-        blocks = (self._walk, self._masks, self._bad(apart))
-        if costs.cost == "dm":
-            lines, over, losses = self._cheap_by_size(columns, blocks, penalty, slack)
-        else:
-            lines, over, losses = self._cheap_by_cells(columns, blocks, penalty, slack)
+        blocks = (self._walk, self._masks, self._bad(apart), self._spans, by_size)
+        needs = (costs.requirement.needs, costs.least, np.inf if self._limit == 0 else costs.penalty, slack)
+        scratch = (*(np.zeros((self._depths, *of.shape[1:]), of.dtype) for of in (records, crowds, cells, totals)),)
+        given = (*blocks, records, crowds, cells, totals, least, *needs, scratch, self._found)
+        place = np.zeros(2, np.int64)
+        while kernels.cheap_blocks(*given, place, SOME_CELLS) == kernels.MORE:
+            ask(self._run)
+        count = int(place[1])
+        losses = self._found[2][:count].copy()
         if self._limit >= costs.records:
             losses[:] = 0
-        return CheapBlocks(lines, over, losses, base, slack, limit)
+        return CheapBlocks(self._found[0][:count].copy(), self._found[1][:count].copy(), losses, base, slack, limit)
 
-    def _cheap_by_size(self, columns: Columns, blocks: Any, penalty: float, slack: float) -> Cheap:
-        records, crowds, least = columns.records, columns.crowds, self._costs.least
-        sizes, crowd = (np.zeros((self._depths, counts.shape[1]), np.int64) for counts in (records, crowds))
-        place = np.zeros(2, np.int64)
-        needs = (self._needs, least, penalty, slack)
-        scratch = (sizes, crowd, np.zeros(self._depths), self._room, place)
-        in_slices(self._run, kernels.cheap_by_size, *blocks, records, crowds, columns.least, *needs, *scratch)
-        return self._found(int(place[1]))
-
-    def _cheap_by_cells(self, columns: Columns, blocks: Any, penalty: float, slack: float) -> Cheap:
-        amounts = (columns.crowds, columns.fixed, columns.rates, columns.own, columns.all_rates, columns.all_own)
-        shape = (self._depths, columns.crowds.shape[1])
-        place = np.zeros(2, np.int64)
-        needs = (self._spans, self._needs, penalty, slack)
-        scratch = (np.zeros(shape, np.int64), np.zeros((*shape, 3)), np.zeros((self._depths, 2)), self._room, place)
-        in_slices(self._run, kernels.cheap_by_cells, *blocks, *amounts, *needs, *scratch)
-        return self._found(int(place[1]))
-
-    def _found(self, count: int) -> Cheap:
-        lines, costs, losses = self._room
-        return lines[:count].copy(), costs[:count].copy(), losses[:count].copy()
-
-    def _columns(self, fine: Sequence[Labels], coarse: Sequence[Labels]) -> Columns:
+    def _cells(self, fine: Sequence[Labels], crowds: Counts, crowd_of: Counts) -> Floats:
+        """HDM and NCP, values x columns of `crowds`: what is paid alone, per span of a block, and for the own span."""
         costs = self._costs
-        of_tuple, sizes = self._classes(coarse)
-        good = costs.requirement.good(ClassCounts(sizes))
-        crowd_of = np.where(good, np.cumsum(good) - 1, -1)[of_tuple]
-        crowds, none = kernels.collected(self._records, crowd_of), np.zeros((len(self._space.tree.masks), 0))
-        lost = int(sizes[~good].sum())
-        if costs.cost == "dm":
-            finest = of_tuple if fine is coarse else self._classes(fine)[0]
-            records = kernels.collected(self._records, np.where(crowd_of >= 0, finest, -1))
-            records = records[:, np.argsort(-records.sum(axis=0))]
-            least = (records * np.maximum(records, costs.least)).sum(axis=1).astype(np.float64)
-            records, crowds, least = map(self._grown, (records, crowds, least))
-            return Columns(records, crowds, none, none, none, none, none, least, lost)
         paid = np.zeros(len(self._tuples))
         for place, other in enumerate(self._others):
             paid += costs.penalties(other, fine[other])[self._tuples[:, place]]
-        fixed = kernels.collected(self._records * paid, crowd_of)
+        alone = _collected(self._records * paid, crowd_of)
         rates = crowds / costs.divisors[self.index]
         if costs.cost == "hdm":
             rates /= np.maximum(1, costs.records - costs.value_counts[self.index])[:, None]
         else:
-            fixed += rates * self._alone[:, None]
-        of_cells = (crowds, fixed, rates, rates * self._alone[:, None])
-        of_values = (rates.sum(axis=1), rates.sum(axis=1) * self._alone, fixed.sum(axis=1))
-        crowds, fixed, rates, own, all_rates, all_own, least = map(self._grown, (*of_cells, *of_values))
-        return Columns(none.astype(np.int64), crowds, fixed, rates, own, all_rates, all_own, least, lost)
+            alone += rates * self._alone[:, None]
+        return np.stack([alone, rates, rates * self._alone[:, None]], axis=2)
 
     def _classes(self, partitions: Sequence[Labels]) -> tuple[Counts, Counts]:
         """The class of each tuple of the other attributes, and the sizes of these classes."""
-        labels = np.concatenate([self._no_labels, *(partitions[other] for other in self._others)])
-        of_tuple, _, sizes = group(self._tuples, self._totals, labels, self._offsets, self._slots)
+        labels = np.concatenate([np.empty(0, np.int64), *(partitions[other] for other in self._others)])
+        of_tuple, _, sizes = kernels.group(self._tuples, self._totals, labels, self._offsets, self._slots)
         return of_tuple, sizes
 
     def _spans_of(self, blocks: Sequence[int]) -> Floats:
-        """HDM and NCP: how much of the attribute each block takes, in the unit of `Columns.rates`."""
-        costs, index = self._costs, self.index
+        """HDM and NCP: how much of the attribute each block takes, in the unit of the rates."""
+        costs, domain = self._costs, self._costs.domains[self.index]
         if costs.cost == "dm":
             return np.zeros(len(blocks))
         if costs.cost == "ncp":
-            return np.array([self._loss(block, number) for number, block in enumerate(blocks)])
+            losses: list[float] = []
+            for start in range(0, len(blocks), SOME_BLOCKS):
+                ask(self._run)
+                losses += map(domain.loss, blocks[start : start + SOME_BLOCKS])
+            return np.array(losses)
         starts, members = members_of(blocks, self._space.size)
-        return np.add.reduceat(costs.value_counts[index][members], starts[:-1])
+        return np.add.reduceat(costs.value_counts[self.index][members], starts[:-1])
 
-    def _loss(self, block: int, number: int) -> float:
-        """The loss of a block, of which there are so many that the run is asked in between."""
-        if number % SOME_BLOCKS == 0:
-            self._ask()
-        return self._costs.domains[self.index].loss(block)
-
-    def _ask(self) -> None:
-        """Go on only if the run does."""
-        if not self._run.should_continue():
-            raise RunOver
-
-    def _grown(self, of_position: Any) -> Any:
+    def _of_nodes(self, of_position: Any) -> Any:
         """What holds for positions, summed up for the nodes of the tree."""
         tree = self._space.tree
         grown = np.zeros((len(tree.children), *of_position.shape[1:]), of_position.dtype)
@@ -350,12 +281,142 @@ class Innermost:
                 grown[node] = grown[list(children)].sum(axis=0)
         return grown
 
-    def _bad(self, apart: Apart) -> Any:
+    def _bad(self, apart: Apart) -> Counts:
         """Of each node of the tree, the positions that none of its own may share a block with."""
-        if self._last_bad[0] is not apart:
-            bad = [0] * len(self._space.tree.masks)
-            for node, mask in enumerate(self._space.tree.masks if self._space.size <= MOST_BITS else ()):
+        bad = [0] * len(self._space.tree.masks)
+        if any(apart) and self._space.size <= MOST_BITS:
+            for node, mask in enumerate(self._space.tree.masks):
                 for position in bits(mask):
                     bad[node] |= apart[position]
-            self._last_bad = apart, np.array(bad, np.int64)
-        return self._last_bad[1]
+        return np.array(bad, np.int64)
+
+
+def _collected(amounts: Any, column_of: Counts) -> Any:
+    sums = np.zeros((len(amounts), column_of.max() + 1), amounts.dtype)
+    kernels.collect(amounts, column_of, sums)
+    return sums
+
+
+def cheapest_cover(
+    blocks: tuple[Counts, Floats, Counts],
+    begins: Counts,
+    runs: bool,
+    slack: float,
+    limit: int,
+    width: int,
+    run: Run,
+) -> tuple[Counts, bool]:
+    """The cheapest way to cover all positions by disjoint blocks.
+
+    Positions are covered one after the other. Of all ways that lead to the same covered positions only those stay that
+    no other beats in both cost and loss.
+
+    Args:
+        blocks: The positions of each block (as a bit mask; of runs, the position after it), what it costs, and what it
+            loses; in the order of their first positions.
+        begins: The blocks that begin at a position lie between `begins` of it and of the next.
+        runs: Whether all blocks are runs of positions.
+        slack: What the sum of costs must be lower than.
+        limit: What the sum of losses must not exceed.
+        width: How many ways are followed at most, the cheapest ones.
+        run: Asked now and then whether to go on.
+
+    Returns:
+        The numbers of the chosen blocks, none if there is no such way; and whether any way was not followed.
+    """
+    keys, prices, losses = blocks
+    if not len(keys):
+        return np.empty(0, np.int64), False
+    covered, spent, lost = np.zeros(1, np.int64), np.zeros(1), np.zeros(1, np.int64)
+    history: list[tuple[Counts, Counts]] = []  # of each way after a position, the way and the block that it comes from
+    narrowed = False
+    for position in range(len(begins) - 1):
+        here = np.arange(begins[position], begins[position + 1])
+        is_open = covered <= position if runs else covered >> position & 1 == 0
+        if not is_open.any():
+            continue
+        from_way, taken = [np.flatnonzero(~is_open)], [np.full((~is_open).sum(), -1)]
+        waiting, some = np.flatnonzero(is_open), max(1, SOME_WAYS // max(1, len(here)))
+        for start in range(0, len(waiting), some):
+            ask(run)
+            ways, added = (each.ravel() for each in np.meshgrid(waiting[start : start + some], here, indexing="ij"))
+            fit = (spent[ways] + prices[added] < slack) & (lost[ways] + losses[added] <= limit)
+            if not runs:
+                fit &= covered[ways] & keys[added] == 0
+            from_way.append(ways[fit])
+            taken.append(added[fit])
+        parents, block = np.concatenate(from_way), np.concatenate(taken)
+        is_new, old = block >= 0, covered[parents]
+        covered = np.where(is_new, keys[block] if runs else keys[block] | old, old)
+        spent = spent[parents] + np.where(is_new, prices[block], 0.0)
+        lost = lost[parents] + np.where(is_new, losses[block], 0)
+        kept = _unbeaten(covered, spent, lost, limit)
+        if len(kept) > width:
+            kept, narrowed = kept[np.lexsort((covered[kept], spent[kept]))[:width]], True
+        covered, spent, lost = covered[kept], spent[kept], lost[kept]
+        history.append((parents[kept], block[kept]))
+    chosen: list[int] = []
+    if len(spent):
+        way = int(spent.argmin())
+        for parents, block in reversed(history):
+            chosen += [int(block[way])] if block[way] >= 0 else []
+            way = int(parents[way])
+    return np.array(chosen, np.int64), narrowed
+
+
+def _unbeaten(covered: Counts, spent: Floats, lost: Counts, limit: int) -> Counts:
+    """The ways that no other one which covers the same beats in both cost and loss."""
+    order = np.lexsort((lost, spent, covered))
+    is_first = np.append(True, np.diff(covered[order]) != 0)[: len(order)]
+    level = lost[order] - np.cumsum(is_first) * (limit + 1)  # lower than all that cover something else before
+    lowest = np.minimum.accumulate(level)
+    return np.asarray(order[np.append(True, level[1:] < lowest[:-1])[: len(order)]])
+
+
+Line = tuple[int, int, int, int, bool]
+
+
+def members_of(blocks: Sequence[int], size: int) -> tuple[Counts, Counts]:
+    """Where the positions of each block start in one list of them all, and that list."""
+    width = (size + 7) // 8
+    rows = np.frombuffer(b"".join(block.to_bytes(width, "little") for block in blocks), np.uint8)
+    is_in = np.unpackbits(rows.reshape(len(blocks), width), axis=1, bitorder="little")  # blocks x positions
+    return np.append(0, np.cumsum(is_in.sum(axis=1, dtype=np.int64))), np.nonzero(is_in)[1]
+
+
+def walk(space: TreeSpace) -> list[Line]:
+    """All blocks of a space and what they begin with: mask, depth, node that is added, line after, is it of the space.
+
+    A single value is a block; so are two or more children of a node, as the mode allows. One child that is not a value
+    is met again as all of its own children.
+    """
+    lines: list[Line] = []
+    for node, children in enumerate(space.tree.children):
+        for number, child in enumerate(children):
+            if space.mode == "run":
+                _add_runs(space.tree, children[number:], lines)
+            elif space.mode == "set":
+                _add_sets(space.tree, children, number, 0, 0, lines)
+            elif not space.tree.children[child]:
+                lines.append((space.tree.masks[child], 0, child, len(lines) + 1, True))
+        if space.mode == "all" and children:
+            lines.append((space.tree.masks[node], 0, node, len(lines) + 1, True))
+    return lines
+
+
+def _add_runs(tree: Tree, children: Sequence[int], lines: list[Line]) -> None:
+    """The first child, the first two, the first three and so on."""
+    mask, after = 0, len(lines) + len(children)
+    for depth, child in enumerate(children):
+        mask |= tree.masks[child]
+        lines.append((mask, depth, child, after, depth > 0 or not tree.children[child]))
+
+
+def _add_sets(tree: Tree, children: Sequence[int], number: int, mask: int, depth: int, lines: list[Line]) -> None:
+    """The given children, one more, and all sets of later ones besides."""
+    child, here = children[number], len(lines)
+    mask |= tree.masks[child]
+    lines.append((mask, depth, child, 0, depth > 0 or not tree.children[child]))
+    for following in range(number + 1, len(children)):
+        _add_sets(tree, children, following, mask, depth + 1, lines)
+    lines[here] = (mask, depth, child, len(lines), lines[here][4])

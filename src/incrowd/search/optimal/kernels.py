@@ -1,8 +1,8 @@
 """The inner loops of the optimal searches, compiled by numba: classes of a recoded table, and what they cost.
 
-Rows are distinct tuples (rows x attributes, positions of values), `labels` what each position becomes. Classes are
-found by hashing and compared label by label, so no number of attributes is too large. What may take long works in
-slices.
+Rows are distinct tuples (rows x attributes, positions of values), `labels` what each position becomes. Kernels return
+numbers and fill arrays that they are given. To return an array numba would call the interpreter, where an interrupt
+becomes a SystemError.
 """
 
 from __future__ import annotations
@@ -11,12 +11,15 @@ from typing import Any
 
 import numpy as np
 
+from incrowd.privacy.compiled import SizeRule, is_good
 from incrowd.search.compiled import compiled
-from incrowd.search.optimal.slices import DONE, MORE, ROWS
+
+DONE, MORE = 0, 1  # what a kernel says that works in slices
+ROUNDS = 6  # of taking shares off the costs of blocks
 
 
 def group(rows: Any, weights: Any, labels: Any, offsets: Any, slots: Any) -> tuple[Any, Any, Any]:
-    """Number the classes of rows.
+    """Number the classes of rows: the class of each row, and the first row and the records of each class.
 
     Args:
         rows: Rows x attributes.
@@ -24,45 +27,34 @@ def group(rows: Any, weights: Any, labels: Any, offsets: Any, slots: Any) -> tup
         labels: The labels of all positions, one attribute after the other.
         offsets: Where the labels of each attribute start.
         slots: A power of two of -1, at least twice as many as rows; left as it was.
-
-    Returns:
-        The class of each row, and the first row and the records of each class.
     """
     of_row, firsts, sizes = np.empty((3, len(rows)), np.int64)
-    classes = 0
-    for start in range(0, len(rows), ROWS):
-        classes = _group(rows, weights, labels, offsets, of_row, firsts, sizes, slots, start, start + ROWS, classes)
+    classes = _group(rows, weights, labels, offsets, of_row, firsts, sizes, slots)
     return of_row, firsts[:classes], sizes[:classes]
 
 
 @compiled
 def _group(
-    rows: Any, weights: Any, labels: Any, offsets: Any, of_row: Any, firsts: Any, sizes: Any, slots: Any, start: int,
-    stop: int, classes: int,
+    rows: Any, weights: Any, labels: Any, offsets: Any, of_row: Any, firsts: Any, sizes: Any, slots: Any
 ) -> int:  # fmt: skip
-    """The number of classes with these rows, of which there were so many before."""
-    attributes = rows.shape[1]
-    last = len(slots) - 1
-    for row in range(start, min(stop, len(rows))):
+    """By hashing; labels are compared one by one, so no number of attributes is too large."""
+    attributes, last, classes = rows.shape[1], len(slots) - 1, 0
+    for row in range(len(rows)):
         code = np.uint64(0)
         for attribute in range(attributes):
-            code = code * np.uint64(0x9E3779B97F4A7C15) + np.uint64(
-                labels[offsets[attribute] + rows[row, attribute]] + 1
-            )
+            label = labels[offsets[attribute] + rows[row, attribute]]
+            code = code * np.uint64(0x9E3779B97F4A7C15) + np.uint64(label + 1)
         code ^= code >> np.uint64(29)
         code *= np.uint64(0xBF58476D1CE4E5B9)
         slot = np.int64(code >> np.uint64(32)) & last
         while True:
             found = slots[slot]
             if found < 0:
-                slots[slot] = classes
-                firsts[classes] = row
-                sizes[classes] = weights[row]
-                of_row[row] = classes
+                slots[slot] = of_row[row] = classes
+                firsts[classes], sizes[classes] = row, weights[row]
                 classes += 1
                 break
-            other = firsts[found]
-            same = True
+            other, same = firsts[found], True
             for attribute in range(attributes):
                 offset = offsets[attribute]
                 if labels[offset + rows[row, attribute]] != labels[offset + rows[other, attribute]]:
@@ -73,49 +65,16 @@ def _group(
                 of_row[row] = found
                 break
             slot = (slot + 1) & last
-    if stop >= len(rows):
-        slots[:] = -1
+    slots[:] = -1
     return classes
 
 
 @compiled
-def bound_classes(sizes: Any, is_sure: Any, least: int, records: int) -> tuple[float, int]:
-    """DM: lower bound over everything between two partitions, and the records that are surely suppressed.
-
-    Args:
-        sizes: Records of each class of the finest partition.
-        is_sure: Which of them are surely suppressed.
-        least: No class of fewer records is released.
-        records: Records in all, which is what a suppressed record costs.
-    """
-    bound, sure = 0.0, 0
-    for index in range(len(sizes)):
-        size = sizes[index]
-        if is_sure[index]:
-            bound += float(size) * records
-            sure += size
-        else:
-            bound += float(size) * max(size, least)
-    return bound, sure
-
-
-@compiled
-def cost_classes(sizes: Any, good: Any, records: int) -> tuple[float, int]:
-    """DM of a partition, and the records that it suppresses: those of classes that are not good."""
-    cost, suppressed = 0.0, 0
-    for index in range(len(sizes)):
-        size = sizes[index]
-        if good[index]:
-            cost += float(size) * size
-        else:
-            cost += float(size) * records
-            suppressed += size
-    return cost, suppressed
-
-
-@compiled
 def cost_cells(rows: Any, weights: Any, of_row: Any, released: Any, penalties: Any) -> tuple[float, int]:
-    """Sum of penalties (attributes x positions) over the cells of records in released classes, 1 for the others."""
+    """Sum of penalties (attributes x positions) over the cells of records in released classes, 1 for the others.
+
+    Also returns how many others there are.
+    """
     cost, suppressed = 0.0, 0
     for row in range(len(rows)):
         if released[of_row[row]]:
@@ -130,194 +89,158 @@ def cost_cells(rows: Any, weights: Any, of_row: Any, released: Any, penalties: A
 
 
 @compiled
-def cost_labels(entries: Any, of_entry: Any, counts: Any, released: Any, sizes: Any, kinds: int) -> float:
-    """CM: records of released classes that do not have its most frequent label, and all records of the others.
+def collect(amounts: Any, column_of: Any, sums: Any) -> None:
+    """Add the columns of a matrix that go to the same column; -1 goes nowhere."""
+    for row in range(len(amounts)):
+        for column in range(len(column_of)):
+            if column_of[column] >= 0:
+                sums[row, column_of[column]] += amounts[row, column]
 
-    Args:
-        entries: The class (of rows) of each entry.
-        of_entry: The label of each entry.
-        counts: Records of each entry.
-        released: Which classes are not suppressed.
-        sizes: Records of each class.
-        kinds: Number of labels.
-    """
-    frequencies = np.zeros((len(sizes), kinds), np.int64)
-    for entry in range(len(entries)):
-        frequencies[entries[entry], of_entry[entry]] += counts[entry]
-    cost = 0.0
-    for index in range(len(sizes)):
-        cost += sizes[index]
-        if released[index]:
-            cost -= frequencies[index].max()
+
+@compiled
+def _merge(sizes: Any, more: Any, least: int, cost: float, slack: float, merged: Any) -> float:
+    """Add up the sizes of classes, and to a cost what that adds for DM, as long as it is below slack."""
+    for column in range(len(sizes)):
+        if cost >= slack:
+            break
+        one, two = sizes[column], more[column]
+        merged[column] = both = one + two
+        if one and two:
+            cost += both * max(both, least) - one * max(one, least) - two * max(two, least)
     return cost
 
 
 @compiled
-def merge_costs(labels: Any, others: Any, buckets: int, sizes: Any, sure: Any, least: int, increase: Any) -> None:
-    """DM: half of what joining two values of one attribute adds to the bound.
-
-    Args:
-        labels: The value of each class.
-        others: A number for all the other values of each class.
-        buckets: How many such numbers there are.
-        sizes: Records of each class.
-        sure: Whether a class is surely suppressed.
-        least: No class of fewer records is released.
-        increase: Takes the result, values x values, zero before.
-    """
-    heads = np.full(buckets, -1, np.int64)
-    following = np.empty(len(labels), np.int64)
-    for index in range(len(labels)):
-        size = sizes[index]
-        other = heads[others[index]]
-        while other >= 0:
-            if not (sure[index] or sure[other]):
-                both = size + sizes[other]
-                alone = float(size) * max(size, least) + float(sizes[other]) * max(sizes[other], least)
-                more = (float(both) * max(both, least) - alone) / 2
-                increase[labels[index], labels[other]] += more
-                increase[labels[other], labels[index]] += more
-            other = following[other]
-        following[index] = heads[others[index]]
-        heads[others[index]] = index
-
-
-def roll_up(rows: Any, weights: Any, labels: Any, slots: Any) -> tuple[Any, Any]:
-    """The classes of rows, as `group`, where the sum of a row's labels determines its class.
-
-    Args:
-        rows: Rows x attributes.
-        weights: Records of each row.
-        labels: Attributes x positions.
-        slots: A power of two of -1, at least twice as many as rows; left as it was.
-
-    Returns:
-        The first row and the records of each class.
-    """
-    firsts, sizes, keys = np.empty((3, len(rows)), np.int64)
-    classes = 0
-    for start in range(0, len(rows), ROWS):
-        classes = _roll_up(rows, weights, labels, firsts, sizes, keys, slots, start, start + ROWS, classes)
-    return firsts[:classes], sizes[:classes]
-
-
-@compiled
-def _roll_up(
-    rows: Any, weights: Any, labels: Any, firsts: Any, sizes: Any, keys: Any, slots: Any, start: int, stop: int,
-    classes: int,
+def cheap_blocks(
+    walk: Any, masks: Any, apart: Any, spans: Any, by_size: bool, records: Any, crowds: Any, cells: Any, totals: Any,
+    values: Any, needs: SizeRule, least: int, penalty: float, slack: float, scratch: Any, found: Any, place: Any,
+    amount: int,
 ) -> int:  # fmt: skip
-    """The number of classes with these rows, of which there were so many before."""
-    last = len(slots) - 1
-    for row in range(start, min(stop, len(rows))):
-        key = np.int64(0)
-        for attribute in range(rows.shape[1]):
-            key += labels[attribute, rows[row, attribute]]
-        slot = np.int64((np.uint64(key) * np.uint64(0x9E3779B97F4A7C15)) >> np.uint64(32)) & last
-        while True:
-            found = slots[slot]
-            if found < 0:
-                slots[slot] = classes
-                keys[classes] = key
-                firsts[classes] = row
-                sizes[classes] = weights[row]
-                classes += 1
-                break
-            if keys[found] == key:
-                sizes[found] += weights[row]
-                break
-            slot = (slot + 1) & last
-    if stop >= len(rows):
-        slots[:] = -1
-    return classes
+    """The blocks of one attribute that cost less than slack over what their values cost at least.
 
+    Columns are the classes that the other attributes make. Blocks come as the lines of a walk: a line adds one tree
+    node to the block of the last line with a lower depth. What a block costs over the least of its values only grows
+    with the block, so where merging alone costs too much, all lines that begin with the block are skipped.
 
-@compiled
-def base_and_extra(sizes: Any, good: Any, least: int, records: int) -> tuple[float, float, int]:
-    """DM: what classes cost if nothing is suppressed, what suppression adds, and the suppressed records.
+    DM (`by_size`): each record of a class costs as much as the class has records, `least` at least. HDM and NCP: the
+    records of a block pay what they pay alone, and a rate times what the span of the block is more than that of their
+    value. A value that nearly all records have makes that a small difference of large numbers, so it is summed by
+    itself, and is exactly 0 for a block of one value.
 
     Args:
-        sizes: Records of each class.
-        good: Which classes are released.
-        least: No class of fewer records is released; every record counts as much at least.
-        records: Records in all, which is what a suppressed record costs.
-    """
-    base, extra, suppressed = 0.0, 0.0, 0
-    for index in range(len(sizes)):
-        size = sizes[index]
-        base += float(size) * max(size, least)
-        if not good[index]:
-            extra += float(size) * (records - max(size, least))
-            suppressed += size
-    return base, extra, suppressed
-
-
-@compiled
-def extra_cells(rows: Any, sizes: Any, good: Any, penalties: Any) -> tuple[float, int]:
-    """NCP: what suppressing the classes that are not good adds to what their cells cost, and the suppressed records."""
-    extra, suppressed = 0.0, 0
-    for row in range(len(rows)):
-        if not good[row]:
-            kept = 1.0
-            for attribute in range(rows.shape[1]):
-                kept -= penalties[attribute, rows[row, attribute]]
-            extra += sizes[row] * kept
-            suppressed += sizes[row]
-    return extra, suppressed
-
-
-@compiled
-def pack(
-    labels: Any, penalties: Any, joint: Any, enough: Any, shared: bool, used: Any, total: Any, place: Any, amount: int
-) -> int:
-    """Charge bad classes for being suppressed unless values of theirs are merged, by what merging costs at least.
-
-    Args:
-        labels: Classes x attributes.
-        penalties: What suppressing each class adds; 0 for classes that are good.
-        joint: Attributes x labels x labels, what merging two values costs at least; infinite where they cannot be.
-        enough: Classes x attributes, whether merging values of this attribute alone can make the class good.
-        shared: Whether what two values are charged must not exceed what merging them costs, else it is one by one.
-        used: Attributes x labels, takes what was charged to each value.
-        total: One number, takes the sum of the charges: classes that stay suppressed and values that are merged cost
-            that much more.
-        place: The turn, less 1, and the class to go on with; 0 before.
-        amount: How many steps may be taken before it must pause.
+        walk: Lines x (depth, node, the first line that does not begin with this block, whether the block is allowed).
+        masks: The block of each line.
+        apart: Of each node, the positions that none of its own may share a block with.
+        spans: Of each line, the span of its block.
+        by_size: Whether the cost is DM.
+        records: Nodes x columns, by the finest partitions of the other attributes; for DM.
+        crowds: Nodes x columns, records by the coarsest partitions.
+        cells: Nodes x columns of `crowds` x (paid alone, rate, rate times own span); for HDM and NCP.
+        totals: Nodes x (rate, rate times own span), summed over columns.
+        values: Of each node, what its values cost at least.
+        needs: What a class needs to be good.
+        least: No class of fewer records is good.
+        penalty: What a suppressed record costs.
+        slack: What a block must cost less than over the least of its values.
+        scratch: Depths x columns of `records`, of `crowds`, of `cells`, and depths x 2: sums on the way to a line.
+        found: Takes the lines, what each block costs over the least of its values, the records that it suppresses.
+        place: The next line and the number of blocks found, 0 before.
+        amount: How many cells may be looked at before it must pause.
 
     Returns:
-        DONE or MORE.
+        DONE, or MORE if it is to be called again.
     """
-    attributes = labels.shape[1]
-    size = joint.shape[1]
-    slack = np.empty(attributes)
-    while place[0] < attributes:
-        turn = place[0] + 1
-        for index in range(place[1], len(labels)):
-            if penalties[index] <= 0:
-                continue
-            if amount <= 0:
-                place[1] = index
-                return MORE
-            amount -= attributes * size
-            can = 0
-            charge = penalties[index] / 2
-            for attribute in range(attributes):
-                label = labels[index, attribute]
-                slack[attribute] = np.inf
-                for other in range(size):
-                    cost = joint[attribute, label, other]
-                    if cost < np.inf:
-                        cost -= used[attribute, label]
-                        if shared:
-                            cost -= used[attribute, other]
-                        slack[attribute] = min(slack[attribute], cost)
-                if slack[attribute] < np.inf:
-                    can += 1
-                    charge = min(charge, slack[attribute] / 2 if enough[index, attribute] else slack[attribute])
-            if can != turn or charge <= 0:
-                continue
-            total[0] += 2 * charge
-            for attribute in range(attributes):
-                if slack[attribute] < np.inf:
-                    used[attribute, labels[index, attribute]] += 2 * charge if enough[index, attribute] else charge
-        place[0], place[1] = turn, 0
+    sizes, crowd, sums, paid = scratch
+    lines, costs, losses = found
+    line, count = place[0], place[1]
+    joined = (records * np.maximum(records, least)).sum(axis=1) - values  # what merging the values of a node adds
+    while line < len(masks):
+        if amount <= 0:
+            place[0], place[1] = line, count
+            return MORE
+        depth, node = walk[line, 0], walk[line, 1]
+        amount -= 1
+        if apart[node] & masks[line]:
+            line = walk[line, 2]
+            continue
+        if by_size:
+            amount -= records.shape[1]
+            cost = _merge(sizes[depth], records[node], least, paid[depth, 0] + joined[node], slack, sizes[depth + 1])
+            paid[depth + 1, 0] = cost
+        else:
+            paid[depth + 1, 0] = paid[depth, 0] + totals[node, 0]
+            paid[depth + 1, 1] = paid[depth, 1] + totals[node, 1]
+            cost = paid[depth + 1, 0] * spans[line] - paid[depth + 1, 1]
+        if cost >= slack:
+            line = walk[line, 2]
+            continue
+        lost = np.int64(0)
+        amount -= crowds.shape[1] if by_size else 4 * crowds.shape[1]
+        for column in range(crowds.shape[1]):
+            size = crowd[depth, column] + crowds[node, column]
+            crowd[depth + 1, column] = size
+            if not by_size:
+                for part in range(3):
+                    sums[depth + 1, column, part] = sums[depth, column, part] + cells[node, column, part]
+            if size > 0 and not is_good(needs, size):
+                lost += size
+                if by_size:
+                    cost += size * (penalty - max(size, least))
+                else:
+                    alone, rate, own = sums[depth + 1, column]
+                    cost += size * penalty - alone - (rate * spans[line] - own)
+        if walk[line, 3] and cost < slack:
+            lines[count], costs[count], losses[count] = line, cost, lost
+            count += 1
+        line += 1
+    place[0], place[1] = line, count
     return DONE
+
+
+@compiled
+def reduce(
+    lines: Any, costs: Any, starts: Any, members: Any, slack: float, places: Any, prices: Any, taken: Any
+) -> int:  # fmt: skip
+    """Take off the costs of blocks what every partition pays, and leave out the blocks that are too expensive.
+
+    Every position costs at least the lowest share of any block around it. These shares are taken off as long as that
+    leaves fewer blocks; what is cheapest stays the same.
+
+    Args:
+        lines: The blocks, as lines of the walk.
+        costs: What each costs; none negative.
+        starts: Of each line of the walk, where its positions start in `members`.
+        members: The positions of all lines, ascending in each.
+        slack: What a partition must cost less than.
+        places: Takes the places of the blocks that can be part of such a partition.
+        prices: Takes what is left of their costs.
+        taken: One number, takes what was taken off altogether: no partition costs less.
+
+    Returns:
+        The number of these blocks.
+    """
+    for place in range(len(lines)):
+        places[place], prices[place] = place, costs[place]
+    count, shares = len(lines), np.empty(members.max() + 1)
+    for _ in range(ROUNDS):
+        shares[:] = np.inf
+        for place in range(count):
+            line = lines[places[place]]
+            share = prices[place] / (starts[line + 1] - starts[line])
+            for position in members[starts[line] : starts[line + 1]]:
+                shares[position] = min(shares[position], share)
+        taken[0] += shares.sum()
+        if taken[0] >= slack or taken[0] == np.inf:
+            return 0
+        before, count = count, 0
+        for place in range(before):
+            line = lines[places[place]]
+            price = prices[place]
+            for position in members[starts[line] : starts[line + 1]]:
+                price -= shares[position]
+            if taken[0] + price < slack:
+                places[count], prices[count] = places[place], max(0.0, price)
+                count += 1
+        if count == before:
+            break
+    return count

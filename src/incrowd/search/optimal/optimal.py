@@ -1,9 +1,9 @@
 """Optimal anonymization (Li and Li 2007): the cheapest anonymization that a generalization scheme allows, with proof.
 
 `schemes` says which partitions each attribute may have, `costs` what they cost. `branch_and_bound` finds the cheapest
-combination as in the paper; `pairs` needs far fewer nodes, and `level_lattice` is for attributes that are all
-generalized by levels. What is found comes with its cost, a lower bound that no release of the scheme can beat, and the
-gap between them: 0 means optimal. All three are those of what is released (`released`), left-out records included.
+combination as in the paper; `pairs` needs far fewer nodes. What is found comes with its cost, a lower bound that no
+release of the scheme can beat, and the gap between them: 0 means optimal. All three are those of what is released
+(`released`), left-out records included.
 
 The default cost is NCP, the loss per cell. DM looks at the sizes of classes only: it is as content with some columns
 as they are and all others starred as with all columns a little coarser.
@@ -20,19 +20,23 @@ from incrowd.run import Run
 from incrowd.search.leaving_out import budget_of
 from incrowd.search.method import SearchResult
 from incrowd.search.optimal import PRUNINGS
-from incrowd.search.optimal.branch_and_bound import solved_of
-from incrowd.search.optimal.chain import Chain
+from incrowd.search.optimal.branch_and_bound import TreeSearch
 from incrowd.search.optimal.costs import Costs
-from incrowd.search.optimal.innermost import most_even
-from incrowd.search.optimal.level_lattice import LevelLattice
+from incrowd.search.optimal.descent import Descent
+from incrowd.search.optimal.innermost import innermost_of
+from incrowd.search.optimal.pairs import PairSearch
+from incrowd.search.optimal.partitions import TreeSpace
 from incrowd.search.optimal.released import lowered, released
 from incrowd.search.optimal.scheme_sizes import explain
-from incrowd.search.optimal.schemes import Order, domains_of
-from incrowd.search.optimal.searches import AnySearch, Kind, begun, kind_of
-from incrowd.search.optimal.seeds import Seeds, coarsest_of
+from incrowd.search.optimal.schemes import Domain, Order, domains_of
+from incrowd.search.optimal.seeds import Seeds
 from incrowd.table.compressed import CompressedTable
 
 SECONDS = 60  # time limit where none is given
+MANY_ATTRIBUTES = 5  # from here on top-down is faster, as in the paper
+WIDE = 18  # children of a node beyond which splitting sets from the top makes too many
+
+AnySearch = TreeSearch | PairSearch
 
 
 def optimal(
@@ -80,19 +84,36 @@ def optimal(
     (requirement,) = requirements
     if suppress > 0:  # the prunings need more of a model then; see `costs`
         with_suppression(requirement.models)
-    chosen = PRUNINGS if prunings == "all" else (prunings,) if isinstance(prunings, str) else tuple(prunings)
-    if direction == "pairs" and set(chosen) != set(PRUNINGS):
-        raise PolicyError("the direction 'pairs' uses all prunings; leave 'prunings' out, or choose another direction")
+    chosen = _chosen(prunings, direction)
     limit = budget_of(table, suppress)
     domains = domains_of(table, scheme, order, tight=limit > 0)
     costs = Costs(table, domains, cost, requirement, priorities)
-    kind = kind_of(costs, direction, chosen)
-    solved = most_even(costs) if kind == "pairs" else solved_of(costs, chosen) if kind == "tree" else None
-    spaces = explain(domains, solved)
+    by_questions = direction == "pairs" or (direction == "auto" and set(chosen) == set(PRUNINGS))
+    spaces = explain(domains, innermost_of(costs) if "innermost" in chosen else None)
     run.note("\n".join(spaces))
-    words: dict[str, Any] = {"direction": direction, "prunings": chosen, "gap": gap, "memory": memory}
-    search = _searched(table, costs, limit, run, kind, order, words)
-    found = search if search.partitions is None else _no_worse(table, costs, limit, run, kind, order, words, search)
+
+    def searched(limit: int, known: AnySearch | None = None) -> AnySearch:
+        """A search of its own, begun with what another one knows if there is one."""
+        search: AnySearch
+        with run.at_most(SECONDS):
+            if by_questions:
+                search = PairSearch(costs, limit, run, gap, memory)
+            else:
+                search = TreeSearch(costs, limit, _goes_up(domains, direction), run, chosen, gap, memory)
+            if "seeding" in chosen:
+                search.offer(*Seeds(table, costs, limit, order, run, memory).seed())
+            else:  # everyone is released at least
+                search.offer(*Descent(costs, limit, run).of(costs.everything))
+            if known is not None and known.partitions is not None:
+                search.offer(known.best, known.partitions)
+            search.run()
+        return search
+
+    search = found = searched(limit)
+    if limit and search.partitions is not None and costs.at_least(search.bound) < search.best and run.should_continue():
+        # a budget costs nothing: what was stopped may be worse than a release that leaves out nobody
+        other = searched(0, search)
+        found = other if other.partitions is not None and costs.better(other.best, search.best) else search
     if (partitions := found.partitions) is None:
         raise InfeasibleError(
             f"no generalization satisfies {', '.join(map(str, requirement.models))} for "
@@ -107,49 +128,25 @@ def optimal(
     return SearchResult(made.recoding, facts={"measure": cost, **facts, "suppressed_records": made.suppressed})
 
 
-def _searched(
-    table: CompressedTable,
-    costs: Costs,
-    limit: int,
-    run: Run,
-    kind: Kind,
-    order: Order | None,
-    words: Mapping[str, Any],
-    known: AnySearch | None = None,
-) -> AnySearch:
-    """A search of its own, begun with what another one knows if there is one."""
-    with run.at_most(SECONDS):
-        seed = None
-        if kind != "lattice" and "seeding" in words["prunings"]:
-            seed = Chain(table, costs, limit, order, run, words["memory"]).seed()
-        elif kind != "lattice":  # everyone is released at least
-            seed = Seeds(costs, limit, run).of(coarsest_of(costs.domains))
-        search = begun(kind, costs, limit, run, seed, **words)
-        if known is not None and known.partitions is not None and not isinstance(search, LevelLattice):
-            search.offer(known.best, known.partitions)
-        search.run()
-    return search
+def _chosen(prunings: str | Sequence[str], direction: str) -> Sequence[str]:
+    chosen = PRUNINGS if prunings == "all" else (prunings,) if isinstance(prunings, str) else tuple(prunings)
+    if direction == "pairs" and set(chosen) != set(PRUNINGS):
+        raise PolicyError("the direction 'pairs' uses all prunings; leave 'prunings' out, or choose another direction")
+    return chosen
 
 
-def _no_worse(
-    table: CompressedTable,
-    costs: Costs,
-    limit: int,
-    run: Run,
-    kind: Kind,
-    order: Order | None,
-    words: Mapping[str, Any],
-    search: AnySearch,
-) -> AnySearch:
-    """A search, or one that leaves out nobody if that found something better: a budget costs nothing.
-
-    What is proven is better than anything without a budget. What was stopped may not be, so if there is time left,
-    everything without a budget is searched too, for what is better only.
-    """
-    if not limit or costs.at_least(search.bound) >= search.best or not run.should_continue():
-        return search
-    other = _searched(table, costs, 0, run, kind, order, words, search)
-    return other if other.partitions is not None and costs.better(other.best, search.best) else search
+def _goes_up(domains: Sequence[Domain], direction: str) -> bool:
+    """Bottom-up for few attributes, as in the paper, and where top-down is too wide."""
+    wide = [
+        domain.attribute.name
+        for domain in domains
+        if isinstance(domain.space, TreeSpace)
+        and domain.space.mode == "set"
+        and max(map(len, domain.space.tree.children)) > WIDE
+    ]
+    if direction == "top-down" and wide:
+        raise PolicyError(f"top-down search splits '{wide[0]}' in too many ways; use 'bottom-up', 'gsps' or 'gops'")
+    return direction == "bottom-up" or (direction == "auto" and (bool(wide) or len(domains) < MANY_ATTRIBUTES))
 
 
 def _proof(search: AnySearch, costs: Costs, best: float, bound: float) -> dict[str, Any]:

@@ -78,12 +78,10 @@ class TreeSpace:
 
     @property
     def size(self) -> int:
-        """Number of positions."""
         return self.tree.size
 
     @cached_property
     def partitions(self) -> int:
-        """Number of partitions in the space."""
         return count_partitions(self.tree, self.mode)
 
     def start(self, up: bool) -> State:
@@ -94,10 +92,6 @@ class TreeSpace:
         """What lies below a state."""
         return self._reach_up(state, apart) if up else self._reach_down(state, apart)
 
-    def valid(self, blocks: Sequence[int]) -> bool:
-        """Whether blocks are a partition of this space."""
-        return all(self._is_block(block) for block in blocks)
-
     def closure(self, blocks: Sequence[int]) -> Blocks:
         """The finest partition of the space that is no finer than the given one."""
         while True:
@@ -105,26 +99,6 @@ class TreeSpace:
             if set(grown) == set(blocks):
                 return tuple(sorted(grown, key=first))
             blocks = grown
-
-    def coarser(self, blocks: Sequence[int]) -> Iterator[int]:
-        """What one merge can make of a partition: the new blocks."""
-        block_of = {position: block for block in blocks for position in bits(block)}
-        for node, children in enumerate(self.tree.children):
-            masks = [self.tree.masks[child] for child in children]
-            held = [block_of[first(mask)] for mask in masks]
-            units = [
-                unit if mask & ~unit == 0 and unit & ~self.tree.masks[node] == 0 else 0
-                for mask, unit in zip(masks, held, strict=True)
-            ]
-            if self.mode == "all":
-                if children and units == masks:
-                    yield self.tree.masks[node]
-                continue
-            runs = [unit for place, unit in enumerate(units) if place == 0 or unit != units[place - 1] or not unit]
-            distinct = runs if self.mode == "run" else list(dict.fromkeys(runs))
-            for place, unit in enumerate(distinct):
-                others = distinct[place + 1 : place + 2] if self.mode == "run" else distinct[place + 1 :]
-                yield from (unit | other for other in others if unit and other)
 
     def smallest_joins(self) -> Iterator[int]:
         """Blocks of two or more positions that tell every partition: by which of them lie within one of its blocks."""
@@ -135,10 +109,6 @@ class TreeSpace:
         node = next(n for n in range(len(self.tree.masks) - 1, -1, -1) if mask & ~self.tree.masks[n] == 0)
         return [self.tree.masks[child] for child in self.tree.children[node] if self.tree.masks[child] & mask]
 
-    def around(self, mask: int) -> list[int]:
-        """The nodes of the tree around some positions."""
-        return [node for node in self.tree.masks if mask & ~node == 0]
-
     def made(self, blocks: Blocks, mask: int) -> Blocks:
         """The new blocks of the finest partition no finer than a given one that has some positions in one block."""
         before = 0
@@ -148,9 +118,6 @@ class TreeSpace:
                 if block & mask:
                     mask |= block
         return (mask,)
-
-    def _is_block(self, block: int) -> bool:
-        return block & (block - 1) == 0 or self._smallest_block(block) == block
 
     def _smallest_block(self, block: int) -> int:
         """The smallest block of the space around some positions."""
@@ -274,12 +241,10 @@ class LevelSpace:
 
     @property
     def size(self) -> int:
-        """Number of positions."""
         return len(self.levels[0])
 
     @property
     def partitions(self) -> int:
-        """Number of partitions in the space."""
         return len(self.levels)
 
     @cached_property
@@ -310,10 +275,6 @@ class LevelSpace:
         """The level with these blocks."""
         return next(number for number, level in enumerate(self._blocks) if set(level) == set(blocks))
 
-    def valid(self, blocks: Sequence[int]) -> bool:
-        """Whether blocks are one of the levels."""
-        return any(set(level) == set(blocks) for level in self._blocks)
-
     def closure(self, blocks: Sequence[int]) -> Blocks:
         """The finest level that is no finer than the given partition."""
         return next(level for level in self._blocks if len(join((*level, *blocks))) == len(level))
@@ -331,14 +292,6 @@ class LevelSpace:
         """What a smallest join puts together: the blocks of the level below."""
         number = next(number for number, level in enumerate(self._blocks) if mask in level)
         return [block for block in self._blocks[number - 1] if block & mask]
-
-    def coarser(self, blocks: Sequence[int]) -> Iterator[int]:
-        """What one merge can make of a partition: its largest new block stands for the next level."""
-        for level in self._blocks:
-            new = set(level) - set(blocks)
-            if new and len(join((*level, *blocks))) == len(level):
-                yield max(new, key=int.bit_count)
-                return
 
 
 Space = TreeSpace | LevelSpace

@@ -1,167 +1,161 @@
-"""Good anonymizations to start an optimal search with: the better the first one, the more can be pruned.
+"""A good anonymization to start an optimal search with: the better the first one, the more can be pruned.
 
-The starts, all within the scheme: the coarsest partitions, the finest ones, the release of a top-down refinement made
-just coarse enough for the scheme, and what more rigid schemes found. Each goes down to where no attribute alone can be
-changed for the better (`descent`). Attributes for which that is not possible are changed as long as that helps by
-single merges, by dissolving a block, by moving a value; where it is possible for none, there is one more start: a
-greedy walk from the original values up, which merges what saves most suppressed records per cost.
+What a scheme contains is searched before it. A level is a cut, a cut joins neighbours, neighbours are sets: bhs, ghs,
+gops, then ops and gsps, then sps. What is good in a rigid scheme is found in a fraction of the time, and it is a
+release of the more flexible scheme too, which costs no more there. Each search starts from that, from the coarsest and
+the finest partitions, and from a top-down refinement made just coarse enough for the scheme; all of these are lowered
+first (`descent`).
+
+A rigid scheme is searched here exactly as it is alone, step by step, up to an amount of work that is counted and does
+not depend on the clock. So a more flexible scheme is never worse, wherever both are stopped: up to that amount it has
+done the same, and afterwards it has what that led to. Only what a rigid scheme finds later, in a search of its own that
+takes longer, may be better for a while. (`sps` contains two schemes of which neither contains the other; it searches
+`ops` first and does what `gsps` does that much later.)
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from itertools import chain
-from typing import Any
+from collections.abc import Sequence
+from functools import cached_property
 
 import numpy as np
 
-from incrowd.privacy.model import Requirement
 from incrowd.recodings.by_value import ByValue
-from incrowd.run import Run
-from incrowd.search.optimal.blocks import Blocks, Labels, bits, blocks_of, join, labels_of
+from incrowd.run import Best, Run
+from incrowd.search.optimal.best_first import ENOUGH
+from incrowd.search.optimal.blocks import Labels, blocks_of, labels_of
 from incrowd.search.optimal.costs import Costs, Partitions
 from incrowd.search.optimal.descent import Descent, Seed
-from incrowd.search.optimal.innermost import innermost_of
-from incrowd.search.optimal.partitions import LevelSpace
-from incrowd.search.optimal.schemes import Domain
+from incrowd.search.optimal.pairs import PairSearch
+from incrowd.search.optimal.released import tightened
+from incrowd.search.optimal.schemes import Domain, Order, domain_of
 from incrowd.search.top_down.top_down import top_down
+from incrowd.table.attributes import FlatAttribute, NumberAttribute
 from incrowd.table.compressed import CompressedTable
 
-WORK = 30_000_000  # rows that may be looked at while improving a start
+RIGID_FIRST = ("bhs", "ghs", "gops", "ops", "gsps", "sps")
+CONTAINED = {
+    "bhs": ("bhs",),
+    "ghs": ("bhs", "ghs"),
+    "gops": ("bhs", "ghs", "gops"),
+    "ops": ("bhs", "ghs", "gops", "ops"),
+    "gsps": ("bhs", "ghs", "gops", "gsps"),
+    "sps": RIGID_FIRST,
+}
+WITHOUT_GROUPS = {"ghs": "bhs", "gops": "ops", "gsps": "sps"}  # the same where no groups guide
+WORK = 30_000_000  # rows that the search of a rigid scheme may look at
 STEPS = 100_000_000  # steps of a top-down refinement, times the rows that each looks at
 
-
-def coarsest_of(domains: Sequence[Domain]) -> list[Labels]:
-    """All values of each attribute together, which every scheme allows."""
-    return [np.zeros(domain.space.size, np.int64) for domain in domains]
+Found = tuple[list[Labels], Sequence[Domain]]
 
 
-def refined(table: CompressedTable, requirement: Requirement, run: Run) -> ByValue:
-    """The release of a top-down refinement."""
-    found = top_down(table, (requirement,), run, max_steps=max(1, STEPS // len(table.counts))).recoding
-    assert isinstance(found, ByValue)
-    return found
+def stages(domains: Sequence[Domain], order: Order | None) -> list[tuple[str, ...]]:
+    """The scheme of each attribute in each stage, from rigid to flexible, without the schemes of the search itself."""
+    found: dict[tuple[str, ...], tuple[str, ...]] = {}
+    for rank in range(len(RIGID_FIRST)):
+        schemes = []
+        for domain in domains:
+            inside = _contained(domain, order)
+            schemes.append(next((word for word in reversed(inside) if RIGID_FIRST.index(word) <= rank), inside[0]))
+        found.setdefault(_distinct(domains, schemes), tuple(schemes))
+    found.pop(_distinct(domains, [domain.scheme for domain in domains]), None)
+    return list(found.values())
 
 
-def refined_by(recoding: ByValue, domains: Sequence[Domain]) -> list[Labels]:
-    """What a recoding makes of values, made just coarse enough for the schemes."""
-    partitions = []
-    for domain, of_attribute in zip(domains, recoding.attributes, strict=True):
-        cells = of_attribute.of_codes(domain.attribute)[list(domain.codes)]
-        blocks = domain.space.closure(blocks_of(cells.tolist()))
-        partitions.append(labels_of(blocks, domain.space.size))
-    return partitions
+def _contained(domain: Domain, order: Order | None) -> tuple[str, ...]:
+    """The schemes that the scheme of an attribute contains, and itself."""
+    inside = CONTAINED[domain.scheme]
+    has_own_order = domain.attribute.name in (order or {}) and domain.scheme in ("ops", "sps")  # not the taxonomy's
+    if isinstance(domain.attribute, NumberAttribute) or has_own_order:
+        return tuple(word for word in inside if word in ("ops", "sps"))
+    return inside
 
 
-def carried(partitions: Partitions, old: Sequence[Domain], new: Sequence[Domain]) -> list[Labels]:
-    """Partitions found in one scheme, in the positions of a scheme that allows them too."""
-    moved = []
-    for labels, before, after in zip(partitions, old, new, strict=True):
-        label_of = dict(zip(before.codes, labels.tolist(), strict=True))
-        moved.append(labels_of(blocks_of([label_of[code] for code in after.codes]), after.space.size))
-    return moved
+def _distinct(domains: Sequence[Domain], schemes: Sequence[str]) -> tuple[str, ...]:
+    """One name for schemes that allow the same."""
+    pairs = zip(domains, schemes, strict=True)
+    return tuple(
+        WITHOUT_GROUPS.get(word, word) if isinstance(d.attribute, FlatAttribute) else word for d, word in pairs
+    )
 
 
 class Seeds:
-    """Looks for good partitions.
+    """Searches the schemes that the scheme of a search contains, one after the other.
 
     Args:
-        costs: What is to be low.
+        costs: Those of the search.
         limit: Records that may be suppressed.
-        run: When it is over, what there is will do.
+        order: The order of a column's values, as given by the user.
+        run: Gets the best of each scheme; what is done here shares its time with the search.
+        memory: Megabytes that waiting nodes may take.
     """
 
-    def __init__(self, costs: Costs, limit: int, run: Run) -> None:
-        self._run = run
-        self._costs = costs
-        self._limit = limit
-        self._work = WORK // len(costs.rows)
+    def __init__(
+        self, table: CompressedTable, costs: Costs, limit: int, order: Order | None, run: Run, memory: float = 1000
+    ) -> None:
+        self._table, self._costs, self._limit = table, costs, limit
+        self._order, self._whole, self._run, self._memory = order, run, run.quietly(), memory
 
-    def best(self, starts: Sequence[list[Labels]]) -> Seed | None:
-        """The best that starts lead to, and the finest and the coarsest partitions; None if nothing is allowed."""
-        domains = self._costs.domains
-        descent = Descent(self._costs, self._limit, self._run)
-        starts = [*starts, [np.arange(domain.space.size) for domain in domains], coarsest_of(domains)]
-        if descent.left_out and innermost_of(self._costs) is None:
-            walked = [seed for seed in self._walk() if seed is not None]
-            starts += [seed[1] for seed in sorted(walked, key=lambda seed: seed[0])[:1]]
-        seed = descent.best(starts)
-        if descent.left_out:
-            seed = descent.lowered(self._improve(seed, descent.left_out))
-        return seed if np.isfinite(seed[0]) else None
+    def seed(self) -> Seed:
+        """A good anonymization to start the search with; costs infinitely much if there is none."""
+        found: list[Found] = []
+        best = np.inf
+        for schemes in stages(self._costs.domains, self._order):
+            domains = [
+                domain_of(self._table, index, word, self._order, tight=domain.tight)
+                for index, (word, domain) in enumerate(zip(schemes, self._costs.domains, strict=True))
+            ]
+            own = Costs(self._table, domains, self._costs.cost, self._costs.requirement, self._costs.priorities)
+            search = PairSearch(own, self._limit, self._run, memory=self._memory)
+            search.offer(*self._seed(own, [each for each in found if _contains(schemes, each[1])]))
+            search.run(WORK)
+            if search.partitions is not None:
+                found.append((search.partitions, domains))
+                best = min(best, search.best)
+                self._whole.tell(Best(self._costs.reported(best), self._costs.reported(0.0), 0, 0))
+            if search.stopped not in ("", ENOUGH):
+                break
+        return self._seed(self._costs, found)
 
-    def _is_over(self) -> bool:
-        return self._work <= 0 or not self._run.should_continue()
+    def _seed(self, costs: Costs, found: Sequence[Found]) -> Seed:
+        """A good anonymization to start a search with, from what others found."""
+        domains = costs.domains
+        starts = [costs.everything]
+        if self._run.should_continue():
+            cells = [
+                m.of_codes(d.attribute)[list(d.codes)] for m, d in zip(self._refined.attributes, domains, strict=True)
+            ]
+            starts.append(_fitted(cells, domains))
+        starts += [_fitted(_carried(partitions, before, domains), domains) for partitions, before in found]
+        if self._limit:  # a more flexible scheme parts values that only left-out records have
+            starts = [tightened(costs, start) for start in starts]
+        starts += [[np.arange(domain.space.size) for domain in domains], costs.everything]
+        return Descent(costs, self._limit, self._run).best(starts)
 
-    def of(self, partitions: list[Labels]) -> Seed | None:
-        """What partitions cost, and themselves; None if they suppress too much."""
-        cost, suppressed = self._costs.of(partitions)
-        self._work -= 1
-        return (cost, partitions) if suppressed <= self._limit else None
+    @cached_property
+    def _refined(self) -> ByValue:
+        """The release of a top-down refinement."""
+        steps = max(1, STEPS // len(self._table.counts))
+        found = top_down(self._table, (self._costs.requirement,), self._run, max_steps=steps).recoding
+        assert isinstance(found, ByValue)
+        return found
 
-    def _walk(self) -> Iterator[Seed | None]:
-        """From the original values up, merging what saves most suppressed records for what it adds to the bound."""
-        partitions = [np.arange(domain.space.size) for domain in self._costs.domains]
-        current = self._costs.between(partitions, None)
-        suppressed = self._costs.of(partitions)[1]
-        yield self.of(partitions)
-        while suppressed and not self._is_over():
-            best: tuple[Any, ...] | None = None
-            for moved in self._merged(partitions, range(len(partitions))):
-                classes = self._costs.classes(moved)
-                left = int(classes.sizes[~self._costs.good(classes)].sum())
-                added = self._costs.between(moved, None).bound - current.bound
-                saved = suppressed - left
-                rank = (0, added / saved) if saved > 0 else (1, added)
-                self._work -= 2
-                if self._is_over():
-                    return
-                if best is None or rank < best[0]:
-                    best = (rank, moved, left)
-            if best is None:
-                return
-            _, partitions, suppressed = best
-            current = self._costs.between(partitions, None)
-            yield self.of(partitions)
 
-    def _improve(self, seed: Seed, indices: Sequence[int]) -> Seed:
-        """What single changes of some attributes lead to."""
-        improving = True
-        while improving and not self._is_over():
-            improving = False
-            for moved in chain(self._merged(seed[1], indices), self._changed(seed[1], indices)):
-                if self._is_over():
-                    break
-                other = self.of(moved)
-                if other is not None and self._costs.better(other[0], seed[0]):
-                    seed, improving = other, True
-        return seed
+def _contains(schemes: Sequence[str], domains: Sequence[Domain]) -> bool:
+    """Whether schemes allow all that others do."""
+    return all(domain.scheme in CONTAINED[word] for word, domain in zip(schemes, domains, strict=True))
 
-    def _merged(self, partitions: Partitions, indices: Sequence[int]) -> Iterator[list[Labels]]:
-        for index in indices:
-            domain, blocks = self._costs.domains[index], blocks_of(partitions[index].tolist())
-            for block in domain.space.coarser(blocks):
-                yield self._replaced(partitions, index, domain.space.closure(join((*blocks, block))))
 
-    def _changed(self, partitions: Partitions, indices: Sequence[int]) -> Iterator[list[Labels]]:
-        """Every block dissolved, every value taken out of its block, and moved to every other block."""
-        for index in indices:
-            space, blocks = self._costs.domains[index].space, blocks_of(partitions[index].tolist())
-            if isinstance(space, LevelSpace):
-                if (level := space.level(blocks)) > 0:
-                    yield self._replaced(partitions, index, blocks_of(space.levels[level - 1]))
-                continue
-            for block in blocks:
-                others = [other for other in blocks if other != block]
-                yield self._replaced(partitions, index, (*others, *(1 << position for position in bits(block))))
-                for position in bits(block):
-                    rest = [*others, block ^ 1 << position] if block & (block - 1) else others
-                    for target in (0, *others):
-                        moved = (*(other for other in rest if other != target), target | 1 << position)
-                        if space.valid(moved):
-                            yield self._replaced(partitions, index, moved)
+def _carried(partitions: Partitions, old: Sequence[Domain], new: Sequence[Domain]) -> list[Labels]:
+    """Partitions found in one scheme, in the positions of another one."""
+    moved = []
+    for labels, before, after in zip(partitions, old, new, strict=True):
+        label_of = dict(zip(before.codes, labels.tolist(), strict=True))
+        moved.append(np.array([label_of[code] for code in after.codes]))
+    return moved
 
-    def _replaced(self, partitions: Partitions, index: int, blocks: Blocks) -> list[Labels]:
-        moved = list(partitions)
-        moved[index] = labels_of(blocks, self._costs.domains[index].space.size)
-        return moved
+
+def _fitted(partitions: Partitions, domains: Sequence[Domain]) -> list[Labels]:
+    """Partitions made just coarse enough for the schemes."""
+    pairs = zip(partitions, domains, strict=True)
+    return [labels_of(d.space.closure(blocks_of(labels.tolist())), d.space.size) for labels, d in pairs]

@@ -18,9 +18,9 @@ from incrowd.errors import CancelledError, PolicyError
 from incrowd.privacy.k_anonymity import KAnonymity
 from incrowd.privacy.model import Requirement
 from incrowd.run import Best, Run
-from incrowd.search.optimal import PRUNINGS, innermost_kernels, kernels, slices
+from incrowd.search.optimal import PRUNINGS, innermost, kernels
 from incrowd.search.optimal.costs import Costs
-from incrowd.search.optimal.innermost import Innermost
+from incrowd.search.optimal.innermost import Innermost, RunOver
 from incrowd.search.optimal.optimal import optimal
 from incrowd.search.optimal.schemes import domains_of
 from incrowd.search.registry import METHODS
@@ -115,7 +115,7 @@ def test_what_solves_an_attribute_with_many_blocks_is_not_made_for_a_run_that_en
     costs = Costs(rows, domains_of(rows, "sps"), cost, Requirement(NAMES, (KAnonymity(40),)))
     run = Run()
     run.stop()
-    with pytest.raises(slices.RunOver):
+    with pytest.raises(RunOver):
         Innermost(costs, 0, 0, run)
     run.cancel()
     with pytest.raises(CancelledError):
@@ -139,7 +139,7 @@ class Stops(Run):
 @pytest.mark.parametrize("questions", [5, 30, 80, 200, 500])
 @pytest.mark.parametrize("cost", ["dm", "ncp"])
 def test_stopped_in_the_middle_of_a_node_the_bound_still_holds(monkeypatch, questions, cost):
-    monkeypatch.setattr(slices, "AMOUNT", 50)
+    monkeypatch.setattr(innermost, "SOME_CELLS", 50)
     rows = table(60, (6, 5, 3))
     best = search(Run(), rows, k=5, cost=cost, suppress=0.2).facts
     prunings = [word for word in PRUNINGS if word != "seeding"]
@@ -155,8 +155,8 @@ def test_stopped_in_the_middle_of_a_node_the_bound_still_holds(monkeypatch, ques
 def test_where_work_is_cut_plays_no_part(monkeypatch, scheme, cost):
     rows = table(80, (6, 5, 3))
     whole = search(Run(), rows, k=5, scheme=scheme, cost=cost, suppress=0.1)
-    monkeypatch.setattr(slices, "AMOUNT", 7)
-    monkeypatch.setattr(kernels, "ROWS", 5)
+    monkeypatch.setattr(innermost, "SOME_CELLS", 7)
+    monkeypatch.setattr(innermost, "SOME_WAYS", 3)
     cut = search(Run(), rows, k=5, scheme=scheme, cost=cost, suppress=0.1)
     assert cut.recoding == whole.recoding
     assert cut.facts == whole.facts
@@ -164,8 +164,11 @@ def test_where_work_is_cut_plays_no_part(monkeypatch, scheme, cost):
 
 def test_kernels_hand_over_no_arrays():
     """For that numba calls the interpreter, where an interrupt becomes a SystemError."""
-    made = [kernel for module in (kernels, innermost_kernels) for kernel in vars(module).values()]
-    returned = [signature.return_type for kernel in made for signature in getattr(kernel, "nopython_signatures", ())]
+    returned = [
+        signature.return_type
+        for kernel in vars(kernels).values()
+        for signature in getattr(kernel, "nopython_signatures", ())
+    ]
     plain = (numba.types.Number, numba.types.Boolean, numba.types.NoneType, numba.types.BaseTuple)
     assert returned
     assert all(isinstance(kind, plain) for kind in returned)

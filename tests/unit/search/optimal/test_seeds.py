@@ -6,13 +6,14 @@ import pytest
 from incrowd.privacy.k_anonymity import KAnonymity
 from incrowd.privacy.model import Requirement
 from incrowd.run import Run
-from incrowd.search.optimal import chain
-from incrowd.search.optimal.chain import Chain, stages
+from incrowd.search.optimal import seeds
+from incrowd.search.optimal.best_first import ENOUGH
+from incrowd.search.optimal.branch_and_bound import TreeSearch
 from incrowd.search.optimal.costs import Costs
-from incrowd.search.optimal.limits import ENOUGH
 from incrowd.search.optimal.optimal import optimal
+from incrowd.search.optimal.pairs import PairSearch
 from incrowd.search.optimal.schemes import domain_of, domains_of
-from incrowd.search.optimal.searches import begun
+from incrowd.search.optimal.seeds import Seeds, stages
 from incrowd.table.attributes import FlatAttribute, TaxonomyAttribute
 from incrowd.table.compressed import CompressedTable
 from incrowd.taxonomies.taxonomy import Taxonomy
@@ -46,13 +47,13 @@ def costs_of(table, scheme, cost="dm"):
 @pytest.mark.parametrize("cost", ["dm", "ncp", "hdm"])
 @pytest.mark.parametrize("limit", [30, RECORDS])
 def test_seeds_go_down_the_chain(monkeypatch, cost, limit):
-    """Also where the searches of rigid schemes are given up at once; that of `bhs` has no seed."""
-    monkeypatch.setattr(chain, "WORK", 0)
+    """Also where the searches of rigid schemes are given up at once."""
+    monkeypatch.setattr(seeds, "WORK", 0)
     table = crowd()
-    pairs, found = CONTAINS[1:], {}
+    pairs, found = CONTAINS, {}
     for scheme in {scheme for pair in pairs for scheme in pair}:
         costs = costs_of(table, scheme, cost)
-        found[scheme], partitions = Chain(table, costs, limit, None, Run()).seed()
+        found[scheme], partitions = Seeds(table, costs, limit, None, Run()).seed()
         assert costs.of(partitions) == (found[scheme], pytest.approx(0, abs=limit))
     assert all(found[more] <= found[less] * (1 + 1e-9) for more, less in pairs)
     assert found["sps"] < found["gops"] < found["ghs"]
@@ -70,7 +71,7 @@ def test_a_flexible_scheme_begins_with_all_that_a_rigid_one_does(monkeypatch, co
 
     monkeypatch.setattr(Costs, "of", watched)
     done = {}
-    for scheme in chain.RIGID_FIRST:
+    for scheme in seeds.RIGID_FIRST:
         seen.clear()
         optimal(table, (needed(table),), Run(), scheme=scheme, cost=cost, suppress=1)
         done[scheme] = seen[:-1]  # the last one prices what is released
@@ -81,10 +82,12 @@ def test_a_flexible_scheme_begins_with_all_that_a_rigid_one_does(monkeypatch, co
     assert done["sps"][begin : begin + len(own)] == own
 
 
-@pytest.mark.parametrize("kind", ["lattice", "pairs", "tree"])
-def test_a_search_does_only_so_much_work(kind):
-    costs = costs_of(crowd(), "bhs") if kind == "lattice" else costs_of(crowd((2, 2, 1)), "ops")
-    whole, some, none = (begun(kind, costs, RECORDS, Run(), None) for _ in range(3))
+@pytest.mark.parametrize("tree", [True, False])
+def test_a_search_does_only_so_much_work(tree):
+    costs = costs_of(crowd((2, 2, 1)), "ops")
+    whole, some, none = (
+        TreeSearch(costs, RECORDS, True, Run()) if tree else PairSearch(costs, RECORDS, Run()) for _ in range(3)
+    )
     whole.run()
     some.run(10 * len(costs.rows))
     none.run(0)
