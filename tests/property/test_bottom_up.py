@@ -27,7 +27,7 @@ from incrowd.policy.policy import QuasiIdentifier
 from incrowd.recodings.attributes.disclosure import Disclosure
 from incrowd.recodings.attributes.intervals import Intervals
 from incrowd.recodings.replay import replayed
-from incrowd.recodings.steps import NOT_TOLD, GeneralizeNode, MergeIntervals, Suppress, TakeBack
+from incrowd.recodings.steps import NOT_SHOWN, GeneralizeNode, MergeIntervals, Suppress, TakeBack
 from incrowd.run import Run
 from incrowd.search.bottom_up.bottom_up import _best_way, _Ways, bottom_up
 from incrowd.search.bottom_up.generalization_trees import tree_of
@@ -315,7 +315,7 @@ def test_the_release_holds_and_applying_its_recoding_to_its_own_rows_gives_it_ag
         for step in release.steps:
             if step.attribute == column.name and (column.taxonomy is None or isinstance(step.change, Suppress)):
                 told = step.to_json(recoding.labels)
-                assert {told["value"], *told["children"]} <= {*recoding.labels, NOT_TOLD}
+                assert {told["value"], *told["children"]} <= {*recoding.labels, NOT_SHOWN}
 
 
 @modest

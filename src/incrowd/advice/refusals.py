@@ -58,7 +58,7 @@ def refusals_of(release: Release, column: str) -> tuple[Refusal, ...]:
     hidden as a whole.
     """
     table, parts = release.table, release.recoding.parts(release.table)
-    if parts.dealt:
+    if parts.is_split:
         return ()
     place = table.index(column)
     words, codes = _refined(table.attributes[place], table.value_counts(place), table.codes[place])

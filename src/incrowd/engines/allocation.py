@@ -65,7 +65,7 @@ def _distinct(column: pa.Array) -> pa.DictionaryArray:
 def _texts(values: pa.Array) -> list[str | None]:
     try:
         return list(values.cast(pa.string()).to_pylist())
-    except (pa.ArrowInvalid, pa.ArrowNotImplementedError):  # bytes that are no text
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError):  # bytes that are not text
         return [None if value is None else repr(value) for value in values.to_pylist()]
 
 

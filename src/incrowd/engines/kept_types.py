@@ -1,6 +1,6 @@
 """Columns that a recoding leaves as they are keep the type that they have in the table at hand.
 
-Recoded values are labels, and labels are text: `[20-30)`, `*`. Where every released value of a column stands for
+Recoded values are labels, and labels are text: `[20-30)`, `*`. Where every released value of a column means
 itself, nothing of it has to be text. Which columns these are follows from the recoding and from the types of the table,
 never from the rows, so that all rows that a recoding is applied to get the same types.
 

@@ -57,7 +57,7 @@ class FinestClasses:
         """The classes of a table released in parts; labels per part are given if tuples are dealt to several."""
         widths = {name: len(losses) for name, losses in parts.losses.items()}
         groups, firsts = group(list(parts.cells.values()), list(widths.values()))
-        if table.has_target and not parts.dealt and labels is None:
+        if table.has_target and not parts.is_split and labels is None:
             of_tuple = groups if parts.of_tuple is None else groups[parts.of_tuple]
             labels = table.labels_in(of_tuple, len(firsts), parts.kept)
             sizes = reduce(np.add, labels.T)  # every record has one label

@@ -75,18 +75,18 @@ class ByTuple(Recoding):
     def part_sizes(self) -> tuple[Codes, Counts]:
         return self.mapping.first_part, self.mapping.part_records
 
-    def class_numbers(self, cells: Sequence[Codes], dealt: Codes) -> Codes:
+    def class_numbers(self, cells: Sequence[Codes], parts: Codes) -> Codes:
         """The class of each tuple: -1 for the most general one if that is none, one past the last for the left-out."""
         nodes = np.stack(cells, axis=1)
         tuples, mapping = self._lookup(nodes), self.mapping
-        classes = mapping.part_classes[np.where(dealt >= 0, dealt, mapping.first_part[np.maximum(tuples, 0)])]
+        classes = mapping.part_classes[np.where(parts >= 0, parts, mapping.first_part[np.maximum(tuples, 0)])]
         for row in np.flatnonzero(tuples < 0).tolist():
             classes[row] = self._class_of_unseen(tuple(nodes[row].tolist()))
         return classes
 
-    def release(self, cells: Sequence[Codes], dealt: Codes) -> tuple[Sequence[Codes], Mask | None]:
+    def release(self, cells: Sequence[Codes], parts: Codes) -> tuple[Sequence[Codes], Mask | None]:
         """What each tuple is released as, as places among the nodes that are released, and the root."""
-        classes = self.class_numbers(cells, dealt)
+        classes = self.class_numbers(cells, parts)
         stay = classes < len(self.mapping.classes)
         classes = np.where(stay, classes, -1)
         nodes = np.where(classes[:, None] < 0, 0, self.mapping.classes[classes])
@@ -160,16 +160,16 @@ class ByTuple(Recoding):
 
     def parts(self, table: CompressedTable) -> Parts:
         """Every released class is one part; where whole tuples are left out, every tuple is."""
-        mapping, dealt = self.mapping, bool(self.mapping.split.any())
+        mapping, is_split = self.mapping, bool(self.mapping.split.any())
         pairs = zip(mapping.hierarchies, table.attributes, strict=True)
         losses = {hierarchy.name: hierarchy.losses(attribute) for hierarchy, attribute in pairs}
         stay = ~mapping.left_out
-        if not dealt and not stay.all():
+        if not is_split and not stay.all():
             shown = mapping.classes[np.where(stay, mapping.part_classes, 0)]
             return Parts(mapping.part_records, dict(zip(self.names, shown.T, strict=True)), losses, kept=stay)
         records = count(mapping.part_classes[stay], len(mapping.classes), mapping.part_records[stay])
         cells = dict(zip(self.names, mapping.classes.T, strict=True))
-        return Parts(records, cells, losses, None if dealt else mapping.part_classes, dealt=dealt)
+        return Parts(records, cells, losses, None if is_split else mapping.part_classes, is_split=is_split)
 
     def without(self, table: CompressedTable, left_out: Mask) -> ByTuple:
         mapping = self.mapping
@@ -211,7 +211,7 @@ class ByTuple(Recoding):
 
 
 def _own_key(mapping: LocalMapping, key: Key) -> bytes:
-    """The key of one mapping: the same key with other tuples, counts or labels deals independently."""
+    """The key of one mapping: the same key with other tuples, counts or labels allocates independently."""
     digest = hashlib.blake2b(np.ascontiguousarray(mapping.tuples).tobytes())
     digest.update(np.add.reduceat(mapping.part_records, mapping.first_part[:-1]).tobytes())
     for hierarchy in mapping.hierarchies:

@@ -169,8 +169,8 @@ class ByValue(Recoding):
         return hierarchy, hierarchy.nodes_labelled(labels)
 
     def meanings(self, name: str) -> list[str]:
-        told = list(self[name].meanings())
-        return [told[cell] for cell in self._released_cells(name)]
+        meanings = list(self[name].meanings())
+        return [meanings[cell] for cell in self._released_cells(name)]
 
     def to_json(self) -> dict[str, Any]:
         kind_of = {kind: word for word, kind in _KINDS.items()}

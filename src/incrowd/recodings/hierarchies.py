@@ -87,7 +87,7 @@ class Hierarchy:
         return np.array([node_of[label] for label in listed], np.int32)
 
     def spans(self) -> tuple[Nodes, Nodes]:
-        """The codes that each node stands for: the first, and one more than the last."""
+        """The codes that each node covers: the first, and one more than the last."""
         return self.taxonomy.start, self.taxonomy.stop
 
     def contain(self, nodes: Nodes, node: int) -> npt.NDArray[np.bool_]:
@@ -149,7 +149,7 @@ class Hierarchy:
         return lost
 
     def meaning(self, node: int) -> str:
-        """What a node stands for, in words that reveal nothing that the release does not."""
+        """What a node means, in words that reveal nothing that the release does not."""
         leaves = self.leaves[self.taxonomy.start[node] : self.taxonomy.stop[node]]
         if len(leaves) == 1 and leaves[0] == node:
             return "missing" if self.taxonomy.labels[node] is None else "itself"

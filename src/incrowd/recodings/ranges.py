@@ -1,8 +1,8 @@
-"""Numbers and dates that are released as ranges of any bounds, in a local recoding: a tree, and ranges beside it.
+"""Numbers and dates that are released as ranges of any bounds, in a local recoding: a tree, and ranges next to it.
 
 Nodes are those of a flat tree (the root, the values, missing values), followed by the ranges that are used. A range
-stands for the values that occur from its lowest to its highest, and is released as these two; or, on a grid, as the
-round numbers around them (`[20-40)` for 23 to 37), and then it stands for all values that occur between those. Where
+covers the values that occur from its lowest to its highest, and is released as these two; or, on a grid, as the
+round numbers around them (`[20-40)` for 23 to 37), and then it covers all values that occur between those. Where
 the range of the column is not public, ranges that reach its lowest or highest value are left open at that end.
 """
 

@@ -16,7 +16,7 @@ def read_recoding(path: str | Path) -> Recoding:
     """Read a recoding of any kind from a JSON file.
 
     Raises:
-        DataError: The file cannot be read, is no recoding, or was changed after it was written.
+        DataError: The file cannot be read, is not a recoding, or was changed after it was written.
     """
     data = DOCUMENT.read(path, RECODING)
     try:

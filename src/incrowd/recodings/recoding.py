@@ -41,7 +41,7 @@ class Parts:
         losses: By attribute, the generalized loss of each released value.
         of_tuple: The part of each tuple; None where parts are the tuples, and where a tuple has several parts.
         kept: Which parts are released; None if all are.
-        dealt: Whether a tuple has several parts, so that only rows show what else is in them.
+        is_split: Whether a tuple has several parts, so that only rows show what else is in them.
     """
 
     records: Counts
@@ -49,7 +49,7 @@ class Parts:
     losses: dict[str, Floats]
     of_tuple: Codes | None = None
     kept: Mask | None = None
-    dealt: bool = False
+    is_split: bool = False
 
 
 class Column(Protocol):

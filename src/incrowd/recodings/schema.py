@@ -7,6 +7,7 @@ one, that classes are classes of the tuples. Last of all the recoding that was b
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from typing import Any, get_args
@@ -94,7 +95,7 @@ def _intervals_law(data: Mapping[str, Any], place: str) -> None:
         raise SchemaError(f"{place}.domain", "go from the lowest to the highest value and have all bounds within")
     if data["missing"] == "merged" and (bounds or exact or data["rest"]):
         raise SchemaError(f"{place}.bounds", "be empty where missing values are merged with all others")
-    cells = _places(bounds, exact)
+    cells = [bisect_right(bounds, number) for number in exact]
     if len(set(cells)) < len(cells):
         raise SchemaError(f"{place}.exact", "have at most one number in an interval")
 
@@ -105,15 +106,6 @@ def _closed_intervals_law(data: Mapping[str, Any], place: str) -> None:
     ascend = all(low <= high for low, high in zip(numbers[::2], numbers[1::2], strict=True))
     if not ascend or any(high >= low for high, low in zip(numbers[1::2], numbers[2::2], strict=False)):
         raise SchemaError(f"{place}.ends", "ascend, from the lowest to the highest number of each interval")
-
-
-def _places(bounds: Sequence[Any], numbers: Sequence[Any]) -> list[int]:
-    places, place = [], 0
-    for number in numbers:
-        while place < len(bounds) and bounds[place] <= number:
-            place += 1
-        places.append(place)
-    return places
 
 
 def _rule_law(data: Mapping[str, Any], place: str) -> None:
@@ -127,7 +119,7 @@ def _rule_law(data: Mapping[str, Any], place: str) -> None:
 
 def _shown_law(data: Mapping[str, Any], place: str) -> None:
     if ANY in data["shown"]:
-        raise SchemaError(f"{place}.shown", f"not have '{ANY}', which stands for suppressed values")
+        raise SchemaError(f"{place}.shown", f"not have '{ANY}', which marks suppressed values")
 
 
 def _partition_law(data: Mapping[str, Any], place: str) -> None:
@@ -193,7 +185,7 @@ def _values_law(data: Mapping[str, Any], place: str) -> None:
     if None in data["values"][:-1]:
         raise SchemaError(f"{place}.values", "have null, for missing values, at the end only")
     if ANY in data["values"]:
-        raise SchemaError(f"{place}.values", f"not have '{ANY}', which stands for any value")
+        raise SchemaError(f"{place}.values", f"not have '{ANY}', which means any value")
 
 
 def _calendar_law(data: Mapping[str, Any], place: str) -> None:

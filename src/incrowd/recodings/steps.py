@@ -13,7 +13,7 @@ from typing import Any
 from incrowd.schemas.documents import Document
 from incrowd.schemas.shapes import Either, Fields, ListOf, Nothing, Number, Text, Whole
 
-NOT_TOLD = "(not shown)"
+NOT_SHOWN = "(not shown)"
 DOCUMENT = Document("steps", 1, "give the .steps.json of a release", megabytes=512)
 
 
@@ -130,7 +130,7 @@ class Step:
     Args:
         number: 1 for the first step.
         attribute: Column name.
-        value: The more general released value; None stands for missing values.
+        value: The more general released value; None for missing values.
         children: The more specific released values.
         gain: What the step gained: information top-down, anonymity (summed over quasi-identifiers) bottom-up.
         loss: What it cost: anonymity, and records in classes that it made bad (averaged over the quasi-identifiers with
@@ -165,14 +165,14 @@ class Step:
             or (isinstance(self.change, TakeBack) and isinstance(self.change.generalization, MergeIntervals | Suppress))
         )
 
-        def told(label: str | None) -> str | None:
-            return label if released is None or not built or label in released else NOT_TOLD
+        def shown(label: str | None) -> str | None:
+            return label if released is None or not built or label in released else NOT_SHOWN
 
         return {
             "step": self.number,
             "attribute": self.attribute,
-            "value": told(self.value),
-            "children": [told(child) for child in self.children],
+            "value": shown(self.value),
+            "children": [shown(child) for child in self.children],
             "gain": self.gain,
             "loss": self.loss,
             "score": self.score,
@@ -205,7 +205,7 @@ def read_steps(path: str | Path) -> list[dict[str, Any]]:
     """Read the steps of a search from their file.
 
     Raises:
-        DataError: The file cannot be read, is no such file, or was changed.
+        DataError: The file cannot be read, is not such a file, or was changed.
     """
     steps: list[dict[str, Any]] = DOCUMENT.read(path, STEPS)["steps"]
     return steps

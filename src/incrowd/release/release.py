@@ -162,7 +162,7 @@ class Release(Tabular):
     def measures(self) -> Measures:
         """What the release has lost."""
         labels, target = None, self.policy.target
-        if target is not None and not self.recoding.by_row and (parts := self.recoding.parts(self.table)).dealt:
+        if target is not None and not self.recoding.by_row and (parts := self.recoding.parts(self.table)).is_split:
             sizes = len(parts.records)
             labels = self.engine.label_counts(self.source, self.recoding, target, self.table.labels, sizes, Run())
         return measure(self.table, self.recoding, self.policy.requirements, labels)

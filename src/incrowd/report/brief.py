@@ -54,7 +54,7 @@ def _smallest(release: Release, requirement: Requirement, records: int) -> dict[
     if not isinstance(promised, KUnits):
         return {"smallest": records, "counted": RECORDS}
     parts = release.recoding.parts(table)
-    if parts.dealt:  # which people of a tuple went where, only rows show
+    if parts.is_split:  # which people of a tuple went where, only rows show
         return {"smallest": promised.k, "counted": PEOPLE}
     names = requirement.attributes
     groups, firsts = group([parts.cells[name] for name in names], [len(parts.losses[name]) for name in names])

@@ -166,7 +166,7 @@ def with_decoys(
 
 def _left_out(parts: Parts, table: CompressedTable) -> Mask | None:
     """Which tuples are left out; None if none is."""
-    if parts.dealt and int(parts.records.sum()) < table.records:
+    if parts.is_split and int(parts.records.sum()) < table.records:
         raise PolicyError(
             "with a promise about a sensitive column this method cannot hide why records are left out; set suppress to "
             "0, or take another method"

@@ -59,11 +59,11 @@ class TaxonomyAttribute:
         return text_array(self.taxonomy.labels[node] for node in self.taxonomy.leaves)
 
     def loss(self, start: Codes, stop: Codes) -> Floats:
-        """Loss of a cell that stands for the codes [start, stop): 0 for one leaf, 1 for all."""
+        """Loss of a cell that covers the codes [start, stop): 0 for one leaf, 1 for all."""
         return np.asarray((np.asarray(stop) - np.asarray(start) - 1) / max(1, self.size - 1))
 
     def loss_of_set(self, label: str | None, values: Sequence[str | None]) -> float:
-        """Loss of a set of values; one that is called after a node stands for all of that node."""
+        """Loss of a set of values; one that has the name of a node covers all of that node."""
         size = len(values)
         if label not in (ANY, set_label(values)):
             node = self.taxonomy.labels.index(label)
@@ -115,7 +115,7 @@ class NumberAttribute:
         return text_array([*map(self.scale.text, self.numbers), *nothing])
 
     def loss(self, start: Codes, stop: Codes) -> Floats:
-        """Loss of a cell that stands for the codes [start, stop): width of the published interval over the range.
+        """Loss of a cell that covers the codes [start, stop): width of the published interval over the range.
 
         An interval reaches up to the next one; on scales with whole steps its last value lies one step below. The
         missing code alone loses nothing, together with numbers everything.
@@ -218,7 +218,7 @@ def encode(
         texts, codes = _factorize(text_of(values))
         if "*" in texts:
             raise DataError(
-                f"column '{name}' holds the value '*', which stands for suppressed values; name it as a missing value"
+                f"column '{name}' holds the value '*', which marks suppressed values; name it as a missing value"
             )
         attribute: Attribute = FlatAttribute(name, tuple(texts.tolist()), len(texts) if has_missing else None)
     else:

@@ -22,7 +22,7 @@ class Histogram:
     value, and none is empty.
 
     Args:
-        values: The value of each code; None stands for missing values, and comes last.
+        values: The value of each code; None for missing values, which comes last.
         tuples: The tuple of each entry.
         codes: The value of each entry.
         counts: Records of each entry.

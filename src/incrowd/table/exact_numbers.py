@@ -1,7 +1,7 @@
 """Numbers without rounding: read from text, brought into one order, and written again.
 
 Numbers are an array of int64 or float64 where that tells all of them apart, and of Python's integers or decimals where
-it does not. A float stands for the number that it is written as: 0.1 is a tenth, in a frame as in a text. What a number
+it does not. A float is the number that it is written as: 0.1 is a tenth, in a frame as in a text. What a number
 is written as depends on nothing but that number.
 """
 
@@ -85,7 +85,7 @@ def exactly(numbers: Numbers) -> Numbers:
 
 
 def is_whole(numbers: Numbers) -> bool:
-    """Whether all of them are whole; of floats only those that stand for one whole number."""
+    """Whether all of them are whole; of floats only those that mean one whole number."""
     if numbers.dtype.kind == "f":
         return bool(((numbers == np.floor(numbers)) & (np.abs(numbers) < _SAFE)).all())
     if numbers.dtype.kind in "iu":

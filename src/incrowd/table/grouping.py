@@ -36,7 +36,7 @@ def tallied(rows: int, size: int, keys: Callable[[slice], tuple[Codes, npt.NDArr
 
 
 def summed(counts: Counts | None, order: Codes, starts: Codes) -> Counts:
-    """The records of each run of rows in some order, where each row stands for some records (one if None)."""
+    """The records of each run of rows in some order, where each row is some records (one if None)."""
     if counts is None:
         return np.diff(np.append(starts, len(order)))
     return np.add.reduceat(counts[order], starts)
@@ -75,7 +75,7 @@ def sort_tuples(columns: Sequence[Codes], sizes: Sequence[int]) -> tuple[Codes, 
 
 
 def room_for(rows: int) -> int:
-    """What keys of so many rows may be below, for `order_of` to be fast."""
+    """What keys of this many rows may be below, for `order_of` to be fast."""
     return (1 << 62 - rows.bit_length()) * max(min(rows // _PIECE, _PIECES), 1)
 
 

@@ -16,7 +16,7 @@ from incrowd.table.scales import text_of
 
 
 def is_missing(values: pa.Array, tokens: Sequence[str]) -> Any:
-    """Which values are missing: nulls, not-a-numbers, and texts that stand for a missing value."""
+    """Which values are missing: nulls, not-a-numbers, and texts that mean a missing value."""
     missing = pc.is_null(values, nan_is_null=True)
     kind = values.type
     # -9 means the same in a CSV file and in a frame, as an integer, a float or a decimal

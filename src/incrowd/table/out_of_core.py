@@ -69,7 +69,7 @@ class OutOfCoreTable(ABC):
         Args:
             cells: By column, the cell of each number, the last one that of missing values, whose number is -1. Tuples
                 with a cell of -1 do not count.
-            numbers: The columns whose numbers are told apart.
+            numbers: The columns whose numbers are distinguished.
             each: Whether each of these is counted by itself, and not all of them together.
 
         Returns:
@@ -149,7 +149,7 @@ class OutOfCoreTable(ABC):
         return {place: np.asarray(of_code, np.int64)[self._code_of[place]] for place, of_code in cells.items()}
 
     def classes(self, cells: Sequence[Codes]) -> CompressedTable:
-        """A table in which one tuple stands for each class of all attributes: the first values of its cells."""
+        """A table with one tuple for each class of all attributes: the first values of its cells."""
         found = self._ask(self._by_number(dict(enumerate(cells))), [len(cells)] if self.has_target else [])
         first = []
         for of_code, numbers in zip(cells, found, strict=False):

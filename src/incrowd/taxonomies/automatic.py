@@ -18,11 +18,11 @@ from incrowd.taxonomies.rules import Bounds, Calendar, Frequent, Prefix
 
 __all__ = ["bounds_of", "calendar_of", "frequent_of", "prefix_of", "roundest"]
 
-INTERVALS = (16, 8, 4, 2)  # about so many on each level, each with about the same number of records
+INTERVALS = (16, 8, 4, 2)  # about this many on each level, each with about the same number of records
 LEAST_RECORDS = 5  # of an interval, about
 FEW_VALUES = 10  # numbers with no more values need no bounds: a search joins neighbours by itself
 MOST_FREQUENT = 100  # values that a policy file lists
-FREQUENT_SHARE = 200  # a frequent value has at least one of so many records
+FREQUENT_SHARE = 200  # a frequent value has at least one of this many records
 LONG_SPAN = 20  # years, from which on decades help
 
 Numbers = npt.NDArray[Any]

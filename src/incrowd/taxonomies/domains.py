@@ -40,7 +40,7 @@ _CHAPTERS = (  # of the 10th revision of the International Classification of Dis
 
 
 def icd10_chapter(code: str) -> str | None:
-    """The chapter of a diagnosis in ICD-10, None where the text is no such code."""
+    """The chapter of a diagnosis in ICD-10, None if the text is not such a code."""
     if not _ICD10.fullmatch(code.strip()):
         return None
     place = bisect_right([first for first, _ in _CHAPTERS], code.strip()[:3].upper())

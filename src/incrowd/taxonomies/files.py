@@ -113,7 +113,7 @@ def _separator(text: str) -> str:
 
 
 def _share_split(text: str, separator: str) -> float:
-    """The share of records with two fields or more; 0 where the text is no CSV with that separator."""
+    """The share of records with two fields or more; 0 if the text is not CSV with that separator."""
     try:
         rows = [row for row in csv.reader(io.StringIO(text, newline=""), delimiter=separator, strict=True) if row]
     except csv.Error:

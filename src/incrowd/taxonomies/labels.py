@@ -1,6 +1,6 @@
 """The labels of released values: one grammar, formatted and parsed here and nowhere else.
 
-| label | stands for |
+| label | means |
 | --- | --- |
 | `*` | any value |
 | `known` | any value, but not a missing one |
@@ -62,7 +62,7 @@ def set_label(values: Sequence[str | None]) -> str | None:
 
 
 def parse_interval(label: str) -> Interval | None:
-    """The interval that a label of numbers or dates stands for; None where it is a single value."""
+    """The interval that a label of numbers or dates means; None if it is a single value."""
     if label in (ANY, KNOWN):
         return Interval(None, None)
     if label.startswith(">="):

@@ -34,7 +34,7 @@ from incrowd.taxonomies.taxonomy import Taxonomy
 
 _BUFFER_ROWS = 1 << 20  # rows that may wait before they are collapsed
 Values = tuple[str | None, ...]  # of a column, in order, missing ones last
-Waiting = tuple[list[Codes], Counts | None]  # some rows, by column, and how many records each stands for
+Waiting = tuple[list[Codes], Counts | None]  # some rows, by column, and how many records each is
 Counted = Iterable[tuple[pa.RecordBatch, Counts | None]]
 
 
@@ -47,7 +47,7 @@ def counted(rows: Counted, source: Source, plan: ReadPlan, run: Run, *, hold: bo
     """The compressed table of rows that an engine may have counted before.
 
     Args:
-        rows: Batches with the columns of the plan, and how many records each row stands for, None for one. Equal rows
+        rows: Batches with the columns of the plan, and how many records each row is, None for one. Equal rows
             may come more than once. Values are of the type that `source` gives them.
         source: Where they come from.
         plan: Which columns they have, and how these are read.
@@ -136,7 +136,7 @@ class Numbered:
 
         Args:
             codes: The numbers of each column, batch by batch; columns are let go one after the other.
-            counts: How many records each row stands for, one if None.
+            counts: How many records each row is, one if None.
         """
         attributes: list[Attribute] = []
         final: list[Codes] = []

@@ -66,8 +66,8 @@ def recoded(
     if isinstance(source, FrameSource):
         rows, places, replaced = _frame(source, recoding, run, keep_order=plan.keep_order)
         if observer is not None:
-            meant, beside = _meant(source, recoding, replaced, places, hidden)
-            handed_out(meant, rows, beside, observer)
+            meant, original = _meant(source, recoding, replaced, places, hidden)
+            handed_out(meant, rows, original, observer)
         return rows
     batches, kept = labelled(source, recoding, run, plan), KeptTypes.of(recoding, source.schema)
     ordered = batches if plan.keep_order else shuffled(batches, hidden, fixed=recoding.names)
@@ -232,8 +232,8 @@ class Recoder:
             )
         return self.recoding.unknown(name, listed(values.take(to_arrow(used))))
 
-    def _dealt(self, batch: pa.RecordBatch) -> tuple[dict[str, Any], Any, Mask | None]:
-        """The numbers of the values of the next batch, the part that each row is dealt to (or -1), and who stays."""
+    def _allocated(self, batch: pa.RecordBatch) -> tuple[dict[str, Any], Any, Mask | None]:
+        """The numbers of the values of the next batch, the part that each row goes to (or -1), and who stays."""
         cells, keep = self._cells(batch)
         parts = np.full(len(batch), -1)
         if self._allocation is not None:
@@ -244,12 +244,12 @@ class Recoder:
 
     def classes(self, batch: pa.RecordBatch) -> tuple[Any, Mask | None]:
         """The released class of each row of the next batch, and which rows stay (None if all do)."""
-        cells, parts, keep = self._dealt(batch)
+        cells, parts, keep = self._allocated(batch)
         return self.recoding.class_numbers(list(cells.values()), parts), keep
 
     def recode(self, batch: pa.RecordBatch) -> tuple[dict[str, pa.DictionaryArray], Mask | None]:
         """The recoded columns of the next batch, for all its rows, and which rows stay (None if all do)."""
-        cells, parts, keep = self._dealt(batch)
+        cells, parts, keep = self._allocated(batch)
         columns, stay = self.recoding.release(list(cells.values()), parts)
         if stay is not None:
             keep = stay if keep is None else keep & stay

@@ -20,7 +20,7 @@ from incrowd.formats.sources import BATCH_ROWS, Source, WatchedFile, choose_colu
 from incrowd.table.arrays import to_arrow
 
 MOST_HELD_BYTES = 1 << 30  # of the rows of one file
-HELD_SHARE = 16  # they take at most one part in so many of the machine's memory
+HELD_SHARE = 16  # they take at most this fraction (one sixteenth) of the machine's memory
 
 Numbers = npt.NDArray[Any]
 

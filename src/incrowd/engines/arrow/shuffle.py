@@ -62,7 +62,7 @@ def _enough(batches: Batches) -> Batches:
 
 
 class _PlainForm:
-    """Batches as they wait: a key beside each row, and no dictionaries, which could not be read back by themselves."""
+    """Batches as they wait: a key next to each row, and no dictionaries, which could not be read back by themselves."""
 
     def __init__(self, fixed: Collection[str]) -> None:
         self._fixed = fixed

@@ -1,4 +1,4 @@
-"""What the workers of a cluster compute of Arrow columns: the hashes that deal records and order rows.
+"""What the workers of a cluster compute of Arrow columns: the hashes that allocate records and order rows.
 
 They are the functions that every engine uses. Their code travels with the data frame, by value: workers need not have
 this package.

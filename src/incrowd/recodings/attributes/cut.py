@@ -99,7 +99,7 @@ class RuleCut(AttributeRecoding):
     rule: Rule
     labels: tuple[str | None, ...]
     missing_cell: int = -1  # the cell of missing values, -1 where the recoding knows none
-    rest: bool = False  # whether the last label is not a node, but stands for all that lies under no other
+    rest: bool = False  # whether the last label is not a node, but covers all that lies under no other
 
     def as_it_is(self, cell: int) -> bool:
         label = self.labels[cell]

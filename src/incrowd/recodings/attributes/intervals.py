@@ -28,7 +28,7 @@ class Intervals(AttributeRecoding):
         scale: How values are read and shown.
         bounds: Where one interval ends and the next begins, ascending; a bound belongs to the upper interval.
         domain: Public lowest and highest value.
-        missing: "none" if there were none, "merged" if a released value may stand for both, else "apart".
+        missing: "none" if there were none, "merged" if a released value may mean both, else "apart".
         exact: Numbers that are released as themselves, ascending, at most one in an interval. Of new rows a number that
             lies in the interval of such a number, and was never seen, is released as that number too.
         rest: Whether there is one more cell, for numbers between those that are released as themselves, and for missing

@@ -26,7 +26,7 @@ class Partition(AttributeRecoding):
 
     Args:
         name: Column name.
-        blocks: The sets; None stands for missing values.
+        blocks: The sets; None for missing values.
         names: What each set is called; None for missing values alone.
         rest: Whether there is one more cell, for values in none of the sets.
         scale: How values are read, of numbers and dates.
@@ -115,7 +115,7 @@ class Partition(AttributeRecoding):
 
 
 def node_of_set(attribute: TaxonomyAttribute, codes: Sequence[int]) -> int | None:
-    """The node of a taxonomy that stands for some ascending codes and no others: the leaf, or the highest there is."""
+    """The node of a taxonomy that covers some ascending codes and no others: the leaf, or the highest there is."""
     taxonomy = attribute.taxonomy
     if len(codes) == 1:
         return taxonomy.leaves[codes[0]]
