@@ -17,12 +17,12 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, Protocol
 
 from incrowd.errors import PolicyError
+from incrowd.privacy.size_rule import SizeRule, size_rule_of
 
 if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
-    from incrowd.privacy.size_rule import SizeRule
     from incrowd.table.class_counts import ClassCounts, Histogram
 
     Levels = npt.NDArray[Any]
@@ -139,8 +139,6 @@ class Requirement:
         Raises:
             PolicyError: A model needs more than the size of a class, which compiled searches do not count yet.
         """
-        from incrowd.privacy.size_rule import size_rule_of
-
         return size_rule_of(self.models)
 
     def __str__(self) -> str:
@@ -163,14 +161,3 @@ def with_suppression(models: Iterable[PrivacyModel]) -> None:
                 f"records cannot be left out where {model} is asked for; set suppress to 0, or ask for k, a unit, "
                 "distinct l-diversity or k-map, with which it is exact"
             )
-
-
-def counts_records_only(models: Iterable[PrivacyModel]) -> None:
-    """Called by a search that knows the size of a class and nothing else of it.
-
-    Raises:
-        PolicyError: A model needs the values of a protected column.
-    """
-    for model in models:
-        if model.column is not None:
-            raise PolicyError(f"this method cannot satisfy {model} yet; it only counts records")

@@ -6,15 +6,17 @@ them for those that are.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
+
+from incrowd.errors import PolicyError
 
 if TYPE_CHECKING:
     from incrowd.privacy.model import PrivacyModel
 
 
 class SizeRule(NamedTuple):
-    """What a class needs to be good: so many records."""
+    """What a class needs to be good: this many records."""
 
     records: int
 
@@ -25,10 +27,19 @@ def size_rule_of(models: Sequence[PrivacyModel]) -> SizeRule:
     Raises:
         PolicyError: A model needs the values of a protected column.
     """
-    from incrowd.privacy.model import counts_records_only
-
     counts_records_only(models)
     return SizeRule(max(model.least_size for model in models))
+
+
+def counts_records_only(models: Iterable[PrivacyModel]) -> None:
+    """Called by a search that knows the size of a class and nothing else of it.
+
+    Raises:
+        PolicyError: A model needs the values of a protected column.
+    """
+    for model in models:
+        if model.column is not None:
+            raise PolicyError(f"this method cannot satisfy {model} yet; it only counts records")
 
 
 def is_good(needs: SizeRule, records: Any) -> Any:

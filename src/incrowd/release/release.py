@@ -27,18 +27,22 @@ from incrowd.formats.registry import open_source
 from incrowd.formats.sources import Source
 from incrowd.inspection.first_look import Look, look_at, steady_warning
 from incrowd.key import Key
+from incrowd.measures.distortion import Distortion, release_distortion
 from incrowd.measures.hierarchical_distance import HEIGHT, Weights
 from incrowd.measures.measures import Measures, measure
 from incrowd.policy.policy import Policy
+from incrowd.population.table import Everyone, released_population
 from incrowd.recodings.learned_hierarchies import grown_bounds
 from incrowd.recodings.recoding import Recoding
 from incrowd.recodings.replay import replayed
 from incrowd.recodings.steps import Step
 from incrowd.release.files import ReleaseFiles
 from incrowd.release.sidecars import sidecars_of
+from incrowd.risk.assessment import ReleaseRisk, release_risk
 from incrowd.run import Run
 from incrowd.search.leaving_out import released_after
 from incrowd.search.method import SearchResult
+from incrowd.search.registry import METHODS
 from incrowd.table.attributes import NumberAttribute
 from incrowd.table.compressed import CompressedTable
 from incrowd.table.missing import listed
@@ -50,9 +54,7 @@ if TYPE_CHECKING:
 
     from incrowd.advice.why import Why
     from incrowd.evaluation.result import Evaluation
-    from incrowd.measures.distortion import Distortion
     from incrowd.release.weighted_loss import WeightedLoss
-    from incrowd.risk.assessment import ReleaseRisk
     from incrowd.table.grouping import Counts
     from incrowd.taxonomies.rules import Bounds
     from incrowd.verification.witness import Verdict, Witness
@@ -90,8 +92,6 @@ class Release(Tabular):
     @property
     def method_about(self) -> str:
         """What the method does, in one line."""
-        from incrowd.search.registry import METHODS
-
         return METHODS[self.policy.method].about
 
     @property
@@ -178,8 +178,6 @@ class Release(Tabular):
 
     def distortion(self, weights: Weights = HEIGHT) -> Distortion:
         """How far the values were generalized in their hierarchies."""
-        from incrowd.measures.distortion import release_distortion
-
         return release_distortion(self.table, self.recoding, weights)
 
     def weighted_loss(self, weights: str) -> WeightedLoss:
@@ -191,9 +189,6 @@ class Release(Tabular):
     @cached_property
     def risk(self) -> ReleaseRisk:
         """What an attacker could do before and after; people are counted where there is a unit or a population."""
-        from incrowd.population.table import Everyone
-        from incrowd.risk.assessment import release_risk
-
         population = self.policy.population_table
         everyone = None if population is None else Everyone(*self.released_population, population.name)
         return release_risk(self.source, self.rows_with_owners(), self.policy, everyone)
@@ -231,8 +226,6 @@ class Release(Tabular):
     @cached_property
     def released_population(self) -> tuple[pa.RecordBatch, Counts]:
         """What people of the population would be released as, and how many each row stands for."""
-        from incrowd.population.table import released_population
-
         return released_population(self.table, self.policy, self.recoding, partial(compressed, self.engine))
 
     def _plan(self, witness: Witness, *, is_training_data: bool = False) -> ReleasePlan:

@@ -14,7 +14,7 @@ from incrowd.inspection.first_look import with_comma_types
 from incrowd.policy.options import PROMISED
 from incrowd.policy.policy import Policy, QuasiIdentifier
 from incrowd.policy.words import make_policy, quasi_identifiers_of
-from incrowd.population.table import with_open_population
+from incrowd.population.table import counted_population, with_open_population
 from incrowd.run import Run
 from incrowd.verification.promises import witness_of, witness_of_everything
 from incrowd.verification.verdict import Verification
@@ -112,8 +112,6 @@ def recount_in_population(source: Source, policy: Policy, recoding: Any, run: Ru
     Raises:
         PolicyError: The population does not contain the table.
     """
-    from incrowd.population.table import counted_population
-
     assert policy.population_table is not None
     witness = witness_of(policy)
     witness.see_population(*counted_population(policy.population_table, policy.attributes, recoding, run))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import partial
 from typing import Any
 
+from incrowd import methods
 from incrowd.errors import PolicyError
 from incrowd.options import Option, columns_of
 from incrowd.policy.options import OPTIONS
@@ -20,8 +21,6 @@ DISTANCES = {"": "detected", "equal": "all values equally far", "ordered": "alon
 
 
 def show(studio: Studio) -> dict[str, Any]:
-    from incrowd import methods
-
     words = studio.project.words()
     known = {column["name"]: column for column in studio.known_columns()}
     given = studio.roles()
