@@ -20,17 +20,15 @@ MAY_IMPORT = {  # who knows whom, anywhere in its source; a room that is not her
         "risk run search taxonomies verification version"
     ),
     "__main__": "cli errors run",
-    "advice": (
-        "display errors inspection measures pipeline policy privacy recodings release run search table taxonomies"
-    ),
+    "advice": "display errors inspection measures policy privacy recodings release run search table taxonomies",
     "cli": (
         "advice comparison datasets display engines errors evaluation formats inspection key options pipeline "
         "policy population privacy recodings release report risk run schemas search studio table taxonomies "
         "verification"
     ),
     "comparison": (
-        "display engines errors evaluation formats inspection key measures pipeline policy population privacy release "
-        "run search table taxonomies version"
+        "display engines errors evaluation formats inspection key measures pipeline policy population privacy "
+        "release run search table taxonomies version"
     ),
     "datasets": "errors policy",
     "display": "errors evaluation release report run",
@@ -70,7 +68,7 @@ MAY_IMPORT = {  # who knows whom, anywhere in its source; a room that is not her
     "taxonomies": "display errors schemas",
     "verification": "display errors formats inspection policy population privacy run schemas search table version",
 }
-MAY_IMPORT_LATE = {  # besides `cli`, where modules may import others of incrowd inside functions
+MAY_IMPORT_LATE = {  # besides `cli`: the modules that import others of incrowd inside functions
     "__main__",
     "comparison.worker",
     "datasets.demonstration",
@@ -81,13 +79,8 @@ MAY_IMPORT_LATE = {  # besides `cli`, where modules may import others of incrowd
     "inspection.inspection",
     "key",
     "measures.registry",
-    "privacy.model",
-    "privacy.size_rule",
     "release.release",
     "report.notebook",
-    "risk.assessment",
-    "risk.before_and_after",
-    "search.automatic.automatic",
     "search.clustering.cover",
     "search.clustering.kernels",
     "studio.app",
@@ -96,11 +89,9 @@ MAY_IMPORT_LATE = {  # besides `cli`, where modules may import others of incrowd
     "studio.screens.data",
     "studio.screens.hierarchies",
     "studio.screens.hierarchy_files",
-    "studio.screens.protect",
     "studio.screens.steps",
     "studio.screens.why",
     "studio.worker",
-    "verification.verify",
 }
 RECODING_KINDS = {"ByTuple", "ByValue"}
 MAY_ASK_FOR_KINDS = ("incrowd.recodings", "incrowd.search.optimal.seeds")
