@@ -176,11 +176,11 @@ def test_a_file_comes_in_and_goes_out(adult, tmp_path):
     assert Taxonomy.read(tmp_path / "out.csv") == Taxonomy.read(own)
     (tmp_path / "few.csv").write_text("Masters;Much;*\nDoctorate;Much;*\n")
     page.set_input_files("#hierarchy-file", tmp_path / "few.csv")
-    expect(item(page, "Nowhere yet, 14 values")).to_be_visible()
+    expect(item(page, "Not in the hierarchy, 14 values")).to_be_visible()
     (tmp_path / "bad.csv").write_text("Masters;Much;*\nMasters;Little;*\n")
     page.set_input_files("#hierarchy-file", tmp_path / "bad.csv")
     expect(page.locator("#import-problem")).to_contain_text("line 2")
-    expect(item(page, "Nowhere yet, 14 values")).to_be_visible()
+    expect(item(page, "Not in the hierarchy, 14 values")).to_be_visible()
 
 
 def test_a_comparison_is_cancelled_and_made_and_a_point_is_taken(adult):
