@@ -1,4 +1,4 @@
-"""What stands in the way of telling more of a column: the records that would be left without a crowd.
+"""What keeps a column from showing more: the records that would be left without a crowd.
 
 The column is refined by one step of its hierarchy (numbers and dates in round intervals, text by its most frequent
 value), all other columns stay as they are released, and the classes are counted again.
@@ -26,13 +26,13 @@ SHOWN = 6  # values of a refinement that are named
 
 @dataclass(frozen=True)
 class Refusal:
-    """A requirement that forbids to tell more of a column.
+    """A requirement that keeps a column from showing more.
 
     Args:
-        refinement: What would be told.
-        requirement: What forbids it, such as "k=10".
+        refinement: What would be shown.
+        requirement: What does not allow it, such as "k=10".
         attributes: The quasi-identifier that it is about.
-        records: Records that would be in classes that fall short.
+        records: Records that would be in classes that fail it.
         classes: Those classes.
     """
 
@@ -52,7 +52,7 @@ class Refusal:
 
 
 def refusals_of(release: Release, column: str) -> tuple[Refusal, ...]:
-    """What forbids to tell more of a column, requirement by requirement, most records first.
+    """What keeps a column from showing more, requirement by requirement, most records first.
 
     Empty for a local recoding that deals records with equal values to several classes: there a column is not told or
     hidden as a whole.

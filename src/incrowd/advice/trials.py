@@ -1,4 +1,4 @@
-"""What would help a column, tried out: each change is searched for in earnest and measured."""
+"""What would help a column, tried out: each change is actually run and measured."""
 
 from __future__ import annotations
 

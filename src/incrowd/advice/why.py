@@ -1,4 +1,4 @@
-"""Why a column says so little in a release, and what would help: which requirement forbids more, and what was tried."""
+"""Why a column lost so much in a release, and what would help: which requirement does not allow more, and what was tried."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ TIME = 30.0  # seconds for all trials
 
 @dataclass(frozen=True, repr=False)
 class Why(Tabular):
-    """What became of a column, what forbids to tell more of it, and what would help.
+    """What became of a column, what keeps it from showing more, and what would help.
 
     Args:
         column: The column.
         loss: What it lost (NCP, from 0 to 1).
         total: What the release lost.
         released: How many values it has in the release.
-        refusals: What forbids to tell more, most records first.
+        refusals: What keeps it from showing more, most records first.
         trials: What was tried, what helps most first.
     """
 
@@ -59,7 +59,7 @@ class Why(Tabular):
 
 
 def why(release: Release, column: str, run: Run | None = None) -> Why:
-    """Why a column of a release says so little, and what would help.
+    """Why a column of a release lost so much, and what would help.
 
     Args:
         release: The release.
@@ -82,13 +82,13 @@ def why(release: Release, column: str, run: Run | None = None) -> Why:
 
 
 def starred(release: Release) -> tuple[str, ...]:
-    """The columns that say nothing or nearly nothing in a release."""
+    """The columns that are almost completely generalized."""
     pairs = zip(release.table.attributes, release.measures.attributes, strict=True)
     return tuple(attribute.name for attribute, part in pairs if part.ncp >= NEARLY and attribute.size > 1)
 
 
 def hints(release: Release) -> tuple[str, ...]:
-    """One line for each column that says nothing or nearly nothing: what forbids more, and where to ask for advice."""
+    """One line for each column that is almost completely generalized: the reason, and where to ask for advice."""
     found = []
     columns = starred(release)
     for column in columns[:MOST_HINTS]:

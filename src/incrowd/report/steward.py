@@ -31,13 +31,7 @@ MOST_CHANGES = 6  # pairs of columns whose association changed most
 
 @dataclass(frozen=True)
 class Own:
-    """What the steward has.
-
-    Args:
-        release: The release, which knows the original table.
-        published: What goes out.
-        evaluation: What classifiers err with the release, if that was tried.
-    """
+    """What the steward has."""
 
     release: Release
     published: Published

@@ -37,12 +37,7 @@ Handler = Callable[[Request], Awaitable[Response]]
 
 
 class Pages:
-    """Answers requests.
-
-    Args:
-        studio: What is shown.
-        keys: The secrets of this start.
-    """
+    """Answers requests."""
 
     def __init__(self, studio: Studio, keys: Keys) -> None:
         self.studio, self.keys = studio, keys

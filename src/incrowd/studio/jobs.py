@@ -34,14 +34,7 @@ Finish = Callable[["Job", dict[str, Any]], None]
 
 @dataclass
 class Job:
-    """A piece of work, and how far it is.
-
-    Args:
-        number: Its number, which is its address.
-        task: What is to be done.
-        words: What the task is told.
-        title: What people call it.
-    """
+    """A piece of work, and how far it is."""
 
     number: int
     task: str

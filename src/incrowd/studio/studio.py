@@ -17,12 +17,7 @@ CSV_WORDS = ("separator", "quote", "encoding", "header", "strip")
 
 
 class Studio:
-    """One studio.
-
-    Args:
-        project: The project folder.
-        jobs: Its jobs.
-    """
+    """One studio."""
 
     def __init__(self, project: Project, jobs: Jobs) -> None:
         self.project, self.jobs = project, jobs

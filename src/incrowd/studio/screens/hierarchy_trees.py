@@ -20,12 +20,7 @@ OPEN_NODES = 80  # a tree that is not larger is open all the way
 
 @dataclass(frozen=True)
 class Shown:
-    """A tree on the screen: "n7" is its node 7, "u2" the third value that is nowhere in it.
-
-    Args:
-        taxonomy: The tree.
-        values: The values of the table.
-    """
+    """A tree on the screen: "n7" is its node 7, "u2" the third value that is nowhere in it."""
 
     taxonomy: Taxonomy
     values: Values

@@ -47,12 +47,7 @@ class Form:
 
 
 class PlacedError(PolicyError):
-    """Something that is wrong at one place of a screen, and is said there.
-
-    Args:
-        message: What is wrong, in one line.
-        at: The id of that place.
-    """
+    """Something that is wrong at one place of a screen, and is said there."""
 
     def __init__(self, message: str, at: str) -> None:
         super().__init__(message)

@@ -1,4 +1,4 @@
-"""Why a column says so little, on the screen Release (`parts/why.html`), and what helps, taken by a click."""
+"""Why a column lost so much, on the screen Release (`parts/why.html`), and what helps, taken by a click."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Finds out why a column says so little in a release, and tries what would help."""
+"""Finds out why a column lost so much in a release, and tries what would help."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ TIME = 30.0  # seconds for all trials
 
 
 def work(words: Mapping[str, Any], run: Run) -> dict[str, Any]:
-    """Ask why, in earnest.
+    """Try what would help.
 
     Args:
         words: As for `releases.again`; also "column", and "of", the digest of the result that shows the release.
