@@ -1,4 +1,4 @@
-"""Why a column lost so much in a release, and what would help: which requirement does not allow more, and what was tried."""
+"""Why a column lost so much in a release, and what would help: what does not allow more, and what was tried."""
 
 from __future__ import annotations
 
