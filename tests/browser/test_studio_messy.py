@@ -60,7 +60,7 @@ def test_an_error_on_roles(page):
 
 def test_roles_of_forty_columns(page):
     page.at("Roles")
-    page.page.get_by_label("Columns whose name contains").fill("question")
+    page.page.get_by_label("Names containing").fill("question")
     page.page.get_by_role("button", name="Set this role").click()
     page.expect(page.page.locator("#said")).to_have_text("30 columns: Keep.")
     page.give("height (cm)", "Keep")
