@@ -79,7 +79,7 @@ def routes(studio: Studio) -> list[BaseRoute]:
 SCREEN = Screen(
     "export",
     "Export",
-    "Take the release with you, with everything that explains it and makes it again.",
+    "Export the release, with everything that explains and reproduces it.",
     show,
     actions={"make": make},
     needs="table",
