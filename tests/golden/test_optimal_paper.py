@@ -217,7 +217,7 @@ def test_the_full_domain_optima_of_arx_on_adult(adult, suppress, k, cost):
 
 
 @pytest.mark.parametrize("cost", ["dm", "ncp"])
-def test_the_lattice_and_branch_and_bound_agree_on_adult(adult, cost):
+def test_questions_and_the_search_of_the_paper_agree_on_adult(adult, cost):
     found = [
         optimal(adult, (crowds_of(50),), Run(), scheme="bhs", cost=cost, direction=word).facts["cost"]
         for word in ("auto", "bottom-up")

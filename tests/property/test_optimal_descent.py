@@ -84,17 +84,6 @@ def test_a_descent_ends_where_no_attribute_alone_can_be_changed_for_the_better(p
 
 
 @examples(50)
-@given(tables(), schemes, st.sampled_from(COSTS), st.data())
-def test_an_attribute_that_is_fixed_stays(problem, schemes, cost, data):
-    costs, limit, start = started(problem, schemes, cost, data)
-    fixed = data.draw(st.integers(0, len(start) - 1))
-    descended = Descent(costs, limit, Run())
-    found = descended.lowered(descended.of(start), (fixed,))
-    assert found[1][fixed] is start[fixed]
-    assert found[0] <= cost_of(costs, limit, start)
-
-
-@examples(50)
 @given(tables(), schemes, st.sampled_from(COSTS), st.integers(0, 60), st.data())
 def test_restarts_never_raise_the_cost_however_early_they_are_stopped(problem, schemes, cost, questions, data):
     costs, limit, start = started(problem, schemes, cost, data)
@@ -108,17 +97,6 @@ def test_restarts_never_raise_the_cost_however_early_they_are_stopped(problem, s
     stopped = Descent(costs, limit, Asked(questions)).restarted(lowered)
     assert_allowed(costs, limit, stopped)
     assert stopped[0] <= lowered[0]
-
-
-@examples(20)
-@given(tables(), schemes, st.sampled_from(COSTS), st.data())
-def test_the_best_of_several_starts_is_no_worse_than_any(problem, schemes, cost, data):
-    costs, limit, start = started(problem, schemes, cost, data)
-    finest = [np.arange(len(labels)) for labels in start]
-    coarsest = [np.zeros(len(labels), np.int64) for labels in start]
-    found = Descent(costs, limit, Run()).best([start, finest, coarsest, start])
-    assert_allowed(costs, limit, found)
-    assert all(found[0] <= cost_of(costs, limit, one) for one in (start, finest, coarsest))
 
 
 @examples(20)

@@ -54,24 +54,10 @@ def optimal(
     memory: float = 1000,
     priorities: Mapping[str, float] | None = None,
 ) -> SearchResult:
-    """Search for the cheapest anonymization.
+    """Search for the cheapest anonymization; the options are those of the method's declaration.
 
-    Args:
-        table: The compressed table.
-        requirements: What must hold; one.
-        run: Gets the size of each attribute's space, then the progress now and then; when it is over, the best so
-            far is given. Without a time limit that is after a minute.
-        scheme: One of bhs, ghs, ops, sps, gsps, gops for all attributes, or by column; by default gops where there is a
-            taxonomy, else ops.
-        cost: What is to be low: "ncp", "dm", "hdm" or "cm".
-        suppress: The share of records that may be left out, 0 to 1.
-        direction: "bottom-up" from the original values, "top-down" from the most general ones, "pairs" where it
-            matters most, or "auto".
-        prunings: "all", or the names of those to use.
-        order: The order of a column's values for ops and gops, where it is not that of the taxonomy or the text.
-        gap: Stop when the cost is proven to be within this share of the optimum.
-        memory: Megabytes that waiting nodes may take; beyond, the search goes depth first.
-        priorities: Weights of attributes by name, 1 for those that are not named, for the costs "ncp" and "hdm".
+    The run gets the size of each attribute's space, then the progress now and then. When it is over, without a time
+    limit after a minute, the best so far is given.
 
     Returns:
         The recoding, the classes that are released where records are suppressed, and as facts the cost, the bound, the
@@ -150,7 +136,6 @@ def _goes_up(domains: Sequence[Domain], direction: str) -> bool:
 
 
 def _proof(search: AnySearch, costs: Costs, best: float, bound: float) -> dict[str, Any]:
-    """What the search can say of its result."""
     return {
         "direction": search.direction,
         "cost": costs.reported(best),

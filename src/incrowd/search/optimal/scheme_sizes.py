@@ -35,12 +35,7 @@ def scheme_size(attribute: Attribute, scheme: str) -> int:
 
 
 def explain(domains: Sequence[Domain], solved: int | None = None) -> list[str]:
-    """One line per attribute: how many generalizations there are, and what to do where there are too many.
-
-    Args:
-        domains: The attributes under their schemes.
-        solved: The attribute whose partitions are not enumerated, if there is one.
-    """
+    """One line per attribute: how many generalizations there are, and what to do where there are too many."""
     return [_explain(domain, index == solved) for index, domain in enumerate(domains)]
 
 

@@ -38,11 +38,7 @@ Order = Mapping[str, Sequence[str]]
 
 
 def schemes_of(attributes: Sequence[Attribute], scheme: str | Mapping[str, str] | None) -> tuple[str, ...]:
-    """The scheme of each attribute, from one for all or a mapping by column; gops or ops by default.
-
-    Raises:
-        PolicyError: A scheme is unknown, an attribute has none, or a column has no such attribute.
-    """
+    """The scheme of each attribute, from one for all or a mapping by column; gops or ops by default."""
     names = [attribute.name for attribute in attributes]
     if scheme is None:
         return tuple("gops" if isinstance(attribute, TaxonomyAttribute) else "ops" for attribute in attributes)
@@ -62,8 +58,6 @@ class Domain:
     """One attribute under a scheme.
 
     Args:
-        attribute: The attribute.
-        scheme: The scheme.
         codes: The codes that occur, by position.
         space: The partitions of the positions.
         cuts: Of bhs with a taxonomy: the nodes of each level in the space.
@@ -238,11 +232,6 @@ def _fill(taxonomy: Taxonomy, chosen: set[int]) -> list[int]:
 def domains_of(
     table: CompressedTable, scheme: str | Mapping[str, str] | None, order: Order | None = None, *, tight: bool = False
 ) -> list[Domain]:
-    """All attributes of a table under their schemes, with intervals as tight as they are where records are left out.
-
-    Raises:
-        PolicyError: A scheme or an order does not fit, or names an unknown column.
-    """
     names = [attribute.name for attribute in table.attributes]
     for name in order or {}:
         if name not in names:
@@ -254,11 +243,6 @@ def domains_of(
 def domain_of(
     table: CompressedTable, index: int, scheme: str, order: Order | None = None, *, tight: bool = False
 ) -> Domain:
-    """One attribute of a table under a scheme.
-
-    Raises:
-        PolicyError: The scheme does not fit the attribute, or the order is not total.
-    """
     attribute = table.attributes[index]
     codes = np.unique(table.codes[index]).tolist()
     given = (order or {}).get(attribute.name)

@@ -136,7 +136,7 @@ class Stops(Run):
         return super().should_continue()
 
 
-@pytest.mark.parametrize("questions", [5, 30, 80, 200, 500])
+@pytest.mark.parametrize("questions", [5, 80, 500])
 @pytest.mark.parametrize("cost", ["dm", "ncp"])
 def test_stopped_in_the_middle_of_a_node_the_bound_still_holds(monkeypatch, questions, cost):
     monkeypatch.setattr(innermost, "SOME_CELLS", 50)
@@ -150,8 +150,7 @@ def test_stopped_in_the_middle_of_a_node_the_bound_still_holds(monkeypatch, ques
     assert facts["stopped"] in ("proven", "interrupted")
 
 
-@pytest.mark.parametrize("cost", ["dm", "ncp", "cm"])
-@pytest.mark.parametrize("scheme", ["sps", "ops", "bhs"])
+@pytest.mark.parametrize(("scheme", "cost"), [("sps", "dm"), ("sps", "ncp"), ("ops", "ncp"), ("bhs", "cm")])
 def test_where_work_is_cut_plays_no_part(monkeypatch, scheme, cost):
     rows = table(80, (6, 5, 3))
     whole = search(Run(), rows, k=5, scheme=scheme, cost=cost, suppress=0.1)
@@ -176,7 +175,7 @@ def test_kernels_hand_over_no_arrays():
     assert all(isinstance(part, numba.types.Number) for part in members)
 
 
-@pytest.mark.parametrize(("cold", "wait"), [(True, 0.2), (True, 1.0), (True, 2.5), (False, 0.5), (False, 4.0)])
+@pytest.mark.parametrize(("cold", "wait"), [(True, 1.0), (False, 0.5), (False, 4.0)])
 def test_an_interrupt_ends_the_command_with_one_line(tmp_path, cold, wait):
     """Also while kernels are compiled for the first time, and in the middle of the longest of them."""
     rng = random.Random(1)

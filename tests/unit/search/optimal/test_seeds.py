@@ -13,7 +13,7 @@ from incrowd.search.optimal.costs import Costs
 from incrowd.search.optimal.optimal import optimal
 from incrowd.search.optimal.pairs import PairSearch
 from incrowd.search.optimal.schemes import domain_of, domains_of
-from incrowd.search.optimal.seeds import Seeds, stages
+from incrowd.search.optimal.seeds import stages
 from incrowd.table.attributes import FlatAttribute, TaxonomyAttribute
 from incrowd.table.compressed import CompressedTable
 from incrowd.taxonomies.taxonomy import Taxonomy
@@ -42,21 +42,6 @@ def needed(table):
 
 def costs_of(table, scheme, cost="dm"):
     return Costs(table, domains_of(table, scheme, None), cost, needed(table))
-
-
-@pytest.mark.parametrize("cost", ["dm", "ncp", "hdm"])
-@pytest.mark.parametrize("limit", [30, RECORDS])
-def test_seeds_go_down_the_chain(monkeypatch, cost, limit):
-    """Also where the searches of rigid schemes are given up at once."""
-    monkeypatch.setattr(seeds, "WORK", 0)
-    table = crowd()
-    pairs, found = CONTAINS, {}
-    for scheme in {scheme for pair in pairs for scheme in pair}:
-        costs = costs_of(table, scheme, cost)
-        found[scheme], partitions = Seeds(table, costs, limit, None, Run()).seed()
-        assert costs.of(partitions) == (found[scheme], pytest.approx(0, abs=limit))
-    assert all(found[more] <= found[less] * (1 + 1e-9) for more, less in pairs)
-    assert found["sps"] < found["gops"] < found["ghs"]
 
 
 @pytest.mark.parametrize("cost", ["dm", "hdm"])
