@@ -18,7 +18,7 @@ def inspect(
     csv: CsvOptions,
     page: ResultReport,
     unit: Annotated[
-        str | None, option("Whose record it is, such as patient_id: uniques count people.", "--unit", noun="COLUMN")
+        str | None, option("Person ID, such as patient_id: uniques count people.", "--unit", noun="COLUMN")
     ] = None,
     write: Annotated[
         Path | None, path_option("Write the proposals as a release.toml.", "--write", section=FILES)

@@ -27,9 +27,7 @@ class RiskOptions(OptionGroup):
         str | None,
         option("Columns that an attacker may know, by commas.", "--qi", "--quasi-identifiers", noun="COLUMNS"),
     ] = None
-    unit: Annotated[
-        str | None, option("Whose record it is, such as patient_id: crowds count people.", noun="COLUMN")
-    ] = None
+    unit: Annotated[str | None, option("Person ID, such as patient_id: crowds count people.", noun="COLUMN")] = None
     sensitive: Annotated[str | None, option("Columns nobody should learn, by commas.", noun="COLUMNS")] = None
     weights: Annotated[str | None, option("Column with survey weights.", noun="COLUMN")] = None
     sampling_fraction: Annotated[

@@ -9,7 +9,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from incrowd.errors import PolicyError, UnknownNameError, shown
-from incrowd.options import Option, Texts
+from incrowd.policy.options import OPTIONS
 from incrowd.privacy.registry import COLUMN_OPTIONS, OF_COLUMNS
 from incrowd.table.numbers import number_of
 
@@ -86,9 +86,6 @@ class Protection:
         return found
 
 
-SENSITIVE = Option("Columns to protect, kept unchanged.", Texts(single=True))
-
-
 def protections_of(sensitive: Any, words: Mapping[str, Any]) -> tuple[tuple[str, ...], tuple[Protection, ...]]:
     own: dict[str, dict[str, Any]] = {}
     if isinstance(sensitive, Mapping):
@@ -97,7 +94,7 @@ def protections_of(sensitive: Any, words: Mapping[str, Any]) -> tuple[tuple[str,
                 raise PolicyError(f"The protection of '{column}' must be a table, such as l = 3. Got {shown(given)}.")
             own[column] = dict(given)
     else:
-        own = {column: {} for column in SENSITIVE.checked("sensitive", sensitive)}
+        own = {column: {} for column in OPTIONS["sensitive"].checked("sensitive", sensitive)}
     for word, value in words.items():
         if value is None:
             continue

@@ -32,33 +32,11 @@ CASES = {
         2,
         "cannot be left out where t=0.2",
     ),
-    "a population without the sample": (
-        (*QI, "--k-map", "2", "--population-table", "few.csv"),
-        2,
-        "few.csv does not contain the table",
-    ),
-    "a population without a column": (
-        (*QI, "--k-map", "2", "--population-table", "ages.csv"),
-        2,
-        "no column 'sex' in ages.csv",
-    ),
-    "a population that is too small": (
-        (*QI, "--k-map", "99", "--population-table", "people.csv"),
-        4,
-        "the best possible level is 60",
-    ),
     "all of the population is in the table": (
         (*QI, "--delta-presence", "0.5", "--population-table", "people.csv"),
         4,
         "the best possible level is 1",
     ),
-    "a smallest share": (
-        (*QI, "--delta-presence", "0.1,0.5", "--population-table", "people.csv"),
-        2,
-        "a smallest share above 0 cannot hold",
-    ),
-    "k-map without a population": ((*QI, "--k-map", "2"), 2, "give its table as population_table"),
-    "a population for nothing": ((*QI, "--k", "2", "--population-table", "people.csv"), 2, "says nothing by itself"),
 }
 
 
@@ -66,8 +44,6 @@ CASES = {
 def folder(tmp_path, monkeypatch):
     (tmp_path / "people.csv").write_text(PEOPLE)
     (tmp_path / "negative.csv").write_text(NEGATIVE)
-    (tmp_path / "few.csv").write_text("age,sex\n" + "20,f\n" * 60)
-    (tmp_path / "ages.csv").write_text("age\n" + "20\n" * 60)
     monkeypatch.chdir(tmp_path)
     return tmp_path
 

@@ -145,10 +145,3 @@ class TestCommand:
         assert run("apply", recoding, "people.csv", "-o", "new.csv", "--keep", "mail").exit_code == 0
         assert run("apply", recoding, "people.csv", "-o", "less.csv", "--identifiers", "mail").exit_code == 0
         assert "mail" not in (workplace / "less.csv").read_text()
-
-    def test_strict_is_an_option_and_a_word_of_a_policy_file(self, workplace):
-        result = run(*anonymize("--qi", "age", "--k", 5, "--strict"))
-        assert result.exit_code == 2
-        assert "have no role: name, mail, diagnosis, wage" in only_line(result.stderr)
-        (workplace / "release.toml").write_text('quasi_identifiers = ["age"]\nk = 5\nstrict = true\n')
-        assert run(*anonymize("--policy", "release.toml")).exit_code == 2
