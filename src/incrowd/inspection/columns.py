@@ -15,6 +15,7 @@ from incrowd.errors import DataError
 from incrowd.formats.sources import is_text
 from incrowd.inspection import findings as kinds
 from incrowd.inspection.counting import CountedColumn, Counts
+from incrowd.inspection.detectors import country_share
 from incrowd.inspection.findings import Facts, Finding, findings_of, warning_of
 from incrowd.inspection.proposals import QUASI_IDENTIFIER, Hierarchy, ProposedRole, hierarchy_of, role_of
 from incrowd.table.arrays import text_array, to_arrow, to_numpy
@@ -145,8 +146,6 @@ def _holds_namibia(values: pa.Array) -> bool:
     """Whether NA is a country here."""
     if not 3 <= len(values) <= 300 or "NA" not in values.to_pylist():
         return False
-    from incrowd.inspection.detectors import country_share
-
     return country_share([value for value in values.to_pylist() if value != "NA"]) >= kinds.NEARLY_ALL
 
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from incrowd.inspection import detectors
 from incrowd.inspection.words import FLAGS, called, suggests
 
-MOST = 0.8  # a column is of a kind if so many of its distinct values are
+MOST = 0.8  # a column is of a kind if this share of its distinct values is
 NEARLY_ALL = 0.9
 SEVERAL_RECORDS = 20  # fewer say little
 RISKY = {  # and what is said of such a column
@@ -23,10 +23,10 @@ RISKY = {  # and what is said of such a column
     "URL": "looks like web addresses",
     "free text": "looks like free text",
     "near-unique": "is nearly unique",
-    "repeats": "repeats people",
+    "repeats": "has several rows per person",
     "date of birth": "looks like dates of birth",
-    "exact date": "holds exact dates",
-    "structure": "holds lists, structures or bytes",
+    "exact date": "contains exact dates",
+    "structure": "contains lists, structures or bytes",
 }
 DIRECT = ("name", "e-mail", "phone", "id", "address", "URL", "free text")  # point at a person all alone
 STOPPING = (*DIRECT, "near-unique", "date of birth", "structure")  # and may not leave as they are unless on purpose
@@ -141,15 +141,14 @@ def stopping(findings: Sequence[Finding]) -> str | None:
 def _of_counts(facts: Facts, first: Finding | None) -> Iterator[Finding]:
     if facts.is_near_unique:
         records = "records with a value" if facts.missing else "records"
-        alone = "have a value that no other person has" if facts.by_people else "are alone with their value"
+        alone = "have a value that no other person has" if facts.by_people else "have a unique value"
         present, once = facts.first or (facts.present, facts.once)
         yield Finding("near-unique", f"{_percent(once, present)} of the {records} {alone}")
     several = min(SEVERAL_RECORDS, facts.present) <= facts.distinct < facts.present
     if first is not None and first.kind == "id" and several:
         yield Finding(
             "repeats",
-            f"{facts.distinct:,} values in {facts.present:,} records: probably several rows per person, "
-            "so that k would count rows and not people",
+            f"{facts.distinct:,} values in {facts.present:,} records, so k would count rows and not people",
         )
 
 
@@ -182,11 +181,11 @@ def _date(facts: Facts) -> Finding | None:
     if days and all(day == 1 for _, _, day in days) and len(days) > 1 and facts.kind != TIMESTAMP:
         return Finding("month", "its dates are all first days of a month")
     if facts.suggests("birth"):
-        return Finding("date of birth", "it holds exact dates, and is called after birth")
+        return Finding("date of birth", "it contains exact dates, and its name suggests a birth date")
     years = {year for year, _, _ in days}
     if days and max(years) - min(years) >= 50:
-        return Finding("date of birth", "it holds exact dates over 50 years and more, as dates of birth do")
-    return Finding("exact date", "it holds exact dates, by which others may know an event")
+        return Finding("date of birth", "it contains exact dates that span 50 years or more, as dates of birth do")
+    return Finding("exact date", "exact dates could reveal a known event")
 
 
 def _country(facts: Facts) -> Finding | None:
@@ -226,14 +225,14 @@ def _code(facts: Facts) -> Finding | None:
 
 def _age(facts: Facts) -> Finding | None:
     if facts.kind in (WHOLE, NUMBER) and facts.suggests("age") and facts.low >= 0 and facts.high <= 125:
-        return Finding("age", "it is called age, and holds numbers from 0 to 125")
+        return Finding("age", "it is called age, and contains numbers from 0 to 125")
     return None
 
 
 def _year(facts: Facts) -> Finding | None:
     called = facts.suggests("year") or facts.suggests("birth")
     if facts.kind == WHOLE and called and facts.low >= 1850 and facts.high <= 2100 and facts.distinct > 1:
-        return Finding("year", "it holds years")
+        return Finding("year", "it contains years")
     return None
 
 
@@ -246,14 +245,14 @@ def _id(facts: Facts) -> Finding | None:
     if detectors.digits_share(facts.sample) < MOST:
         return None
     if named and (near_key or facts.kind == WHOLE):
-        return Finding("id", "it is called a number or id, and has hardly fewer values than records")
+        return Finding("id", "it is called a number or id, and has almost as many values as records")
     dense = facts.kind == WHOLE and facts.distinct >= 0.95 * (facts.high - facts.low + 1)
     even = facts.distinct >= 0.9 * facts.present or facts.largest <= max(SEVERAL_RECORDS, 0.01 * facts.present)
     if dense and near_key and even and facts.distinct >= min(facts.present, 2 * SEVERAL_RECORDS):
         return Finding("id", "its values are running numbers")
     lengths = {len(value) for value in facts.sample}
     if near_key and len(lengths) == 1 and lengths.pop() >= 7:
-        return Finding("id", "its values are numbers of the same length, and hardly any occurs twice")
+        return Finding("id", "its values are numbers of the same length, and almost none occurs twice")
     return None
 
 
@@ -261,7 +260,7 @@ def _name(facts: Facts) -> Finding | None:
     if facts.kind != TEXT:
         return None
     known, full = detectors.first_name_share(facts.sample), detectors.full_name_share(facts.sample)
-    reason = f"{_rounded(known)} of its values hold a common first name"
+    reason = f"{_rounded(known)} of its values contain a common first name"
     if known >= 0.3 and (full >= 0.6 or detectors.single_name_share(facts.sample) >= MOST):
         return Finding("name", reason)
     if facts.suggests("name") and facts.are_many and max(full, detectors.single_name_share(facts.sample)) >= MOST:

@@ -35,9 +35,9 @@ if TYPE_CHECKING:
 
 
 MOST_CODES = 1 << 25  # values that are looked at, in all columns together
-LEAST_ROWS = 1 << 16  # but so many rows of every column
+LEAST_ROWS = 1 << 16  # but this many rows of every column
 MOST_BYTES = 1 << 28  # of rows, where values are long
-CHANGING = 10  # one in so many people may have several values of what hardly ever changes
+CHANGING = 10  # one person in this many may have several values of what hardly ever changes
 MOST_NAMES = 40  # that a message has room for
 
 
@@ -160,10 +160,10 @@ def tells(column: CountedColumn, other: CountedColumn) -> bool:
 
 
 def telling_warning(name: str, others: Sequence[str]) -> str:
-    """What to say of a column that passes through and tells quasi-identifiers."""
+    """What to say of a column that is released as it is and reveals quasi-identifiers."""
     told = " and ".join(f"'{other}'" for other in others)
     return (
-        f"column '{name}' passes through and tells {told}: each of its values comes with one; name it as a "
+        f"column '{name}' is released as it is and reveals {told}: each of its values comes with one; name it as a "
         "quasi-identifier too, or drop it"
     )
 

@@ -14,6 +14,7 @@ from incrowd.formats.registry import open_source
 from incrowd.formats.sources import Source
 from incrowd.inspection.columns import Column, describe, missing_tokens
 from incrowd.inspection.counting import CountedColumn, count_values
+from incrowd.inspection.policy_file import policy_file
 from incrowd.inspection.proposals import OWNER, QUASI_IDENTIFIER, Hierarchy
 from incrowd.inspection.uniqueness import Combination, compared, count_uniques, worst_combinations
 from incrowd.run import Run, Watch
@@ -32,7 +33,7 @@ class Inspection(Tabular):
         together: How many records are unique on all proposed quasi-identifiers, None where there are none.
         pairs: The worst pairs of quasi-identifiers.
         triples: The worst triples of quasi-identifiers.
-        missing_values: Texts in the table that seem to stand for a missing value.
+        missing_values: Texts in the table that seem to mean a missing value.
         dialect: How a file was said to be read.
         unit: The column that says whose record it is, or seems to: records of one person do not hide each other.
         unit_given: Whether that was said, and not found.
@@ -57,7 +58,7 @@ class Inspection(Tabular):
     @property
     def notes(self) -> list[str]:
         """Numbers that may stand for missing values, with the name of the column; several people have each."""
-        told = "is far from all other numbers; if it stands for a missing value, name it among missing_values"
+        told = "is far from all other numbers; if it means a missing value, name it among missing_values"
         return [f"{column.far} in column '{column.name}' {told}" for column in self.columns if column.far is not None]
 
     def column(self, name: str) -> Column:
@@ -82,8 +83,6 @@ class Inspection(Tabular):
             table: What to type for the table, in the command that the file shows; its name if None.
             policy: What to type for the file itself.
         """
-        from incrowd.inspection.policy_file import policy_file
-
         return policy_file(self, LEAST_RECORDS, str(table or self.name), str(policy))
 
     def to_json(self) -> dict[str, Any]:

@@ -27,7 +27,7 @@ _WORDS = {
 def policy_file(inspection: Inspection, k: int, table: str, policy: str) -> str:
     lines = [
         *_head(inspection, table, policy),
-        f"k = {k}  # everyone stands in a crowd of at least so many",
+        f"k = {k}  # everyone is in a crowd of at least this many",
         *_roles(inspection),
         *_missing(inspection),
         *_query(inspection),
@@ -63,8 +63,8 @@ def _roles(inspection: Inspection) -> Iterator[str]:
             yield "# No column looks like one. A release needs at least one: name it here."
         yield from _list(word, columns)
         if role == SENSITIVE and columns:
-            yield "# l = 2    # at least so many different values of each in every crowd"
-            yield "# t = 0.3  # their distribution in every crowd is that of the whole, but for this distance"
+            yield "# l = 2    # at least this many different values of each in every crowd"
+            yield "# t = 0.3  # their distribution in every crowd is within this distance of that in the whole table"
     for column in inspection.columns:
         if column.role.may_be_target:
             yield ""
@@ -97,7 +97,7 @@ def _list(word: str, columns: Sequence[Column]) -> Iterator[str]:
 def _missing(inspection: Inspection) -> Iterator[str]:
     if inspection.missing_values:
         yield ""
-        yield "# These texts seem to stand for a missing value."
+        yield "# These texts seem to mean a missing value."
         yield f"missing_values = {toml_value(list(inspection.missing_values))}"
     yield from (f"# {toml_comment(note)}" for note in inspection.notes)
 

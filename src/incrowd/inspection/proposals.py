@@ -43,13 +43,13 @@ def role_of(facts: Facts, findings: Sequence[Finding]) -> ProposedRole:
     reasons = {finding.kind: finding.reason for finding in findings}
     target = 2 <= facts.distinct <= 20 and facts.suggests("target")
     if facts.kind == STRUCTURE:
-        return ProposedRole(IDENTIFIER, "it holds lists, structures or bytes, which cannot be generalized")
+        return ProposedRole(IDENTIFIER, "it contains lists, structures or bytes, which cannot be generalized")
     if facts.kind == NOTHING or facts.is_constant:
         return ProposedRole(INSENSITIVE, "it has no value" if facts.distinct == 0 else "all its values are the same")
     if direct := next((kind for kind in DIRECT if kind in reasons), None):
         return ProposedRole(IDENTIFIER, reasons[direct])
     if known := next((kind for kind in _KNOWN_OUTSIDE if kind in reasons), None):
-        return ProposedRole(QUASI_IDENTIFIER, f"others may know it: {reasons[known]}")
+        return ProposedRole(QUASI_IDENTIFIER, f"known to outsiders: {reasons[known]}")
     if "near-unique" in reasons:
         if facts.kind == TEXT and 2 * facts.once >= facts.present:
             return ProposedRole(IDENTIFIER, reasons["near-unique"])
@@ -57,11 +57,11 @@ def role_of(facts: Facts, findings: Sequence[Finding]) -> ProposedRole:
     if "diagnosis" in reasons:
         return ProposedRole(SENSITIVE, reasons["diagnosis"])
     if facts.suggests("person") and not target:
-        return ProposedRole(QUASI_IDENTIFIER, "it is called after something that others know of a person")
+        return ProposedRole(QUASI_IDENTIFIER, "its name suggests something that others know of a person")
     if facts.suggests("sensitive") or target:
         called = "sensitive" if facts.suggests("sensitive") else "predicted"
-        return ProposedRole(SENSITIVE, f"it is called after something that is {called}", target)
-    return ProposedRole(QUASI_IDENTIFIER, "nothing says that others could not know it")
+        return ProposedRole(SENSITIVE, f"its name suggests something {called}", target)
+    return ProposedRole(QUASI_IDENTIFIER, "others could know it")
 
 
 MOST_LEAVES = 50_000  # distinct values of which a tree is built here; more numbers are left to the search

@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from incrowd.errors import PolicyError
 from incrowd.measures.class_measures import (
     average_class_size,
     classification_metric,
@@ -19,6 +20,7 @@ from incrowd.measures.class_measures import (
     median,
     smallest,
 )
+from incrowd.measures.distortion import release_distortion
 
 if TYPE_CHECKING:
     from incrowd.measures.classes import ReleasedClasses
@@ -49,9 +51,6 @@ class Measure:
 
 def _hierarchical(name: str) -> Callable[[CompressedTable, Recoding], Value]:
     def value(table: CompressedTable, recoding: Recoding) -> Value:
-        from incrowd.errors import PolicyError
-        from incrowd.measures.distortion import release_distortion
-
         try:
             return float(getattr(release_distortion(table, recoding), name))
         except PolicyError:  # intervals that the search cut itself stand in no hierarchy

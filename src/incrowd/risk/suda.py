@@ -28,7 +28,7 @@ from incrowd.table.grouping import Codes, Counts, count, group
 
 MOST_WORK = 500_000_000  # tuples times sets of columns that are looked at unless a size is given
 LISTED = 10  # records that are listed
-_WIDEST_INT = 20  # scores of so many columns fit into 64 bits: their sum is at most ATT!
+_WIDEST_INT = 20  # scores of this many columns fit into 64 bits: their sum is at most ATT!
 
 Bits = npt.NDArray[np.uint8]
 

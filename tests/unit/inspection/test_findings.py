@@ -213,7 +213,7 @@ def test_a_single_record_is_not_like_others():
 
 def test_who_is_alone_is_counted_among_records_with_a_value():
     numbers = incrowd.inspect(pa.table({"x": [*map(str, range(30)), *[None] * 70]})).column("x")
-    assert "100 % of the records with a value are alone" in numbers.findings[-1].reason
+    assert "100 % of the records with a value have a unique value" in numbers.findings[-1].reason
     assert numbers.alone == 0.3
 
 

@@ -66,7 +66,7 @@ def test_what_may_leave():
         "seen": ["2024-01-03", "2024-05-09"] * 100,
     }
     table = pa.table({**PLAIN, **harmless})
-    with pytest.warns(ReleaseWarning, match="column 'seen' holds exact dates") as warned:
+    with pytest.warns(ReleaseWarning, match="column 'seen' contains exact dates") as warned:
         release = incrowd.anonymize(table, **WORDS)
     assert [str(each.message) for each in warned] == list(release.warnings)  # each once
     assert release.untouched == tuple(harmless)
