@@ -225,6 +225,14 @@ def test_a_budget_saves_generalization():
     assert (found.steps, found.recoding.classes, found.facts["suppressed_records"]) == ((), ((0,), (1,)), 2)
 
 
+def test_nobody_is_left_out_where_that_loses_more_than_a_generalization():
+    """Five records that could be one of two values of eight lose 5/7 of a record, less than one that is left out."""
+    rows = [(value,) for value in "aaaabccddeeffgghh"]
+    found = search(people(2, rows, job="tree"), suppress=0.06)
+    assert [step.value for step in found.steps] == ["ab"]
+    assert found.facts["suppressed_records"] == 0
+
+
 def test_a_budget_counts_records_that_another_quasi_identifier_loses():
     rows = [("a", "c")] * 5 + [("a", "d")] * 1 + [("b", "d")] * 2 + [("e", "f")] * 16
     problem = people(3, rows, one="flat", two="flat")

@@ -8,7 +8,8 @@ from tests.reference.problem import Column, Problem
 
 from incrowd.policy.policy import Policy, QuasiIdentifier
 from incrowd.run import Run
-from incrowd.search.top_down.top_down import top_down
+from incrowd.search.top_down.search import Task
+from incrowd.search.top_down.top_down import _searched, top_down
 from incrowd.table.attributes import FlatAttribute
 from incrowd.table.compressed import CompressedTable
 from incrowd.taxonomies.taxonomy import Taxonomy
@@ -87,3 +88,11 @@ def test_the_lowest_of_equal_cuts_is_taken_however_many_there_are():
     problem = Problem((Column("x", values, "number"),), ("Y", "N") * 40, (QuasiIdentifier(["x"], 2),))
     (step,) = problem.steps("tdr", 1)
     assert (step.change.at, step.gain) == (1, 0.0)
+
+
+def test_of_children_that_gain_the_same_the_first_is_shown_whatever_was_refined_before():
+    tree = Taxonomy.from_tree({"*": {"x": {"abc": ["a", "b", "c"], "d": {}}, "y": {}, "z": {}}})
+    values = tuple("aaaabbbbcddddyyyyzzzz")
+    problem = Problem((Column("job", values, "tree", tree),), None, (QuasiIdentifier(["job"], 4),))
+    found = _searched(Task(problem.table(), problem.requirements, "gain", partial=True), Run(), 0, None, report=False)
+    assert [step.children for step in found.steps] == [("x", "y", "z"), ("abc", "d"), ("a", "{b, c}")]
