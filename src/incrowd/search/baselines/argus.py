@@ -40,10 +40,9 @@ from incrowd.recodings.kinds import hierarchy_of
 from incrowd.recodings.mapping import LocalMapping, nodes_of, trace
 from incrowd.recodings.ranges import BOUNDS, Ranges, on_grids, public_grids
 from incrowd.run import Run
-from incrowd.search.baselines.cell_suppression import BLOCK, Ints, Needed, Suppression, cover
+from incrowd.search.baselines.cell_suppression import BLOCK, Ints, Needed, Suppression, WholeTuples, cover
 from incrowd.search.baselines.climb import Climb
 from incrowd.search.baselines.domains import Domain, Mask
-from incrowd.search.baselines.whole_tuples import WholeTuples
 from incrowd.search.leaving_out import budget_of
 from incrowd.search.loss_scale import NARROW, Whole
 from incrowd.search.method import SearchResult

@@ -1,9 +1,9 @@
 """Iyengar's genetic algorithm (2002): generalizations as chromosomes that cross, mutate, and survive by what they lose.
 
-A chromosome is a cut, intervals or shown values for every attribute (see `genes`). Its fitness is the loss of the
+A chromosome is a cut, intervals or shown values for every attribute (see below). Its fitness is the loss of the
 release: NCP, the generalized loss per cell, or CM, the share of records whose label is not that of the majority in
 their class. Records in classes that are too small are left out, and penalised as in the paper: they lose 1 in either.
-Where a model does not allow to leave out records, a chromosome with a bad class is less fit than all without.
+Where a model does not allow leaving out records, a chromosome with a bad class is less fit than all without.
 The release may cost less than the fitness of its chromosome: a value that only left-out records have is withheld, and a
 record that then equals a released class stays in. What is reported as the best is the cost of the release.
 
@@ -16,28 +16,116 @@ Invariant: the best chromosome is never lost, and its release satisfies the poli
 search ends when `patience` children in a row have brought nothing better, or after `evaluations`. It promises nothing
 about the optimum. The same key gives the same release, in any order of rows and columns; of chromosomes that
 are equally fit the one that was there first is ahead.
+
+Iyengar has a bit for every pair of neighbouring values, and repairs chromosomes that fit no cut of the taxonomy. Here
+the bits are what can be decided freely, so nothing has to be repaired:
+
+- Taxonomy: a bit per inner node, whether it is opened. Closed nodes that are reached from the root are released.
+- Numbers and dates: a bit per possible bound between two neighbouring intervals, at most 64 of them (by ranks, as in
+  `domains`), and with missing values one for distinguishing those from numbers at all.
+- Categories without a taxonomy: a bit per value, whether it is shown.
 """
 
 from __future__ import annotations
 
 from bisect import insort
-from collections.abc import Mapping
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
+from functools import cached_property
 
 import numpy as np
 
 from incrowd.errors import PolicyError
 from incrowd.privacy.model import Requirements
+from incrowd.recodings.kinds import halved
 from incrowd.recodings.steps import Improve, Step
 from incrowd.run import Run
-from incrowd.search.baselines.domains import Mask
-from incrowd.search.baselines.genes import Chromosome, Genes
+from incrowd.search.baselines.domains import Domain, Mask, cut_domain, disclosure_domain, interval_domain
 from incrowd.search.baselines.outcome import Outcome
 from incrowd.search.costs import Cost, readable, released_cost, weighs_cells
+from incrowd.search.loss_scale import LossScale
 from incrowd.search.method import SearchResult
 from incrowd.search.priorities import weights_by_name
+from incrowd.table.attributes import Attribute, NumberAttribute, TaxonomyAttribute
 from incrowd.table.compressed import CompressedTable
+
+HALVINGS = 6  # numbers have up to 2^6 intervals
+
+
+@dataclass(frozen=True)
+class Genes:
+    attribute: Attribute
+    _known: dict[bytes, Domain] = field(default_factory=dict)
+
+    @cached_property
+    def _scale(self) -> LossScale:
+        return LossScale(self.attribute)
+
+    @property
+    def size(self) -> int:
+        if isinstance(self.attribute, TaxonomyAttribute):
+            return len(self._inner(self.attribute))
+        if isinstance(self.attribute, NumberAttribute):
+            return len(self._bounds(self.attribute)) + (self.attribute.missing is not None)
+        return self.attribute.size
+
+    @staticmethod
+    def _inner(attribute: TaxonomyAttribute) -> list[int]:
+        return [node for node, below in enumerate(attribute.taxonomy.children) if below]
+
+    @staticmethod
+    def _bounds(attribute: NumberAttribute) -> list[int]:
+        ranks = len(attribute.numbers)
+        return halved(ranks, min(HALVINGS, max(ranks - 1, 0).bit_length()))
+
+    def domain(self, bits: Mask) -> Domain:
+        key = np.packbits(bits).tobytes()
+        if key not in self._known:
+            self._known[key] = self._express(bits)
+        return self._known[key]
+
+    def _express(self, bits: Mask) -> Domain:
+        attribute = self.attribute
+        if isinstance(attribute, TaxonomyAttribute):
+            opened = {node for node, bit in zip(self._inner(attribute), bits.tolist(), strict=True) if bit}
+            nodes, waiting = [], [0]
+            while waiting:
+                node = waiting.pop()
+                if node in opened:
+                    waiting += reversed(attribute.taxonomy.children[node])
+                else:
+                    nodes.append(node)
+            return cut_domain(self._scale, nodes)
+        if isinstance(attribute, NumberAttribute):
+            apart = attribute.missing is None or not len(attribute.numbers) or bool(bits[-1])
+            bounds = zip(self._bounds(attribute), bits.tolist(), strict=False)
+            return interval_domain(self._scale, [bound for bound, bit in bounds if bit], apart=apart)
+        return disclosure_domain(self._scale, bits)
+
+
+@dataclass(frozen=True)
+class Chromosome:
+    """The genes of all attributes behind each other."""
+
+    genes: Sequence[Genes]
+
+    @property
+    def size(self) -> int:
+        return sum(gene.size for gene in self.genes)
+
+    def domains(self, bits: Mask) -> list[Domain]:
+        ends = np.cumsum([gene.size for gene in self.genes])
+        parts = np.split(bits, ends[:-1])
+        return [gene.domain(part) for gene, part in zip(self.genes, parts, strict=True)]
+
+    def random(self, random: np.random.Generator) -> Mask:
+        """Random bits; how many are set varies from attribute to attribute and from chromosome to chromosome.
+
+        With even chances most tables would be so fine that nearly all records would have to be left out.
+        """
+        return np.concatenate([random.random(gene.size) < random.random() ** 2 for gene in self.genes])
+
 
 BIAS = 1.5  # how much likelier the best parent is than the median
 WORST = Fraction(1)  # no fitness of a release is worse
