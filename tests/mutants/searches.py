@@ -7,7 +7,7 @@ OPTIMAL = ("unit/search/optimal/test_forbidden_joins.py", "property/test_optimal
 DEALING = ("unit/recodings/test_secret_key.py", "unit/engines/test_allocation.py")
 KEYS = ("unit/recodings/test_secret_key.py", "conformance/test_register.py")
 SECRETS = ("conformance/test_left_out_secrets.py",)
-LEFT_OUT = ("property/test_optimal_left_out.py",)
+LEFT_OUT = ("unit/search/optimal/test_released.py", "property/test_optimal_left_out.py")
 WITHHELD = ("unit/recodings/test_rebuilt.py",)
 
 SEARCHES = (
@@ -132,7 +132,7 @@ SEARCHES = (
         "search/optimal/innermost.py",
         "np.append(True, level[1:] < lowest[:-1])",
         "is_first",
-        "property/test_optimal.py",
+        "unit/search/optimal/test_released.py",
     ),
     # sorting and grouping
     of(
