@@ -1,6 +1,7 @@
 import datetime as dt
 from decimal import Decimal
 
+import numpy as np
 import pyarrow as pa
 import pytest
 
@@ -81,6 +82,9 @@ class TestNumbers:
     )
     def test_numbers(self, scale, values, numbers):
         assert scale.numbers(values, "x").tolist() == numbers
+
+    def test_no_negative_zero(self):
+        assert np.signbit(Scale("number").numbers(pa.array([-0.0, 0.5]), "x")).tolist() == [False, False]
 
     @pytest.mark.parametrize(
         ("scale", "values"),

@@ -1,7 +1,7 @@
 import pytest
 
 from incrowd.errors import PolicyError, TaxonomyError
-from incrowd.taxonomies.rules import Bounds, Flat, Intervals, Prefix
+from incrowd.taxonomies.rules import Bounds, Flat, Intervals, Prefix, rule_of
 from incrowd.taxonomies.taxonomy import Taxonomy
 
 
@@ -77,3 +77,8 @@ def test_a_rule_checks_its_parameters(rule, arguments, message):
 
 def test_lists_of_a_policy_file_will_do():
     assert Prefix([3, 2]) == Prefix((3, 2))
+
+
+def test_a_taxonomy_has_one_rule():
+    with pytest.raises(PolicyError, match="has two rules, prefix and flat; choose one"):
+        rule_of("zip", {"prefix": [3], "flat": True})
