@@ -314,12 +314,16 @@ def _compare(pool: Pool, forest: Forest, nodes: Array) -> None:
     held[:waiting] = 0
     for a in range(len(nodes)):
         base, node = pool.meeting.row[nodes[a]], nodes[a]
+        if base >= 0:
+            for i in range(waiting):
+                common = table[np.uint64(base + columns[a, i])]
+                shared[a, i] = common
+                held[i] += common
+            continue
         for i in range(waiting):
-            if base >= 0:
-                shared[a, i] = table[np.uint64(base + columns[a, i])]
-            else:
-                shared[a, i] = detail[above(parent, end, node, columns[a, i])]
-            held[i] += shared[a, i]
+            common = detail[above(parent, end, node, columns[a, i])]
+            shared[a, i] = common
+            held[i] += common
     pool.at[LOOKS] += waiting * len(nodes)
 
 
