@@ -31,7 +31,6 @@ LATER = (  # what is imported when it is first needed
     "formats.csv_writer",
     "formats.databases",
     "formats.parquet_files",
-    "formats.parquet_files",
     "formats.writers",
     "pipeline",
     "privacy.units",
@@ -102,12 +101,14 @@ class Stages:
 
 def watch_all() -> Stages:
     """Watch every stage of the pipeline."""
-    from incrowd import pipeline, release, witness  # noqa: F401  (the pipeline is imported before the clock starts)
+    from incrowd import pipeline  # noqa: F401  (the pipeline is imported before the clock starts)
     from incrowd.engines.arrow import recode
     from incrowd.engines.registry import engine_of
     from incrowd.formats import atomic_files, csv_reader, parquet_files, sources, writers
+    from incrowd.release import release
     from incrowd.search.top_down import top_down
     from incrowd.table import compressed
+    from incrowd.verification import witness
 
     stages = Stages()
     stages.watch(type(engine_of()), "compress", "compress")
@@ -120,7 +121,7 @@ def watch_all() -> Stages:
     stages.watch(witness.Witness, "see", "witness")
     stages.watch(witness.Witness, "verdict", "witness")
     stages.watch(writers.FileWriter, "write", "file")
-    stages.watch(writers.FileWriter, "close", "file")
+    stages.watch(writers.FileWriter, "finish", "file")
     stages.watch(atomic_files.AtomicFiles, "_commit", "sync and move")
     stages.watch(sources.WatchedFile, "fingerprint", "hash of the input")
     return stages

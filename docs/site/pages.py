@@ -31,7 +31,14 @@ SECTIONS = {
     ],
     "How it works": ["docs/how-it-works", "docs/local-recoding", "docs/baselines", "docs/papers"],
     "Reference": ["reference/python", "reference/commands", "reference/lists", "docs/glossary"],
-    "The project": ["docs/architecture", "docs/security", "CONTRIBUTING", "benchmarks/README", "CHANGELOG"],
+    "The project": [
+        "docs/architecture",
+        "docs/decisions/README",
+        "docs/security",
+        "CONTRIBUTING",
+        "benchmarks/README",
+        "CHANGELOG",
+    ],
 }
 _GUIDES = "Guides"  # where a page of `docs` goes that is not named above
 
@@ -39,7 +46,8 @@ _GUIDES = "Guides"  # where a page of `docs` goes that is not named above
 def sources() -> list[Path]:
     """The pages of the repository that are part of the site."""
     named = [ROOT / name for name in ("CONTRIBUTING.md", "CHANGELOG.md", "examples/README.md")]
-    return [*named, *sorted((ROOT / "docs").glob("*.md")), *sorted((ROOT / "benchmarks").rglob("*.md"))]
+    folders = ("docs/*.md", "docs/decisions/*.md", "benchmarks/**/*.md")
+    return [*named, *(page for pattern in folders for page in sorted(ROOT.glob(pattern)))]
 
 
 def stage(folder: Path) -> None:
@@ -87,6 +95,8 @@ def _tree() -> str:
     stories = "\n".join(f"examples/{path.stem}" for path in sorted((ROOT / "examples").glob("*.py")))
     results = "\n".join(str(path.relative_to(ROOT).with_suffix("")) for path in (ROOT / "benchmarks").rglob("*.md"))
     rest = [name for name in results.split("\n") if name != "benchmarks/README"]
+    decisions = "\n".join(f"docs/decisions/{path.stem}" for path in sorted((ROOT / "docs/decisions").glob("0*.md")))
+    parts.append(f"```{{toctree}}\n:hidden:\n:caption: Decisions\n\n{decisions}\n```\n")
     parts.append(f"```{{toctree}}\n:hidden:\n:caption: Stories\n\n{stories}\n```\n")
     parts.append("```{toctree}\n:hidden:\n:caption: Measured\n\n" + "\n".join(rest) + "\n```\n")
     return "\n".join(parts)
