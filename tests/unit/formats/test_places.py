@@ -116,7 +116,7 @@ class TestFilesOfSeveralFormats:
     def test_also_where_no_certificate_is_written(self, tmp_path, release):
         release.write(tmp_path / "x.parquet")
         before = contents(tmp_path)
-        release.write(tmp_path / "x.csv", sidecars=False)
+        release.write(tmp_path / "x.csv", sidecars=False, overwrite=True)
         apply_to_file(release.recoding, PEOPLE, tmp_path / "x.csv", Run(), overwrite=True)
         assert {name: data for name, data in contents(tmp_path).items() if name != "x.csv"} == before
 
