@@ -6,7 +6,7 @@ THREADS = ("faults/test_arrow_threads.py",)
 NESTING = ("faults/test_nesting.py",)
 TYPES = ("faults/test_types.py",)
 STREAMS = ("faults/test_streams.py",)
-RULES = ("faults/test_contradictions.py",)
+RULES = ("unit/policy/test_contradictions.py",)
 
 FAULTS = (
     of("formats/csv_reader.py", "lent() is not None for lent in self._lent", "False for _ in ()", *THREADS),
