@@ -17,7 +17,8 @@ def draw(state):
     return state[0]
 
 
-def test_both_forms_of_a_kernel_give_the_same(monkeypatch):
+def test_both_forms_of_a_kernel_give_the_same(monkeypatch, tmp_path):
+    monkeypatch.setattr("numba.config.CACHE_DIR", str(tmp_path))  # nothing is compiled yet
     found = []
     for tuples in (module.UNCOMPILED, module.UNCOMPILED + 1):
         state, form = np.array([2**63 + 3], np.uint64), ready(draw, tuples)
