@@ -81,6 +81,8 @@ MAY_IMPORT_LATE = {  # besides `cli`: the modules that import others of incrowd 
     "measures.registry",
     "release.release",
     "report.notebook",
+    "search.clustering.cover",
+    "search.clustering.kernels",
     "studio.app",
     "studio.policy_words",
     "studio.screens.compare",

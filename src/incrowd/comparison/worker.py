@@ -30,7 +30,6 @@ from incrowd.policy.policy import Policy
 from incrowd.privacy.feasibility import check_feasible
 from incrowd.release.release import Release
 from incrowd.run import Run
-from incrowd.search.compiled import has_compiled
 from incrowd.search.leaving_out import searched as searched_for
 from incrowd.search.registry import method_of
 from incrowd.table.compressed import CompressedTable
@@ -94,6 +93,13 @@ def searched(table: CompressedTable, job: Job, rows: Callable[[], Source | None]
     return {**costs, "megabytes": megabytes, **values, "anonymity": worst}
 
 
+def _has_compiled() -> bool:
+    """Whether a kernel of a search was compiled in this process, because numba's cache did not have it."""
+    modules = [module for name, module in sys.modules.items() if name.startswith("incrowd.search.")]
+    kernels = [value for module in modules for value in vars(module).values() if hasattr(value, "stats")]
+    return any(getattr(kernel.stats, "cache_misses", None) for kernel in kernels)
+
+
 def evaluated(job: TrialJob, policy: Policy) -> list[dict[str, Any]]:
     from incrowd.evaluation.classifiers import classifiers_of
 
@@ -130,7 +136,7 @@ def main(*, warm: bool) -> None:
     job: Job = pickle.load(sys.stdin.buffer)
     try:
         values = searched(table, job, lambda: pickle.load(sys.stdin.buffer) if job.with_rows else None)
-        cold = not warm and has_compiled()
+        cold = not warm and _has_compiled()
         print(json.dumps({"cold": True} if cold else {"values": values}), file=answers, flush=True)
         if job.evaluated and not cold:
             errors = evaluated(pickle.load(sys.stdin.buffer), job.policy)

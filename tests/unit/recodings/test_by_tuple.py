@@ -17,7 +17,7 @@ from incrowd.recodings.mapping import TupleLookup, trace
 from incrowd.recodings.reading import read_recoding
 from incrowd.run import Run
 from incrowd.search.clustering.kaca import kaca
-from incrowd.search.clustering.rounds import cheapest_first
+from incrowd.search.clustering.levels import cheapest_first
 from incrowd.table.attributes import encode
 
 JOBS = incrowd.Taxonomy.from_tree({"any": {"care": ["nurse", "doctor"], "craft": ["smith", "cook", "tailor"]}})

@@ -16,7 +16,7 @@ from incrowd.privacy.model import Requirement
 from incrowd.table.class_counts import ClassCounts, Histogram, Mask
 from incrowd.table.compressed import CompressedTable
 
-Array = npt.NDArray[Any]
+Numbers = npt.NDArray[Any]
 ENTRIES = 8_000_000  # counts to add up at a time
 
 
@@ -30,7 +30,7 @@ class Entries:
     """
 
     counts: ClassCounts
-    first: Mapping[str, Array]
+    first: Mapping[str, Numbers]
 
     @classmethod
     def of(cls, counts: ClassCounts, columns: Sequence[str]) -> Entries:
@@ -51,12 +51,12 @@ class Term:
     """
 
     entries: Entries
-    numbers: Array
-    groups: Array
+    numbers: Numbers
+    groups: Numbers
     sign: int = 1
 
 
-class ClassTally:
+class Ledger:
     """Asks a requirement about sets of tuples.
 
     Args:
@@ -71,7 +71,7 @@ class ClassTally:
         values = {name: table.protected[name] for name in self._columns}
         self.tuples = Entries.of(ClassCounts(table.counts, values), self._columns)
 
-    def classes(self, groups: Array, size: int) -> Entries:
+    def classes(self, groups: Numbers, size: int) -> Entries:
         """What is known of the classes that groups of all tuples are."""
         return Entries.of(self._table.class_counts(groups, size), self._columns)
 
@@ -79,7 +79,7 @@ class ClassTally:
         """Which classes are good."""
         return self.requirement.good(classes.counts)
 
-    def good_groups(self, tuples: Array, groups: Array, size: int) -> Mask:
+    def good_groups(self, tuples: Numbers, groups: Numbers, size: int) -> Mask:
         """Which groups of some tuples are good."""
         return self.good([Term(self.tuples, tuples, groups)], size)
 

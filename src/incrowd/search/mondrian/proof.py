@@ -17,8 +17,8 @@ import numpy as np
 from incrowd.privacy.model import Requirement
 from incrowd.recodings.mapping import LocalMapping
 from incrowd.run import Run
-from incrowd.search.clustering import proof as by_prices
-from incrowd.search.clustering.proof import SAFE
+from incrowd.search.clustering.proof import facts
+from incrowd.search.clustering.proof.prices import SAFE
 from incrowd.search.mondrian.boxes import Ints
 from incrowd.search.mondrian.dimensions import Dimension, NumberDimension
 from incrowd.table.compressed import CompressedTable
@@ -51,8 +51,8 @@ def proven(
         asked: Whether somebody asked for a bound.
     """
     if not any(isinstance(dimension, NumberDimension) for dimension in dimensions):
-        most = by_prices.MOST if asked else by_prices.QUICK
-        return by_prices.proven(table, requirement, mapping.hierarchies, mapping, run, most)
+        most = facts.MOST if asked else facts.QUICK
+        return facts.proven(table, requirement, mapping.hierarchies, mapping, run, most)
     if len(table.counts) ** 2 > (MOST if asked else QUICK):
         return {}
     least = np.zeros(len(table.counts))
@@ -65,7 +65,7 @@ def proven(
     for place, (attribute, hierarchy) in enumerate(zip(table.attributes, mapping.hierarchies, strict=True)):
         lost += hierarchy.losses(attribute)[mapping.classes[mapping.part_classes, place]]
     total = float(lost @ mapping.part_records)
-    return by_prices.gap(float(least @ table.counts) * SAFE, total, table.records * len(dimensions))
+    return facts.gap(float(least @ table.counts) * SAFE, total, table.records * len(dimensions))
 
 
 def nearest_crowds(
