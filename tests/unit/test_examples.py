@@ -8,6 +8,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
+from tests.examples import check
 
 from incrowd.engines.registry import ENGINES
 
@@ -48,6 +49,7 @@ def test_a_story_runs(name, tmp_path):
 
 
 @pytest.mark.skipif("spark" not in ENGINES or find_spec("pyspark") is None, reason="Spark is not installed")
+@check
 def test_the_story_of_a_cluster_runs_on_spark(tmp_path):
     assert "engine spark" in told("billion_rows", tmp_path, ENGINE="spark")
 

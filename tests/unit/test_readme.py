@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from tests.examples import check
 
 from incrowd import datasets
 from incrowd.datasets import demonstration
@@ -105,6 +106,7 @@ def test_the_policy_guide_runs(people):
         assert done.returncode == 0, done.stderr
 
 
+@check
 def test_the_page_on_training_runs(people, capsys):
     (command,) = blocks(TRAINING, "sh")
     done = shell(command)
