@@ -15,6 +15,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
 PACKAGE = ROOT / "src" / "incrowd"
+REPORT = ("--qi", "age,sex", "--k", "10", "--identifiers", "fnlwgt", "-o", "report.html")
 
 
 def build(folder: Path) -> Path:
@@ -52,7 +53,7 @@ def tried(wheel: Path, folder: Path) -> None:
         [scripts / "incrowd", "--version"],
         [scripts / "incrowd", "demo", "demo"],
         [scripts / "incrowd", "verify", "demo/release.csv", "--certificate", "demo/release.certificate.json"],
-        [scripts / "incrowd", "report", "demo/adult.csv.gz", "--qi", "age,sex", "--k", "10", "-o", "report.html"],
+        [scripts / "incrowd", "report", "demo/adult.csv.gz", *REPORT],
         [scripts / "python", "-c", "import incrowd; incrowd.anonymize; incrowd.datasets.german().read_bytes()"],
     ]
     for command in commands:
