@@ -93,8 +93,8 @@ def anonymize(
         sensitive: Columns worth protecting, which pass through unchanged; or what is promised about each, such as
             `{"diagnosis": {"l": 3, "t": 0.2}}`.
         l: At least this many values of every sensitive column in every class; or by column.
-        t: The values of every sensitive column are distributed in every class as in the whole, but for this distance;
-            or by column.
+        t: The values of every sensitive column are distributed in every class as in the whole,
+            within this distance; or by column.
         insensitive: Columns that pass through unchanged, like all columns that are not named.
         keep: Columns that leave as they are on purpose, though they look like names, ids, addresses or free text, or
             are nearly unique. Without it, such a column stops the run.

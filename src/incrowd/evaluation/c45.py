@@ -19,7 +19,7 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.base import BaseEstimator, ClassifierMixin
 
-CASES = 2  # at least so many cases in two branches of a split
+CASES = 2  # at least this many cases in two branches of a split
 CONFIDENCE = 0.25  # of the estimates that pruning uses
 DEEPEST = 300
 _EPSILON = 1e-3

@@ -123,7 +123,7 @@ def _path(release: Release) -> dict[str, Any] | None:
 
 
 def _spread(size: int, most: int) -> list[int]:
-    """At most so many places of a list, evenly, the first and the last among them."""
+    """At most this many places of a list, evenly, the first and the last among them."""
     if size <= most:
         return list(range(size))
     return sorted({round(place * (size - 1) / (most - 1)) for place in range(most)})

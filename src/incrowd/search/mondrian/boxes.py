@@ -81,7 +81,7 @@ class Box:
         return {name: column.of(self.tuples) for name, column in self.columns.items()}
 
     def good_sizes(self, sizes: Ints) -> Mask:
-        """Which classes of so many records are good, where sizes are enough."""
+        """Which classes of this many records are good, where sizes are enough."""
         return self.requirement.good(ClassCounts(sizes)) if self.requirement.models else sizes > 0
 
     def classes(self, groups: npt.NDArray[Any], size: int) -> ClassCounts:

@@ -70,7 +70,7 @@ class Trimming:
         self._whole = np.int64 if narrow else np.object_
 
     def trimmed(self, boxes: Sequence[Part], budget: int, run: Run) -> tuple[list[Part], list[Part]]:
-        """Leave out up to so many records; returns the boxes that are left, and the parts that are left out."""
+        """Leave out up to this many records; returns the boxes that are left, and the parts that are left out."""
         kept: list[Part] = []
         out: list[Part] = []
         waiting, left = list(boxes), budget
