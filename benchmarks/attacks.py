@@ -34,7 +34,6 @@ from incrowd.errors import OutputError, PolicyError
 from incrowd.formats import read_back
 from incrowd.search import leaving_out
 from incrowd.search.registry import METHODS
-from incrowd.taxonomies.labels import parse_interval
 from incrowd.verification.certificate import Commitment
 
 K = 5
@@ -73,51 +72,55 @@ def sorted_people() -> pa.Table:
     return table.select(names).take(rows).sort_by("age")
 
 
-def span(label: str | None) -> tuple[float, float]:
-    """The lowest and highest whole age that a label stands for."""
-    if label is None:
-        return 0, 200
-    interval = parse_interval(label)
-    if interval is None:
-        return float(label), float(label)
-    low = 0.0 if interval.low is None else float(interval.low)
-    high = 200.0 if interval.high is None else float(interval.high) - (not interval.closed)
-    return low, high
-
-
-def narrowed(spans: Sequence[tuple[float, float]]) -> list[tuple[float, float]]:
-    """What neighbours leave of each span if rows stand in ascending order; the span itself where they contradict it."""
-    lows = list(itertools.accumulate((low for low, _ in spans), max))
-    highs = list(itertools.accumulate((high for _, high in reversed(spans)), min))[::-1]
-    pairs = zip(spans, lows, highs, strict=True)
-    return [(max(own[0], low), min(own[1], high)) if low <= high else own for own, low, high in pairs]
-
-
-def read_off(rows: list[dict[str, Any]], ages: dict[int, int], narrow: bool) -> tuple[float, float]:
-    """The share of exact ages that are guessed right, and of people that stand in less than k."""
-    spans = [span(row["age"]) for row in rows]
-    spans = narrowed(spans) if narrow else spans
-    right = sum(round((low + high) / 2) == ages[row["row"]] for (low, high), row in zip(spans, rows, strict=True))
-    others = [tuple(value for name, value in row.items() if name not in ("age", "row")) for row in rows]
-    crowds = Counter(zip(spans, others, strict=True))
-    below = sum(n for n in crowds.values() if n < K)
-    return right / len(rows), below / len(rows)
-
-
 def row_order() -> Iterator[Found]:
-    """Whoever knows that the original was sorted by age narrows each row down by its neighbours."""
+    """Whoever has a register in the order of the original takes the record at a person's place for the person's."""
     table = sorted_people()
-    ages = dict(enumerate(table["age"].to_pylist()))
-    table = table.append_column("row", pa.array(range(len(table))))
-    columns = [name for name in table.column_names if name != "row"]
-    words = {"quasi_identifiers": columns, "k": K, "keep": ["row"]}
+    words = {"quasi_identifiers": table.column_names, "k": K}
     for method in ("cover", "mondrian"):
-        figures = []
-        for keep, narrow in ((True, False), (True, True), (False, True)):
-            release = incrowd.anonymize(table, method=method, keep_order=keep, **words)
-            right, below = read_off(release.data.to_pylist(), ages, narrow)
-            figures.append(f"{right:.0%} of ages, {below:.0%} of people below k")
-        yield Found(f"order of rows in a table sorted by age, {method}", *figures)
+        kept, mixed = (
+            incrowd.anonymize(table, method=method, keep_order=keep, **words).attack(only=["order"])["order"].worst
+            for keep in (True, False)
+        )
+        shares = f"{kept.control_share:.0%} by chance", f"{kept.share:.0%} of records", f"{mixed.share:.0%}"
+        yield Found(f"order of rows in a table sorted by age, {method}", *shares)
+
+
+# Knowledge of the method, and several releases
+
+
+def boxes() -> Iterator[Found]:
+    """Whoever knows that nobody is in a box who fits a cheaper one subtracts cheaper boxes from wide ones."""
+    table = sorted_people()
+    words = {"quasi_identifiers": table.column_names, "k": K}
+    for method, options in (("cover", {"effort": 0}), ("cover", {}), ("kaca", {}), ("mondrian", {})):
+        found = incrowd.anonymize(table, method=method, **options, **words).attack(only=["downcoding"])["downcoding"]
+        told = f"{found.worst.share:.0%} of generalized cells narrowed"
+        name = f"{method}{' without effort' if options else ''}"
+        yield Found(f"subtracting cheaper boxes, {name}", f"{found.worst.control_share:.0%} by chance", "", told)
+
+
+def two_releases() -> Iterator[Found]:
+    """Whoever has two releases of the same people, with other quasi-identifiers, intersects their crowds."""
+    census = pa.csv.read_csv(incrowd.datasets.adult())
+    table = census.take(random.Random(4).sample(range(len(census)), PEOPLE))
+    table = table.select(["age", "education", "marital-status", "race", "sex", "occupation"])
+    halves = (["age", "sex", "education"], ["age", "marital-status", "race"])
+    rows = [
+        incrowd.anonymize(
+            table.select([*names, "occupation"]),
+            quasi_identifiers=names,
+            k=K,
+            method="mondrian",
+            sensitive=["occupation"],
+        ).data
+        for names in halves
+    ]
+    words = {"quasi_identifiers": table.column_names[:5], "k": K, "sensitive": ["occupation"], "only": ["releases"]}
+    for score in incrowd.attack(rows[0], table, others=[rows[1]], **words)["releases"].scores:
+        name = "an occupation is certain" if "certain" in score.variant else "people below k"
+        yield Found(
+            f"two releases of {PEOPLE:,} people, {name}", f"{score.control_share:.0%}", "", f"{score.share:.0%}"
+        )
 
 
 # The certificate
@@ -393,6 +396,8 @@ def main() -> None:
         folder = Path(name)
         for found in itertools.chain(
             row_order(),
+            boxes(),
+            two_releases(),
             certificate(folder),
             left_out(folder),
             containers(folder),

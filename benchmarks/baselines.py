@@ -13,8 +13,8 @@ from incrowd import datasets
 from incrowd.engines.reading import compressed
 from incrowd.engines.registry import engine_of
 from incrowd.formats.registry import open_source
-from incrowd.pipeline import release_of
-from incrowd.policy.words import make_policy
+from incrowd.policy.making import make_policy
+from incrowd.release.release import release_of
 from incrowd.run import Run
 
 ATTRIBUTES = ["age", *datasets.taxonomies("adult")]

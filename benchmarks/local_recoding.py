@@ -25,7 +25,7 @@ from incrowd.engines.reading import compressed as compressed_by
 from incrowd.engines.registry import engine_of
 from incrowd.formats.registry import open_source
 from incrowd.measures.measures import ClassMeasures, measure
-from incrowd.policy.words import make_policy
+from incrowd.policy.making import make_policy
 from incrowd.privacy.model import Requirements
 from incrowd.recodings.recoding import Recoding
 from incrowd.run import Run

@@ -31,9 +31,9 @@ from benchmarks.fresh import measured
 from incrowd.engines.reading import compressed
 from incrowd.engines.registry import engine_of
 from incrowd.formats.registry import open_source
-from incrowd.pipeline import release_of
+from incrowd.policy.making import make_policy
 from incrowd.policy.policy import Policy
-from incrowd.policy.words import make_policy
+from incrowd.release.release import release_of
 from incrowd.run import Run
 from incrowd.search.registry import method_of
 

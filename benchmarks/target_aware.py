@@ -99,7 +99,7 @@ def trial_of(shared: Path, name: str, repeat: int) -> tuple[Any, dict[str, Any]]
     """Rows in the folds of a repeat, and the words of the policy."""
     from incrowd.evaluation.trial import Trial
     from incrowd.formats.registry import open_source
-    from incrowd.policy.words import make_policy
+    from incrowd.policy.making import make_policy
 
     words = TABLES[name]
     table = rows_of(shared, words)
@@ -119,7 +119,7 @@ def hidden(trial: Any, policy: Any, fold: int | None) -> tuple[Any, float]:
     import pyarrow as pa
 
     from incrowd.formats.registry import open_source
-    from incrowd.pipeline import release_of
+    from incrowd.release.release import release_of
     from incrowd.run import Run
 
     labels = trial.truth.astype(str).astype(object)
@@ -138,7 +138,7 @@ def one(trial: Any, words: dict[str, Any], blind: dict[Any, Any], k: int, method
     from incrowd.evaluation.classifiers import predictions
     from incrowd.evaluation.features import features_of, scales_of
     from incrowd.evaluation.rows import ROW
-    from incrowd.policy.words import make_policy
+    from incrowd.policy.making import make_policy
 
     scales = scales_of(trial.table, trial.features, (), {})
     errors, losses, seconds, known = [], [], 0.0, blind.get((k, method))

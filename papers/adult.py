@@ -13,8 +13,8 @@ import pyarrow.csv
 from incrowd import datasets
 from incrowd.evaluation.trial import Trial
 from incrowd.formats.registry import open_source
+from incrowd.policy.making import make_policy
 from incrowd.policy.policy import Policy
-from incrowd.policy.words import make_policy
 from papers.experiment import Effort, percent
 
 TARGET = "income"
@@ -57,7 +57,8 @@ def in_shape_of(paper: str, names: Iterable[str]) -> dict[str, Any]:
     """Taxonomies of our own with the leaves and levels that a paper prints, of those attributes that have one.
 
     Args:
-        paper: "specialization" (TDS, table 6), "bottom_up" (BUG, table 1) or "clustering" (KACA, table 4).
+        paper: "specialization" (TDS, table 6), "spouses_apart" (the same, a second time, where it differs), "bottom_up"
+            (BUG, table 1) or "clustering" (KACA, table 4).
         names: The attributes.
     """
     files = {file.stem: file for file in (Path(__file__).parent / "taxonomies" / paper).glob("*.csv")}

@@ -10,11 +10,11 @@ import numpy as np
 from incrowd.evaluation.trial import Trial
 from incrowd.formats.registry import open_source
 from incrowd.inspection.first_look import Look
-from incrowd.pipeline import release_of
 from incrowd.policy.policy import Policy, QuasiIdentifier
-from papers.adult import EIGHT, all_rows, errors_of, policy_of, trial_of
+from incrowd.release.release import release_of
+from papers.adult import ATTRIBUTES, EIGHT, all_rows, errors_of, in_shape_of, policy_of, trial_of
 from papers.blow_up import CATEGORIES
-from papers.experiment import FAILS, HOLDS, PARTLY, Effort, Outcome, Panel, Row, verdict_of
+from papers.experiment import FAILS, HOLDS, PARTLY, Effort, Outcome, Panel, Row, verdict_of, with_both_trees
 from papers.requirements import requirements, united
 
 TOP = (
@@ -41,6 +41,10 @@ LABELS = {"error": "error (%)"}
 
 def top_tree(effort: Effort) -> Outcome:
     """TDS, figure 5a."""
+    return with_both_trees(_top_tree, effort, in_shape_of("spouses_apart", ATTRIBUTES))
+
+
+def _top_tree(effort: Effort) -> Outcome:
     rows = top_errors(effort, "c45")
     losses = {name: lost(curve(rows, name), 600) for name in (*TOPS, FLAT)}
     top7 = curve(rows, "Top7")
@@ -71,6 +75,10 @@ def generalized_away(effort: Effort, policy: Policy) -> list[str]:
 
 def top_bayes(effort: Effort) -> Outcome:
     """TDS, figure 5b."""
+    return with_both_trees(_top_bayes, effort, in_shape_of("spouses_apart", ATTRIBUTES))
+
+
+def _top_bayes(effort: Effort) -> Outcome:
     rows = top_errors(effort, "bayes10")
     losses = {name: lost(curve(rows, name)) for name in (*TOPS, FLAT)}
     near = {name: lost(curve(rows, name), 180) for name in ("Top5", "Top7")}

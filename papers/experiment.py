@@ -124,6 +124,23 @@ class Experiment:
         return f"The paper: {self.claim}. {outcome.verdict}: {outcome.found}."
 
 
+def with_both_trees(run: Callable[[Effort], Outcome], effort: Effort, second: Mapping[str, Path]) -> Outcome:
+    """What an experiment finds with the first trees, and with some of them replaced; once where the user gave trees."""
+    if effort.taxonomies:
+        return run(effort)
+    found = {"first": run(effort), "second": run(replace(effort, taxonomies=second))}
+    return Outcome(
+        [{"trees": trees, **row} for trees, outcome in found.items() for row in outcome.rows],
+        tuple(
+            replace(panel, where={"trees": trees, **panel.where}, title=f"{panel.title}, {trees} trees")
+            for trees, outcome in found.items()
+            for panel in outcome.panels
+        ),
+        f"{found['first'].verdict} with the first trees; {found['second'].verdict.lower()} with the second",
+        f"with the first trees {found['first'].found}. With the second {found['second'].found}",
+    )
+
+
 def percent(share: float) -> float:
     """A share in percent, as precise as it is worth."""
     return round(100 * share, 2)

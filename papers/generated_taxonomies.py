@@ -6,11 +6,11 @@ from collections.abc import Sequence
 
 from incrowd.formats.registry import open_source
 from incrowd.inspection.first_look import Look
-from incrowd.pipeline import release_of
 from incrowd.recodings.steps import SplitInterval, Step
-from papers.adult import adult_rows, all_rows, policy_of
+from incrowd.release.release import release_of
+from papers.adult import ATTRIBUTES, adult_rows, all_rows, in_shape_of, policy_of
 from papers.classifier_errors import TOP
-from papers.experiment import Effort, Outcome, Panel, Row, verdict_of
+from papers.experiment import Effort, Outcome, Panel, Row, verdict_of, with_both_trees
 
 NUMBERS = ("hours-per-week", "education-num")
 K, PAPER_SPLIT = 60, 13
@@ -19,6 +19,10 @@ TAXONOMIES = {"taxonomies": True, "no taxonomies": False}
 
 def generated_trees(effort: Effort) -> Outcome:
     """TDS, figure 6."""
+    return with_both_trees(_generated_trees, effort, in_shape_of("spouses_apart", ATTRIBUTES))
+
+
+def _generated_trees(effort: Effort) -> Outcome:
     rows: list[Row] = []
     for words, with_taxonomies in TAXONOMIES.items():
         effort.say(f"with {words}")

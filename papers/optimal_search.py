@@ -16,7 +16,7 @@ import pyarrow as pa
 from incrowd.engines.reading import compressed as compressed_by
 from incrowd.engines.registry import engine_of
 from incrowd.formats.registry import open_source
-from incrowd.policy.words import make_policy
+from incrowd.policy.making import make_policy
 from incrowd.run import Run
 from incrowd.search.optimal import PRUNINGS, SCHEMES
 from incrowd.search.registry import METHODS

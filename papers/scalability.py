@@ -11,9 +11,9 @@ import pyarrow as pa
 
 from incrowd.formats.registry import open_source
 from incrowd.inspection.first_look import Look
-from incrowd.pipeline import release_of
+from incrowd.policy.making import make_policy
 from incrowd.policy.policy import Policy, QuasiIdentifier
-from incrowd.policy.words import make_policy
+from incrowd.release.release import release_of
 from incrowd.run import Run
 from incrowd.search.bottom_up.bottom_up import bottom_up
 from incrowd.table.compressed import CompressedTable

@@ -1,10 +1,10 @@
 """Random small problems: mixed attributes, small domains, missing values, odd taxonomies, several quasi-identifiers."""
 
 from hypothesis import strategies as st
-from tests.reference.problem import Column, Problem
 
 from incrowd.policy.policy import QuasiIdentifier
 from incrowd.taxonomies.taxonomy import Taxonomy
+from tests.reference.problem import Column, Problem
 
 KINDS = "tree", "number", "flat"
 CRITERIA = st.sampled_from(["tds", "tdr", "gain"])

@@ -11,9 +11,8 @@ import subprocess
 import sys
 from pathlib import Path
 
-from tests.faults.processes import started
-
 from incrowd.studio.guard import CSRF, Guard, Keys
+from tests.faults.processes import started
 
 PORT = 8765
 HOST = f"127.0.0.1:{PORT}"

@@ -73,7 +73,7 @@ def lists() -> str:
             lines += _table(("option", "meaning"), rows)
     lines += ["## Privacy models", "", "[How to say them, and which when](../docs/protection.md)", ""]
     models = [
-        (escaped(name), f"`{model.word}`", f"`{model.option.example}`", summary_of(model))
+        (escaped(name), f"`{model.option_name}`", f"`{model.option.example}`", summary_of(model))
         for name, model in MODELS.items()
     ]
     lines += _table(("model", "option", "example", "meaning"), models)

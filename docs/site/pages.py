@@ -24,6 +24,7 @@ SECTIONS = {
         "docs/protection",
         "docs/formats",
         "docs/large-data",
+        "docs/releases-over-time",
         "docs/report",
         "docs/risk",
         "docs/evaluate",

@@ -12,6 +12,8 @@ if TYPE_CHECKING:
     from typing import Any
 
     from incrowd import datasets
+    from incrowd.attacks.attack import attack
+    from incrowd.attacks.result import AttackReport
     from incrowd.comparison.comparison import Comparison, compare
     from incrowd.errors import (
         CancelledError,
@@ -30,7 +32,6 @@ if TYPE_CHECKING:
     from incrowd.measures.distortion import Distortion
     from incrowd.measures.hierarchical_distance import Weights
     from incrowd.measures.measures import ClassMeasures, Measures
-    from incrowd.pipeline import anonymize
     from incrowd.policy.policy import Policy, QuasiIdentifier
     from incrowd.privacy.k_anonymity import KAnonymity
     from incrowd.privacy.l_diversity import EntropyLDiversity, LDiversity, RecursiveLDiversity
@@ -40,6 +41,7 @@ if TYPE_CHECKING:
     from incrowd.recodings.reading import read_recoding
     from incrowd.recodings.recoding import Recoding
     from incrowd.recodings.steps import Step
+    from incrowd.release.anonymize import anonymize
     from incrowd.release.apply import apply
     from incrowd.release.distortion import distortion
     from incrowd.release.number_columns import as_numbers
@@ -56,7 +58,7 @@ if TYPE_CHECKING:
     from incrowd.version import __version__
 
 _HOMES = {
-    "anonymize": "pipeline",
+    "anonymize": "release.anonymize",
     "inspect": "inspection.inspection",
     "apply": "release.apply",
     "verify": "verification.verify",
@@ -64,6 +66,7 @@ _HOMES = {
     "distortion": "release.distortion",
     "as_numbers": "release.number_columns",
     "assess": "risk.assessment",
+    "attack": "attacks.attack",
     "evaluate": "evaluation.trial",
     "compare": "comparison.comparison",
     "methods": "search.registry",
@@ -98,6 +101,7 @@ _HOMES = {
     "ClassMeasures": "measures.measures",
     "Distortion": "measures.distortion",
     "Risk": "risk.assessment",
+    "AttackReport": "attacks.result",
     "Certificate": "verification.certificate",
     "CertificateCheck": "verification.recipient",
     "Verification": "verification.verdict",
@@ -125,6 +129,7 @@ __all__ = [  # noqa: RUF022  (what to do, what to say, what comes back, what may
     "distortion",
     "as_numbers",
     "assess",
+    "attack",
     "evaluate",
     "compare",
     "methods",
@@ -160,6 +165,7 @@ __all__ = [  # noqa: RUF022  (what to do, what to say, what comes back, what may
     "ClassMeasures",
     "Distortion",
     "Risk",
+    "AttackReport",
     "Certificate",
     "CertificateCheck",
     "Verification",

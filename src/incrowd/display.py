@@ -1,13 +1,12 @@
-"""The door from results to what shows them.
+"""The only link from results to the code that shows them.
 
-Results know nothing of terminals, notebooks and pages: they inherit from `Displayed`, and the report room registers how
-each of them is printed and drawn. That room is imported here alone, when somebody looks.
+Results know nothing of terminals, notebooks and pages: they inherit from `Displayed`, and `report.renderers` lists how
+each of them is printed and drawn. The reports are imported here alone, when somebody looks.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from importlib import import_module
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
@@ -18,46 +17,20 @@ if TYPE_CHECKING:
     from contextlib import AbstractContextManager
     from pathlib import Path
 
+    from incrowd.comparison.comparison import Comparison
     from incrowd.evaluation.result import Evaluation
     from incrowd.release.release import Release
     from incrowd.report.files import Reports
-    from incrowd.run import Watch
+    from incrowd.run import Run, Watch
 
 Rows = list[dict[str, Any]]
 
 
-@dataclass(frozen=True)
-class Renderer:
-    """How results of one type are shown.
-
-    Args:
-        text: What `print` shows.
-        html: What a notebook shows.
-    """
-
-    text: Callable[[Any], str]
-    html: Callable[[Any], str]
-
-
-_RENDERERS: dict[str, Renderer] = {}
-
-
-def register(kind: str, renderer: Renderer) -> None:
-    """Register how results of a type are shown, by the name of the type, so that nothing else has to be imported."""
-    _RENDERERS[kind] = renderer
-
-
-def renderer_of(result: object) -> Renderer:
-    """How a result is shown: as its type is, or the nearest type above it."""
-    import_module("incrowd.report.renderers")
-    return next(_RENDERERS[kind.__name__] for kind in type(result).__mro__ if kind.__name__ in _RENDERERS)
-
-
 class Displayed:
-    """Something that a notebook can show."""
-
     def _repr_html_(self) -> str:
-        return renderer_of(self).html(self)
+        from incrowd.report.renderers import html_of
+
+        return html_of(self)
 
 
 class Tabular(Displayed):
@@ -86,7 +59,9 @@ class Tabular(Displayed):
         return type(self).__name__, ()
 
     def __repr__(self) -> str:
-        return renderer_of(self).text(self)
+        from incrowd.report.renderers import text_of
+
+        return text_of(self)
 
 
 def _pandas(rows: Rows) -> Any:
@@ -112,6 +87,20 @@ def summary_of(release: Release) -> str:
     return summary_text(release)
 
 
+def plot_of(comparison: Comparison) -> str:
+    """Privacy against each loss of the runs of a comparison, as an SVG file."""
+    from incrowd.report.notebook import comparison_svg
+
+    return comparison_svg(comparison)
+
+
+def stopping(run: Run, watch: Watch | None) -> AbstractContextManager[None]:
+    """The first interrupt of a search that shows that it can stop early stops it there."""
+    from incrowd.report import progress as shown
+
+    return shown.stopping(run, watch)
+
+
 def watching(progress: Watch | bool | None) -> AbstractContextManager[Watch | None]:
     """Who watches a run: whoever is given, for True a line on stderr, for False nobody, else a bar in notebooks."""
     from incrowd.report import progress as shown
@@ -128,10 +117,8 @@ def reports_of(own: str | Path | None, public: str | Path | None, evaluation: Ev
     return Reports(own, public, evaluation)
 
 
-def write_report(
-    release: Release, path: str | Path, *, public: bool, overwrite: bool, evaluation: Evaluation | None
-) -> Path:
+def write_report(release: Release, path: str | Path, **settings: Any) -> Path:
     """Write the report of a release; see `Release.report`."""
     from incrowd.report import files
 
-    return files.write_report(release, path, public=public, overwrite=overwrite, evaluation=evaluation)
+    return files.write_report(release, path, **settings)

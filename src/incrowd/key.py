@@ -12,15 +12,15 @@ import hashlib
 import secrets
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from incrowd.errors import PolicyError, shown
-
-if TYPE_CHECKING:
-    from incrowd.schemas.documents import Document
+from incrowd.schemas.documents import Document
+from incrowd.schemas.shapes import Text
 
 KEY_FILE = "key.json"  # what the confidential file with the key is called
 KEY_BYTES = 32
+DOCUMENT = Document("key", 1, f"give the {KEY_FILE} in the confidential folder of a release", megabytes=1)
 
 
 @dataclass(frozen=True)
@@ -67,7 +67,7 @@ class Key:
 
     def to_json(self) -> dict[str, Any]:
         """As JSON-able data, for the steward alone."""
-        return _document().sealed({"key": self.secret.hex()})
+        return DOCUMENT.sealed({"key": self.secret.hex()})
 
     @classmethod
     def read(cls, path: str | Path) -> Key:
@@ -76,15 +76,6 @@ class Key:
         Raises:
             DataError: The file cannot be read, is no such file, or was changed.
         """
-        from incrowd.schemas.shapes import Text
-
         digits = 2 * KEY_BYTES
         shape = Text(pattern=f"[0-9a-f]{{{digits}}}", called=f"a key of {digits} hexadecimal digits")
-        document = _document()
-        return cls(bytes.fromhex(document.read(path, document.shape({"key": shape}))["key"]))
-
-
-def _document() -> Document:
-    from incrowd.schemas.documents import Document  # searches draw from a key without it
-
-    return Document("key", 1, f"give the {KEY_FILE} in the confidential folder of a release", megabytes=1)
+        return cls(bytes.fromhex(DOCUMENT.read(path, DOCUMENT.shape({"key": shape}))["key"]))

@@ -19,6 +19,7 @@ from incrowd.schemas.shapes import Number, SchemaError, Shape, Text, is_number, 
 
 COLUMNS, VALUES, SEARCH, FILES = "Columns", "Values", "Search", "Files and output"  # sections of the shell's help
 PROMISES, LARGE = "Promises about sensitive columns, N or COLUMN=N", "Databases and large data"
+LEDGER = "Several releases about the same people"
 
 
 @dataclass(frozen=True)
@@ -95,27 +96,27 @@ class Option:
 
 
 @dataclass(frozen=True)
-class Words(Shape):
-    """One or several of some words."""
+class SomeOf(Shape):
+    """One or several of some names."""
 
-    words: tuple[str, ...]
+    among: tuple[str, ...]
 
     @property
     def choices(self) -> tuple[str, ...]:
-        return ("all", *self.words)
+        return ("all", *self.among)
 
     @property
     def form(self) -> str:
-        return f"all, or some of {', '.join(self.words)}"
+        return f"all, or some of {', '.join(self.among)}"
 
     def allows(self, value: Any) -> bool:
         if isinstance(value, str):
-            return value == "all" or value in self.words
-        return isinstance(value, list | tuple) and all(isinstance(word, str) and word in self.words for word in value)
+            return value == "all" or value in self.among
+        return isinstance(value, list | tuple) and all(isinstance(name, str) and name in self.among for name in value)
 
     def parse(self, text: str) -> Any:
-        words = [word.strip() for word in text.split(",")]
-        return words[0] if len(words) == 1 else words
+        given = [name.strip() for name in text.split(",")]
+        return given[0] if len(given) == 1 else given
 
 
 @dataclass(frozen=True)

@@ -148,7 +148,17 @@ class Run:
         """Something that people should read."""
         self.tell(Note(text))
 
+    def tick(self) -> None:
+        """Let a watcher that wants it show that time goes by, while whatever works says nothing."""
+        if (tick := getattr(self._watch, "tick", None)) is not None:
+            tick()
+
     # Asking
+
+    @property
+    def can_stop(self) -> bool:
+        """Whether a search is running that could stop now and give the best that it has, and was not asked to yet."""
+        return self.anytime and self.searching and not self.over
 
     @property
     def over(self) -> str:
@@ -236,6 +246,7 @@ class Run:
                     thread.join(_OFTEN)
                     if thread.is_alive():
                         self.check()
+                        self.tick()
             except BaseException:
                 self.cancel()
                 thread.join(_GRACE)

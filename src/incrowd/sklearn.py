@@ -1,8 +1,12 @@
 """The scikit-learn interface: a transformer that learns a recoding from training rows and recodes any rows with it.
 
-What `fit` saw is k-anonymous once it is transformed, and is verified before `fit` returns. Rows that are transformed
-later, such as the test rows of a fold, are recoded alike but were never counted: k does not hold for them. In a
-cross-validation every fold fits its own recoding; releasing several of them is more than one release.
+What `fit_transform` returns is k-anonymous, and is verified before `fit` returns. Rows that are transformed later, such
+as the test rows of a fold, are recoded alike but were never counted: k does not hold for them. In a cross-validation
+every fold fits its own recoding; releasing several of them is more than one release.
+
+A local method may release equal rows differently, so after one `fit(X).transform(X)` is not `fit_transform(X)`: the
+latter gives the release, as a pipeline that learns gets it, while `transform` treats all rows as new ones, since what
+it knows is the released classes alone.
 
 Rows keep their order and a pandas index stays, since scikit-learn matches rows with classes by position. What is to be
 given away comes from `release_`, which has neither.
@@ -28,11 +32,10 @@ from incrowd.formats.frames import rebuild
 from incrowd.formats.registry import open_source
 from incrowd.formats.sources import as_array
 from incrowd.key import Key
-from incrowd.pipeline import release_of
+from incrowd.policy.making import make_policy
 from incrowd.policy.policy import Policy, QuasiIdentifier
-from incrowd.policy.words import make_policy
 from incrowd.recodings.recoding import Recoding
-from incrowd.release.release import Release
+from incrowd.release.release import Release, release_of
 from incrowd.run import Run
 from incrowd.verification.promises import witness_of_crowds
 
@@ -55,10 +58,12 @@ class Anonymizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type
     otherwise. The columns of an array are called x0, x1 and so on. Every row given is a row returned, in the same
     order: settings with which a release leaves rows out are refused.
 
-    A value that was not seen in `fit` is treated as by `incrowd.apply`: a number falls in an interval, a value that its
+    Works with every method. New rows are treated as by `incrowd.apply`: a number falls in an interval, a value that its
     taxonomy knows is generalized, one without a taxonomy becomes `*`, one that its taxonomy does not know is an error.
+    After a local method, a row takes the most specific released class that covers it, or is generalized until one does.
 
-    A pickle holds the recoding, which shows no more than the release does, but not `release_`, which holds the rows.
+    A pickle holds the recoding, which shows no more than the release does, but neither `release_`, which has the
+    rows, nor the key.
 
     Args:
         quasi_identifiers: As in `incrowd.anonymize`; columns of an array also by number. All columns if None.
@@ -76,7 +81,7 @@ class Anonymizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type
             `recoding_.labels(column)`, which need no encoder before a classifier.
 
     Attributes:
-        recoding_: What became of every value.
+        recoding_: What new rows are recoded by.
         release_: The release of the training rows, verified; its `measures` say what was lost.
         n_features_in_: Number of columns.
         feature_names_in_: Their names, where the training rows had any.
@@ -129,6 +134,20 @@ class Anonymizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type
             DataError: The rows cannot be used.
             InfeasibleError: There are fewer rows than k.
         """
+        self._fitted(X, y)
+        return self
+
+    def fit_transform(self, X: Any, y: Any = None) -> Any:
+        """Learn a recoding from training rows, and give these as they are released.
+
+        Raises:
+            PolicyError, DataError, InfeasibleError: As in `fit`.
+        """
+        table = self._fitted(X, y)
+        return self._recoded(self._checked(X, fitting=False), self.release_.recoding, table)
+
+    def _fitted(self, X: Any, y: Any) -> pa.Table:
+        """The training rows, with their classes if they are used."""
         if self.values not in VALUES:
             raise PolicyError(f"The 'values' parameter must be one of {', '.join(VALUES)}. Got '{self.values}'.")
         if self.missing == "drop":
@@ -144,17 +163,12 @@ class Anonymizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type
                 target = _unlike("target", table.column_names)
                 table = table.append_column(target, pa.array(np.asarray(y).ravel()))
         release = release_of(open_source(table), self._policy(table.column_names, target), Run(key=Key.of(self.key)))
-        if not release.recoding.by_row:
-            raise PolicyError(
-                f"The method '{self.method}' recodes equal rows differently, so it cannot transform single rows; "
-                "use a global method, such as 'tdr'."
-            )
         for text in release.warnings:
             if not text.startswith(f"column '{target}' "):  # classes are not handed on
                 warnings.warn(text, ReleaseWarning, stacklevel=2)
-        self.recoding_ = _counted(release, table)
-        self.release_ = release
-        return self
+        _check_counts(release, table)
+        self.recoding_, self.release_ = release.recoding.for_new_rows, release
+        return table
 
     def transform(self, X: Any) -> Any:
         """Recode rows; none is added, none is dropped.
@@ -166,14 +180,18 @@ class Anonymizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type
         """
         check_is_fitted(self, "recoding_")
         rows = self._checked(X, fitting=False)
-        table = self._columns(rows).select(self.recoding_.names).combine_chunks()
-        recoded, keep = Recoder(self.recoding_, lambda: ()).recode(table.to_batches()[0])
+        return self._recoded(rows, self.recoding_, self._columns(rows).select(self.recoding_.names))
+
+    def _recoded(self, rows: Any, recoding: Recoding, table: pa.Table) -> Any:
+        """The rows, which a table has as well, recoded."""
+        batch = _batch(table)
+        recoded, keep = Recoder(recoding, lambda: [batch]).recode(batch)
         assert keep is None  # `fit` refused what would leave rows out
-        kept = KeptTypes.of(self.recoding_, table.schema)
+        kept = KeptTypes.of(recoding, table.schema)
         labels = {name: _decoded(kept.typed(name, as_array(column))) for name, column in recoded.items()}
         frame = rebuild(rows, labels, index=True) if _is_frame(rows) else None
         if self.values == "codes":
-            codes = {name: _codes(self.recoding_, name, column) for name, column in recoded.items()}
+            codes = {name: _codes(recoding, name, column) for name, column in recoded.items()}
             return _with(rows if frame is None else frame, codes, self._names(rows))
         if frame is not None:
             return frame
@@ -220,7 +238,8 @@ class Anonymizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type
 
     def __getstate__(self) -> dict[str, Any]:
         state = super().__getstate__()
-        return {key: value for key, value in state.items() if key != "release_"}
+        fitted = {"key": None} if "recoding_" in state else {}  # whoever has the release must not have its key
+        return {key: value for key, value in {**state, **fitted}.items() if key != "release_"}
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -269,24 +288,28 @@ def _unlike(name: str, names: Sequence[str]) -> str:
     return name if name not in names else _unlike(f"{name}_", names)
 
 
-def _counted(release: Release, table: pa.Table) -> Recoding:
-    """The recoding of a release for every row; raises unless all rows, as they are handed out, are in good classes."""
-    recoding = release.recoding
-    batch = table.combine_chunks().to_batches()[0]
-    _, keep = Recoder(recoding, lambda: ()).recode(batch)
+def _batch(table: pa.Table) -> pa.RecordBatch:
+    (batch,) = table.combine_chunks().to_batches()
+    return batch
+
+
+def _check_counts(release: Release, table: pa.Table) -> None:
+    """Raise an error unless all rows, as they are handed out, are in good classes."""
+    recoding, batch = release.recoding, _batch(table)
+    _, keep = Recoder(recoding, lambda: [batch]).recode(batch)
     if keep is not None:
         raise PolicyError(
             f"{many(int((~keep).sum()), 'row')} would be left out, but a transformer gives every row back; leave "
             "out the option 'suppress', or choose a smaller k"
         )
     witness = witness_of_crowds(release.policy.quasi_identifiers)
-    witness.see(Recoder(recoding, lambda: ()).batch(batch))
+    witness.see(Recoder(recoding, lambda: [batch]).batch(batch))
     witness.verdict().require()
-    return recoding
 
 
 def _codes(recoding: Recoding, name: str, column: pa.DictionaryArray) -> npt.NDArray[np.float64]:
-    codes = column.indices.fill_null(recoding.missing_cell(name)).to_numpy(zero_copy_only=False)
+    labels = recoding.all_labels(name)
+    codes = column.indices.fill_null(labels.index(None) if None in labels else 0).to_numpy(zero_copy_only=False)
     return np.asarray(codes.astype(float))
 
 

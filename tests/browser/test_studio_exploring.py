@@ -113,7 +113,7 @@ def test_what_is_wrong_is_said_at_the_node_and_undo_survives_a_reload(adult):
     page.fill("#node-name", "Graduate")
     page.get_by_role("button", name="Group", exact=True).click()
     wrong = item(page, "Bachelors").get_by_role("alert")
-    expect(wrong).to_contain_text("there is a group 'Graduate' already")
+    expect(wrong).to_contain_text("there is already a group 'Graduate'")
     page.reload()
     expect(item(page, "Graduate, group of 2 values")).to_be_visible()
     page.get_by_role("button", name="Undo").click()
@@ -206,7 +206,7 @@ def test_a_comparison_is_cancelled_and_made_and_a_point_is_taken(adult):
     page.keyboard.press("Enter")
     expect(page.locator("tr.now")).to_contain_text("k = 50")
     assert adult.words()["k"] == 50
-    page.get_by_role("button", name="Take tdr, k = 10").click()
+    page.get_by_role("button", name="Use tdr, k = 10").click()
     expect(page.locator("tr.now")).to_contain_text("tdr, k = 10")
     assert adult.page.said == []
 
@@ -226,17 +226,37 @@ def test_the_steps_of_a_search_and_what_helps(adult):
     expect(page.locator("#step")).to_contain_text(f"Step 1 of {last}")
     assert slider.get_attribute("aria-valuetext") == f"step 1 of {last}"
     page.get_by_role("button", name="Release this step").press("Enter")
-    expect(page.get_by_role("button", name="Let the search go to its end")).to_be_enabled()
+    expect(page.get_by_role("button", name="Run the search to the end")).to_be_enabled()
     expect(page.locator("#step")).to_contain_text(f"Step 1 of {last} released")
     assert adult.words()["max_steps"] == 1
     page.get_by_role("button", name="Why is sex").or_(page.get_by_role("button", name="Why is age")).first.click()
     expect(page.locator("#answer")).to_be_visible()
-    take = page.get_by_role("button", name="Take the method mondrian")
+    take = page.get_by_role("button", name="Use the method mondrian")
     take.click()
     expect(page.locator(".job, .promise").first).to_be_visible()
     expect(page.locator(".run .faint")).to_contain_text("method mondrian")
     expect(page.locator("#steps")).to_have_count(0)
     assert adult.words()["method"] == "mondrian"
+    assert adult.page.said == []
+
+
+def test_attacks_are_cancelled_and_played(adult):
+    page, expect = adult.at("release"), adult.page.expect
+    cancel, stopped = page.get_by_role("button", name="Cancel"), halted(adult.process)
+    page.locator("#run").click()
+    expect(cancel).to_be_visible()
+    going_on(stopped)
+    expect(cancel).to_have_count(0)  # the promise of an earlier release would be there at once
+    expect(page.locator(".promise")).to_be_visible()
+    adult.at("attack")
+    stopped = halted(adult.process)
+    page.get_by_role("button", name="Attack the release").click()
+    page.get_by_role("button", name="Cancel").click()
+    going_on(stopped)
+    expect(page.locator("[data-cancelled]")).to_contain_text("Nothing was changed")
+    page.get_by_role("button", name="Attack the release").click()
+    expect(page.locator("#attack-linking")).to_contain_text("nobody has fewer than 10 candidates", ignore_case=True)
+    expect(page.locator("svg.chart")).to_be_visible()
     assert adult.page.said == []
 
 

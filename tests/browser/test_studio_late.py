@@ -134,7 +134,7 @@ def test_a_piece_that_cannot_be_had_is_not_asked_for_again_and_again(page):
 
 def test_of_several_choices_in_a_row_the_last_one_holds(page):
     held = []
-    page.at("Protect").page.route("**/protect/word", lambda route: held.append(route), times=1)
+    page.at("Protect").page.route("**/protect/setting", lambda route: held.append(route), times=1)
     for method in ("mondrian", "bug", "datafly", "cover"):
         page.page.locator("#method").select_option(method)
     while not held:

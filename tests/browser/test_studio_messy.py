@@ -129,8 +129,18 @@ def test_what_another_tab_changes_is_seen_and_nothing_is_lost(page):
 
 def test_an_error_on_release(page):
     page.at("Protect").change("k", "5000")
-    page.at("Release").page.get_by_role("button", name="Make the release").click()
-    page.problem("no release can satisfy")
+    page.problem("k is 5,000, but the table has only 900 records")
+    page.expect(page.page.get_by_text("Settings are valid")).to_have_count(0)
+    for l_value in ("500", ""):
+        with page.page.expect_response(lambda answer: answer.url.endswith("/protect/promise")):
+            page.page.locator("#p0-l").fill(l_value)
+            page.page.locator("#p0-l").press("Tab")
+        page.at("Release")
+        if l_value:
+            page.page.get_by_role("button", name="Make the release").click()
+            page.problem("asks for more values")
+            page.at("Protect")
+    page.expect(page.page.locator(".problem")).to_have_count(0)  # it was about other settings
     page.at("Protect").change("k", "5")
     page.page.locator("#method").select_option("mondrian")
     page.expect(page.page.locator("#policy")).to_contain_text('method = "mondrian"')

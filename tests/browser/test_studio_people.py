@@ -7,7 +7,9 @@ from tests.browser.pages import NARROW, WIDE, Page
 from tests.command_line import GOOD
 from tests.studio import studio
 
-SCREENS = ("Data", "Roles", "Hierarchies", "Protect", "Release", "Compare", "Export")
+from incrowd.studio.screens import SCREENS
+
+TITLES = [screen.title for screen in SCREENS.values()]
 SCRIPTS = {path.stem: path.read_text(encoding="utf-8") for path in Path(__file__).parent.glob("*.js")}
 STICKING_OUT = "document.documentElement.scrollWidth > innerWidth"
 
@@ -74,6 +76,10 @@ def test_by_keyboard_alone(entered):
     press(page, "Tab", "Make the files")
     page.page.keyboard.press("Enter")
     page.see(".downloads")
+    page.at("Attack")
+    press(page, "Tab", "Attack the release")
+    page.page.keyboard.press("Enter")
+    page.see(".attacks")
     assert page.said == []
 
 
@@ -82,7 +88,7 @@ def test_by_keyboard_alone(entered):
 def test_every_screen_fits_and_everything_has_a_name(chromium, entered, size, scheme):
     first, state = entered
     page = Page(chromium.new_context(viewport=size, color_scheme=scheme, storage_state=state), first.page.url)
-    for screen in SCREENS:
+    for screen in TITLES:
         page.at(screen)
         for summary in page.page.locator("main details > summary").all():
             summary.click()
@@ -99,6 +105,6 @@ def test_contrast_of_words(chromium, entered):
     first, state = entered
     for scheme in ("light", "dark"):
         page = Page(chromium.new_context(viewport=WIDE, color_scheme=scheme, storage_state=state), first.page.url)
-        for screen in SCREENS:
+        for screen in TITLES:
             assert page.at(screen).page.evaluate(SCRIPTS["pale"]) == [], (scheme, screen)
         page.page.context.close()

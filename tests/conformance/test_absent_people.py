@@ -15,7 +15,6 @@ from tests.shared_data import HIERARCHIES, SHARED_DATA, needs_shared_data
 
 import incrowd
 from incrowd.errors import InfeasibleError
-from incrowd.population.table import joined
 from incrowd.search.registry import METHODS
 from incrowd.table.attributes import encode
 from incrowd.taxonomies.rules import Intervals
@@ -140,7 +139,7 @@ class TestJoined:
             encode("x", pa.array(values), has_missing=lacks, **words if place == 0 else {})[0]
             for place, (values, lacks) in enumerate(zip((own, other), missing, strict=True))
         ]
-        return joined(*made)
+        return made[0].joined(made[1])
 
     def test_numbers_texts_and_rules(self):
         assert self.of([1, 5], [3, 9, 5]).numbers.tolist() == [1, 3, 5, 9]

@@ -23,10 +23,11 @@ from incrowd.engines.reading import compressed
 from incrowd.engines.registry import ENGINES, EngineEntry, engine_of
 from incrowd.errors import CancelledError, DataError, InfeasibleError, MissingPackageError, PolicyError
 from incrowd.formats.registry import FORMATS, open_source, open_writer
-from incrowd.pipeline import release_of
-from incrowd.policy.words import make_policy
+from incrowd.policy.making import make_policy
 from incrowd.recodings.attributes.partition import Partition
+from incrowd.release.release import release_of
 from incrowd.run import Rows, Run
+from incrowd.settled import Settled
 from incrowd.taxonomies.taxonomy import Taxonomy
 
 pytestmark = pytest.mark.filterwarnings("ignore::incrowd.errors.ReleaseWarning")  # risks are not the point here
@@ -337,7 +338,7 @@ def test_the_release_is_that_of_arrow_cell_for_cell(engine, place, method, polic
     kept = incrowd.anonymize(data, engine=engine, keep_order=True, **words)
     for name, made, like in (
         ("shuffled", release, expected),
-        ("kept", kept, replace(expected, policy=replace(expected.policy, keep_order=True))),
+        ("kept", kept, replace(expected, settled=Settled(replace(expected.policy, keep_order=True)))),
     ):
         path = tmp_path / f"{name}.parquet"
         made.write(path, sidecars=False)

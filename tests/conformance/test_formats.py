@@ -4,6 +4,7 @@ import datetime
 import importlib.util
 import os
 from dataclasses import replace
+from decimal import Decimal
 
 import pyarrow as pa
 import pytest
@@ -16,6 +17,7 @@ from incrowd.errors import DataError, OutputError
 from incrowd.formats import registry
 from incrowd.formats.atomic_files import AtomicFiles
 from incrowd.formats.registry import FORMATS, SUFFIXES, open_source, open_writer
+from incrowd.settled import Settled
 
 CASES = cases()
 NAMES = [
@@ -67,7 +69,7 @@ def test_the_release_of_a_file_is_that_of_the_table(name, from_table, tmp_path):
     written(tmp_path / name, case.table)
     from_file = incrowd.anonymize(tmp_path / name, **case.words, method="tdr", keep_order=True)
     assert texts(from_file.data.select(case.columns)) == texts(from_table.data.select(case.columns))
-    from_file = replace(from_file, policy=replace(from_file.policy, keep_order=False))
+    from_file = replace(from_file, settled=Settled(replace(from_file.policy, keep_order=False)))
     from_file.write(tmp_path / f"release-{name}")
     again = open_source(tmp_path / f"release-{name}")
     assert texts(pa.Table.from_batches(list(again.batches()))) == texts(from_file.data)
@@ -121,6 +123,21 @@ def test_values_are_what_they_were(name, tmp_path):
     written(tmp_path / name, table)
     found = read(tmp_path / name)
     assert texts(found) == texts(table)
+
+
+@pytest.mark.parametrize("name", ["people.xlsx", "people.dta", "people.sav", "people.zsav"])
+def test_what_a_file_cannot_hold_exactly_is_text(name, tmp_path):
+    moment, excel = datetime.datetime(2020, 1, 1, 0, 0, 0, 1), name.endswith("xlsx")
+    for value, kind, held in (
+        (2**53 + 1, pa.int64(), "9007199254740993"),
+        (Decimal("0.1234567890123456789"), pa.decimal128(30, 19), "0.1234567890123456789"),
+        (moment, pa.timestamp("us"), "2020-01-01 00:00:00.000001"),
+        (datetime.datetime(2020, 1, 1), pa.timestamp("s", "UTC"), f"2020-01-01 00:00:00{'+00:00' if excel else 'Z'}"),
+        (float("inf"), pa.float64(), "inf"),
+        (datetime.date(1899, 12, 31), pa.date32(), "1899-12-31") if excel else (1e308, pa.float64(), "1e+308"),
+    ):
+        written(tmp_path / name, pa.table({"a": pa.array([value], kind), "b": ["x"]}))
+        assert read(tmp_path / name)["a"].to_pylist() == [held]
 
 
 @ONE_EACH

@@ -23,6 +23,7 @@ from incrowd.recodings.attributes.intervals import Intervals
 from incrowd.recodings.by_value import ByValue
 from incrowd.recodings.reading import read_recoding
 from incrowd.recodings.steps import read_steps
+from incrowd.settled import Settled
 
 pytestmark = pytest.mark.filterwarnings("ignore::incrowd.errors.ReleaseWarning")  # risks are not the point here
 
@@ -41,6 +42,7 @@ POLICY = {
     "method": "tdr",
     "identifiers": ["name"],
     "sensitive": ["disease"],
+    "l": 1,
     "keep": ["wage"],
     "taxonomies": {"zip": incrowd.Prefix([3, 1])},
     "missing_values": ["?"],
@@ -149,7 +151,7 @@ class TestEveryKind:
     def test_applies_to_the_training_rows_as_the_release(self, tmp_path, kind, expected):
         data = given(kind, tmp_path)
         assert multiset(incrowd.apply(expected.recoding, data, keep=["wage"])) == multiset(expected.data)
-        in_order = dataclasses.replace(expected, policy=dataclasses.replace(expected.policy, keep_order=True))
+        in_order = dataclasses.replace(expected, settled=Settled(dataclasses.replace(expected.policy, keep_order=True)))
         assert cells(incrowd.apply(expected.recoding, data, keep=["wage"], keep_order=True)) == cells(in_order.data)
 
     @pytest.mark.parametrize(("kind", "suffix"), spread(KINDS, ["csv", "csv.gz", "parquet"]))

@@ -201,7 +201,7 @@ def test_every_report_of_the_steward_fits_the_schema_and_is_drawn(method):
 
 
 @pytest.mark.parametrize(
-    ("method", "words"), spread(["tdr", "mondrian", "cover", "optimal"], [{"l": 2}, {"t": 0.5}, {}])
+    ("method", "words"), spread(["tdr", "mondrian", "cover", "optimal"], [{"l": 1}, {"t": 0.5}, {}, {"l": 2}])
 )
 def test_promises_about_sensitive_columns(method, words):
     case = cases()["mixed"]
@@ -209,9 +209,12 @@ def test_promises_about_sensitive_columns(method, words):
     for public in (False, True):
         summary = summary_of(release, for_public=public)
         shape_of("public" if public else "steward").check(json.loads(json.dumps(summary)), "")
-        assert ("income" in summary["safe"]["promise"]) == bool(words)
-        assert (UNPROTECTED in summary["safe"]["not_promised"]) == (not words)
-        assert len(summary["safe"]["requirements"]) == 1 + len(words)
+        bare = words == {"l": 1}
+        assert ("Nothing is promised about income." in summary["safe"]["promise"]) == bare
+        assert ("of income (" in summary["safe"]["promise"]) != bare
+        assert summary["safe"]["unprotected"] == ["income"] * bare
+        assert (UNPROTECTED in summary["safe"]["not_promised"]) == bare
+        assert len(summary["safe"]["requirements"]) == 2 - bare
 
 
 def visits(people=20):

@@ -75,8 +75,9 @@ def is_complete(folder, stem="r", suffix="csv"):
     """Whether the files of a release belong together: the certificate is that of the rows, the codebook not older."""
     digest = "sha256:" + hashlib.sha256((folder / f"{stem}.{suffix}").read_bytes()).hexdigest()
     found = [json.loads(path.read_text()) for path in folder.rglob(f"{stem}.certificate.json")]
-    codebook = (folder / f"{stem}.recoding.json").exists()
-    return bool(found) and found[0]["output"] == digest and codebook == (found[0]["policy"]["method"] == "tdr")
+    codebooks = [json.loads(path.read_text())["kind"] for path in folder.rglob(f"{stem}.recoding.json")]
+    expected = [["by class", "by value"][entry["policy"]["method"] == "tdr"] for entry in found]
+    return bool(found) and found[0]["output"] == digest and codebooks == expected
 
 
 def writes_unseen(process, folder):

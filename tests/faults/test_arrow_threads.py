@@ -30,6 +30,7 @@ sys.exit(3)
 @pytest.fixture
 def source(tmp_path, monkeypatch):
     monkeypatch.setattr(csv_reader, "BLOCK_BYTES", 1 << 12)
+    monkeypatch.setattr(csv_reader, "HELD_BYTES", -1)  # so that every pass reads the file
     (tmp_path / "people.csv").write_text(ROWS)
     found = CsvSource(tmp_path / "people.csv")
     found._is_small = False

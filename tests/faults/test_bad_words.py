@@ -17,8 +17,8 @@ from tests.faults.processes import MORE
 import incrowd
 from incrowd.errors import IncrowdError
 from incrowd.key import Key
-from incrowd.policy.toml import DIALECT, WORDS, read_policy
-from incrowd.policy.words import make_policy
+from incrowd.policy.making import make_policy
+from incrowd.policy.toml import DIALECT, KEYS, read_policy
 from incrowd.recodings.reading import read_recoding
 from incrowd.search.registry import METHODS, method_of
 from incrowd.verification.certificate import Certificate
@@ -72,7 +72,7 @@ def all_problems(actions):
     return {name: problem for name, action in actions if (problem := problem_of(action)) is not None}
 
 
-@pytest.mark.parametrize("word", [*WORDS, *DIALECT])
+@pytest.mark.parametrize("word", [*KEYS, *DIALECT])
 def test_a_word_in_python(word):
     more = {"sensitive": ["ill"]} if word not in BASE and word not in ("sensitive", "insensitive") else {}
 
@@ -101,7 +101,7 @@ LONG_LITERALS = ["9" * 400, "[" * 150 + "]" * 150, "[" * 5000 + "]" * 5000, "{" 
 LITERALS = [*SHORT_LITERALS.split(), *LONG_LITERALS]
 
 
-@pytest.mark.parametrize("word", [*WORDS, "csv", "nobody", *(option for option, _ in ONE_METHOD)])
+@pytest.mark.parametrize("word", [*KEYS, "csv", "nobody", *(option for option, _ in ONE_METHOD)])
 def test_a_word_in_a_policy_file(word, tmp_path):
     path = tmp_path / "release.toml"
     words = {"quasi_identifiers": '["age"]', "k": "2"}

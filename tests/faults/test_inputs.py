@@ -43,32 +43,27 @@ def test_rows_that_change_right_after_the_file_was_written(tmp_path):
         source.check_unchanged()
 
 
-def test_a_pipe_that_nobody_writes_to(tmp_path):
-    os.mkfifo(tmp_path / "people.csv")
+@pytest.mark.parametrize("make", [os.mkfifo, lambda path: path.symlink_to("/dev/zero")], ids=["pipe", "device"])
+def test_a_table_that_is_a_pipe_or_a_device(tmp_path, make):
+    make(tmp_path / "people.csv")
     found = run(*anonymize(tmp_path), timeout=60)
     one_line(found, 1, "is not a regular file, and rows are read more than once; save them to a file first")
 
 
-@pytest.mark.parametrize("word", ["--policy", "--taxonomy", "recoding", "certificate"])
-def test_a_pipe_instead_of_any_other_file(tmp_path, word):
+PIPES = {
+    "policy": lambda folder, pipe: anonymize(folder, "--policy", pipe),
+    "taxonomy": lambda folder, pipe: anonymize(folder, "--taxonomy", f"job={pipe}"),
+    "recoding": lambda folder, pipe: ("apply", pipe, folder / "people.csv", "-o", folder / "r.csv"),
+    "certificate": lambda folder, pipe: ("verify", folder / "people.csv", "--certificate", pipe),
+}
+
+
+@pytest.mark.parametrize("kind", PIPES)
+def test_a_pipe_instead_of_any_other_file(tmp_path, kind):
     people(tmp_path)
-    pipe = tmp_path / "pipe.toml"
-    os.mkfifo(pipe)
-    if word == "--policy":
-        arguments = anonymize(tmp_path, "--policy", pipe)
-    elif word == "--taxonomy":
-        arguments = anonymize(tmp_path, "--taxonomy", f"job={pipe}")
-    elif word == "recoding":
-        arguments = ("apply", pipe, tmp_path / "people.csv", "-o", tmp_path / "r.csv")
-    else:
-        arguments = ("verify", tmp_path / "people.csv", "--certificate", pipe)
-    found = run(*arguments, timeout=60)
-    one_line(found, 2 if word == "--policy" else 1, "it is not a regular file")
-
-
-def test_a_device(tmp_path):
-    (tmp_path / "people.csv").symlink_to("/dev/zero")
-    one_line(run(*anonymize(tmp_path), timeout=60), 1, "is not a regular file")
+    os.mkfifo(tmp_path / "pipe.toml")
+    found = run(*PIPES[kind](tmp_path, tmp_path / "pipe.toml"), timeout=60)
+    one_line(found, 2 if kind == "policy" else 1, "it is not a regular file")
 
 
 @pytest.mark.parametrize("pattern", ["x,'", "','", ",'a", "''", 'x,"', '""', "\n", "',\n'"])

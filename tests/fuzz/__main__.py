@@ -4,8 +4,9 @@
     python -m tests.fuzz --minutes 30 --only releases
     python -m tests.fuzz --only properties tests/property/test_top_down.py
 
-The families: random releases against an independent recount, malformed files, commands killed at random moments, and
-the property tests with fresh seeds and ten times the examples. Every failure is printed with its seed:
+The families: random releases against an independent recount, sequences of releases with a ledger against somebody who
+has all of them, malformed files, commands killed at random moments, and the property tests with fresh seeds and ten
+times the examples. Every failure is printed with its seed:
 `python -m tests.fuzz --only releases --seed 193` tries that one again.
 """
 
@@ -16,7 +17,7 @@ import sys
 from tests.fuzz import properties
 from tests.fuzz.trials import attempt, try_out
 
-SHARES = {"releases": 0.5, "malformed": 0.15, "kills": 0.15, "properties": 0.2}  # of the time
+SHARES = {"releases": 0.4, "ledgers": 0.1, "malformed": 0.15, "kills": 0.15, "properties": 0.2}  # of the time
 
 
 def main():

@@ -21,8 +21,8 @@ from tests.faults.mutations import STRANGE, changed, places
 
 import incrowd
 from incrowd.errors import IncrowdError
+from incrowd.policy.making import make_policy
 from incrowd.policy.toml import read_policy
-from incrowd.policy.words import make_policy
 from incrowd.recodings.reading import read_recoding
 from incrowd.schemas.documents import digest_of
 from incrowd.verification.certificate import Certificate, Commitment

@@ -6,10 +6,15 @@ import traceback
 from collections import Counter
 from concurrent.futures import FIRST_COMPLETED, ProcessPoolExecutor, wait
 
-from tests.fuzz import kills, malformed, releases
+from tests.fuzz import kills, ledgers, malformed, releases
 
-TRIALS = {"releases": releases.trial, "malformed": malformed.trial, "kills": kills.trial}
-BATCH = {"releases": 50, "malformed": 50, "kills": 2}  # trials at a time
+TRIALS = {
+    "releases": releases.trial,
+    "ledgers": ledgers.trial,
+    "malformed": malformed.trial,
+    "kills": kills.trial,
+}
+BATCH = {"releases": 50, "ledgers": 20, "malformed": 50, "kills": 2}  # trials at a time
 
 
 def attempt(family, seeds):

@@ -14,7 +14,7 @@ from incrowd import Taxonomy, datasets
 from incrowd.engines.reading import compressed
 from incrowd.engines.registry import engine_of
 from incrowd.formats.registry import open_source
-from incrowd.policy.words import make_policy
+from incrowd.policy.making import make_policy
 from incrowd.privacy.k_anonymity import KAnonymity
 from incrowd.privacy.model import Requirement
 from incrowd.run import Run

@@ -101,7 +101,7 @@ def noticed_with(mutation, folder, tests, effort):
     text, stamps = path.read_text(encoding="utf-8"), path.stat()
     path.write_text(text.replace(mutation.before, mutation.after), encoding="utf-8")
     try:
-        code, output = run_tests(folder, tests, "njit" in text or "@compiled" in text, effort)
+        code, output = run_tests(folder, tests, "@kernel" in text or "@compiled" in text, effort)
     finally:
         path.write_text(text, encoding="utf-8")
         os.utime(path, ns=(stamps.st_atime_ns, stamps.st_mtime_ns))

@@ -22,6 +22,8 @@ def attempt(folder: Path, tests: list[str], root: Path, compiled: Path, effort: 
 
     import pytest
 
-    code = pytest.main(["-x", "-q", "-p", "no:cacheprovider", "-p", "no:xdist", *(f"tests/{test}" for test in tests)])
+    own = f"--basetemp={folder / 'temporary'}"  # others may be at work in the common one
+    options = ["-x", "-q", "-p", "no:cacheprovider", "-p", "no:xdist", own]
+    code = pytest.main([*options, *(f"tests/{test}" for test in tests)])
     sys.stdout.flush()
     os._exit(int(code))

@@ -52,4 +52,21 @@ FIGURES = (
         "average = Fraction(len(sizes), people.memberships)",
         "property/test_risk.py",
     ),
+    # attacks
+    of("attacks/downcoding.py", "cost < cost[box]", "cost <= cost[box]", "unit/attacks/test_downcoding.py"),
+    of("attacks/downcoding.py", ".sum() >= self.sizes[box]", ".sum() > 0", "unit/attacks/test_downcoding.py"),
+    of("attacks/releases.py", "(left.sizes < least)", "(left.sizes < 1)", "unit/attacks/test_releases.py"),
+    of(
+        "attacks/releases.py",
+        "np.maximum(alone.certain[column], elsewhere.certain[column])",
+        "alone.certain[column]",
+        "unit/attacks/test_releases.py",
+    ),
+    of(
+        "attacks/posterior.py",
+        "tally / tally.sum(axis=1, keepdims=True)",
+        "tally / tally.sum()",
+        "unit/attacks/test_posterior.py",
+    ),
+    of("attacks/order.py", "_shuffled(told_apart, rng)[places]", "places", "unit/attacks/test_ten_leaks.py"),
 )

@@ -5,6 +5,7 @@ from tests.mutants.mutation import of
 MODELS = ("unit/privacy/test_thresholds.py", "unit/privacy/test_models.py")
 LEVELS = ("unit/privacy/test_thresholds.py", "unit/verification/test_witness.py")
 VALUES = ("unit/verification/test_witness_values.py",)
+SEVERAL = ("unit/ledger/test_several_releases.py",)
 WITNESS = ("unit/privacy/test_thresholds.py", "unit/verification/test_witness.py")
 
 PROMISES = (
@@ -17,7 +18,7 @@ PROMISES = (
         *MODELS,
     ),
     of("privacy/k_anonymity.py", "    Whole(2),", "    Whole(1),", *MODELS, "unit/policy/test_policy.py"),
-    of("privacy/declared.py", "self.option.check(self.word, self.value)", "pass", *MODELS),
+    of("privacy/declared.py", "self.option.check(self.option_name, self.value)", "pass", *MODELS),
     of(
         "privacy/model.py",
         "first.levels(classes) >= first.threshold",
@@ -101,16 +102,11 @@ PROMISES = (
         "return sums(counted, counted.counts)",
         *MODELS,
     ),
+    of("search/optimal/kernels.py", "if 0 < size < least:", "if 0 < size <= least:", "property/test_optimal.py"),
     of(
-        "privacy/size_rule.py",
-        "return records >= needs.records",
-        "return records > needs.records",
-        "unit/privacy/test_thresholds.py",
-    ),
-    of(
-        "privacy/size_rule.py",
-        "return SizeRule(max(model.least_size for model in models))",
-        "return SizeRule(min(model.least_size for model in models))",
+        "privacy/model.py",
+        "return max(model.least_size for model in self.models)",
+        "return min(model.least_size for model in self.models)",
         "unit/privacy/test_thresholds.py",
     ),
     # what is promised, from the words of a policy
@@ -271,4 +267,41 @@ PROMISES = (
         *VALUES,
     ),
     of("table/numbers.py", 'text.replace(".", "").replace(",", ".")', 'text.replace(",", ".")', *VALUES),
+    # releases over time
+    of(
+        "privacy/history.py",
+        "* width + self.histories[counted.codes]",
+        "* width",
+        *SEVERAL,
+    ),
+    of("ledger/views.py", "(set(entry.columns) & open_ones or _passing(entry) & shown)", "False", *SEVERAL),
+    of(
+        "ledger/earlier.py",
+        "absent = known[~among(known, np.concatenate([old, people.persons]))]",
+        "absent = known[:0]",
+        *SEVERAL,
+    ),
+    of("ledger/turnover.py", "* 3 + state[old]", "* 3", *SEVERAL),
+    of("ledger/outgoing.py", "earlier.number - number >= wait", "earlier.number - number > wait", *SEVERAL),
+    of("ledger/outgoing.py", "if found.releases != mine.releases:", "if False:", *SEVERAL),
+    of("ledger/outgoing.py", "        self._verify(earlier, sent)\n", "", "unit/ledger/test_several_releases.py"),
+    of(
+        "ledger/store.py",
+        "fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)",
+        "pass",
+        "unit/ledger/test_store.py",
+    ),
+    of("ledger/store.py", "if _digest(data) != entry.files.get(name):", "if False:", "unit/ledger/test_store.py"),
+    of(
+        "verification/histories.py",
+        "max(release.people for release in releases)",
+        "releases[-1].people",
+        "unit/verification/test_histories.py",
+    ),
+    of(
+        "verification/histories.py",
+        "few[person[np.bincount(group[first])[group] < least]] = True",
+        "pass",
+        "unit/verification/test_histories.py",
+    ),
 )

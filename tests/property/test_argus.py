@@ -14,7 +14,8 @@ from tests.labels import label_rows
 from tests.reference.full_domain import FullDomain
 from tests.strategies import problems
 
-import incrowd
+from incrowd.engines.arrow.recode import labelled
+from incrowd.formats.registry import open_source
 from incrowd.policy.policy import QuasiIdentifier
 from incrowd.privacy.k_anonymity import KAnonymity
 from incrowd.privacy.model import Requirement
@@ -46,7 +47,7 @@ class Outcome:
         words = {"length": length, "suppress": share, "bounds": "exact"}
         self.found = argus(problem.table(), problem.requirements, Run(), **words)
         rows = pa.table(problem.batch())
-        self.rows = label_rows(incrowd.apply(self.found.recoding, rows, keep_order=True))
+        self.rows = label_rows(pa.Table.from_batches(labelled(open_source(rows), self.found.recoding, Run())))
         reference = FullDomain(problem, 0)
         levels = self.found.facts["levels"]
         self.generalized = reference.rows(levels)

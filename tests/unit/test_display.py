@@ -17,14 +17,16 @@ def released(**words):
 
 
 RESULTS = {
-    "release": lambda: released(target="credit"),
+    "release": lambda: released(target="credit", method="tdr"),
     "local": lambda: released(method="mondrian"),
     "risk": lambda: incrowd.assess(GERMAN, quasi_identifiers=QI),
     "release risk": lambda: released().risk,
     "verification": lambda: incrowd.verify(GERMAN, quasi_identifiers=QI, k=5),
     "inspection": lambda: incrowd.inspect(GERMAN),
     "comparison": lambda: incrowd.compare(GERMAN, quasi_identifiers=QI, methods="tdr", ks=[5]),
-    "evaluation": lambda: incrowd.evaluate(GERMAN, quasi_identifiers=QI, k=5, target="credit", classifiers=["tree"]),
+    "evaluation": lambda: incrowd.evaluate(
+        GERMAN, quasi_identifiers=QI, k=5, target="credit", method="tdr", classifiers=["tree"]
+    ),
 }
 
 

@@ -17,7 +17,7 @@ MODULES = [
 
 
 def test_there_are_examples():
-    assert {"incrowd.pipeline", "incrowd.verification.verify", "incrowd.search.registry"} <= set(MODULES)
+    assert {"incrowd.release.anonymize", "incrowd.verification.verify", "incrowd.search.registry"} <= set(MODULES)
 
 
 @pytest.mark.parametrize("name", MODULES)

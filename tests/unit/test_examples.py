@@ -18,6 +18,7 @@ STORIES = {
     "survey_with_weights": (400, "north.parquet", "island.parquet", "north.confidential/report.html"),
     "open_data": (1000, "release.csv", "about-the-data.html"),
     "table_to_train_on": (240, "release.csv", "release.confidential/report.html"),
+    "monthly_extracts": (900, "extract-01.csv", "extract-12.csv", "year.svg"),
     "billion_rows": (3000, "release.parquet", "release.certificate.json"),
 }
 

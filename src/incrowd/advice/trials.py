@@ -159,7 +159,7 @@ def _other_hierarchies(policy: Policy, table: CompressedTable) -> Iterator[Chang
         attributes, codes = list(table.attributes), list(table.codes)
         attributes[place] = TaxonomyAttribute(attribute.name, tree, rule)
         codes[place] = np.array(of_code)[codes[place]]
-        words = {"taxonomies": {attribute.name: rule.words()}}
+        words = {"taxonomies": {attribute.name: rule.options()}}
         yield Change(f"a hierarchy for {attribute.name}", words, policy, _regrouped(table, attributes, codes))
 
 

@@ -24,7 +24,6 @@ class Why(Tabular):
     """What became of a column, what keeps it from showing more, and what would help.
 
     Args:
-        column: The column.
         loss: What it lost (NCP, from 0 to 1).
         total: What the release lost.
         released: How many values it has in the release.
@@ -59,12 +58,7 @@ class Why(Tabular):
 
 
 def why(release: Release, column: str, run: Run | None = None) -> Why:
-    """Why a column of a release lost so much, and what would help.
-
-    Args:
-        release: The release.
-        column: A column of its quasi-identifiers.
-        run: Asked between trials whether to go on; by default there is half a minute for them.
+    """Why a column of a release lost so much, and what would help; half a minute of trials if there is no `run`.
 
     Raises:
         UnknownNameError: The column is in no quasi-identifier.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -27,9 +27,7 @@ _DRY_RUN = "Read and check everything, say what would be done, and write nothing
 
 @dataclass(frozen=True, kw_only=True)
 class OutputOptions(ReportOptions):
-    """What is written and shown of a release."""
-
-    confidential: Annotated[bool, option(_CONFIDENTIAL, "--confidential", section=FILES)] = False
+    confidential: Annotated[bool, option(_CONFIDENTIAL, "--confidential", section=REPORTS)] = False
     preview: Annotated[bool, option("Show a few rows before and after.", "--preview", section=REPORTS)] = False
     key: KeyFile = None
     dry_run: Annotated[bool, option(_DRY_RUN, "--dry-run", section=FILES)] = False
@@ -49,20 +47,10 @@ def anonymize(table: Input, options: PolicyOptions, output: Output, shown: Outpu
 def release_file(
     table: Path, output: Path, policy: Policy, dialect: dict[str, Any], shown: OutputOptions, key: Key | None = None
 ) -> None:
-    """Release a file.
-
-    Args:
-        table: The file.
-        output: Where the release goes.
-        policy: The policy.
-        dialect: What is known of CSV files.
-        shown: What is written and shown.
-        key: The key of the release; else that of the file that was given, or a new one.
-    """
     from incrowd.engines.registry import engine_for
     from incrowd.formats.registry import open_source
-    from incrowd.pipeline import release_of
     from incrowd.release.files import ReleaseFiles
+    from incrowd.release.release import release_of
 
     with running(policy, key or shown.key) as run:
         source = open_source(table, **dialect)
@@ -75,10 +63,10 @@ def release_file(
 
             plan = plan_of(source, policy, files, run)
             if place is not None:
-                plan = replace(plan, files={**plan.files, "release": Path(place.name)})
+                plan["files"]["release"] = place.name
         else:
             release = release_of(source, policy, run)
-            told: dict[str, Any] = {}
+            seen: dict[str, Any] = {}
             certificate = release.write(
                 output,
                 overwrite=shown.overwrite,
@@ -86,24 +74,24 @@ def release_file(
                 report=shown.report,
                 public_report=shown.public_report,
                 run=run,
-                before=lambda: told.update(_told(release, shown)),
+                before=lambda: seen.update(_before_writing(release, shown)),
             )
     if shown.dry_run:
-        print_json(plan.to_json()) if shown.as_json else print_plan(plan)
+        print_json(plan) if shown.as_json else print_plan(plan)
     elif shown.as_json:
-        print_json({**told["json"], "certificate": certificate.to_json()})
+        print_json({**seen["json"], "certificate": certificate.to_json()})
     else:
         from incrowd.report.terminal import print_files, print_preview, print_summary
 
         if shown.preview:
-            print_preview(console(), release, told["preview"])
-        print_summary(console(), told["summary"])
+            print_preview(console(), release, seen["preview"])
+        print_summary(console(), seen["summary"])
         if files is not None:
             print_files(console(), files, None if place is None else place.name)
         shown.tell()
 
 
-def _told(release: Release, shown: OutputOptions) -> dict[str, Any]:
+def _before_writing(release: Release, shown: OutputOptions) -> dict[str, Any]:
     """What is said of a release, made before it appears: the table may be gone afterwards."""
     from incrowd.report.brief import brief
     from incrowd.report.terminal import PREVIEWED

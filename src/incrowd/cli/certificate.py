@@ -14,19 +14,7 @@ _VERDICTS = {True: "holds", False: "DOES NOT HOLD", None: "not shown"}
 def check_file(
     certificate: Path, table: Path, dialect: dict[str, Any], against: dict[str, Any], *, as_json: bool, alone: bool
 ) -> None:
-    """Check a release against its certificate, and print what was found of every claim.
-
-    Args:
-        certificate: The certificate.
-        table: The release.
-        dialect: What is known of CSV files.
-        against: The population, and the recoding of the release, where they were given.
-        as_json: Whether machines read it.
-        alone: Whether nothing else was asked for.
-
-    Raises:
-        NotAnonymousError: A claim is false.
-    """
+    """Check a release against its certificate, and print what was found for every claim."""
     if not alone:
         raise PolicyError("a certificate says what must hold; leave out --qi and --policy, or --certificate")
     from incrowd.verification.recipient import check_certificate

@@ -10,19 +10,21 @@ from typing import Annotated
 import typer
 
 from incrowd.cli.anonymize import anonymize, demo
+from incrowd.cli.attack import attack
 from incrowd.cli.certificate import check_file
 from incrowd.cli.groups import option, path_option, with_options
 from incrowd.cli.help import TRIAL
 from incrowd.cli.inspect import inspect
+from incrowd.cli.ledger import ledger
 from incrowd.cli.messages import (
     Command,
     Commands,
     console,
     interrupted,
-    print_json,
     reraise_lost_signals,
     running,
     say,
+    show,
     user_errors,
 )
 from incrowd.cli.methods import methods
@@ -105,14 +107,7 @@ def evaluate(
         page.check(table)
         evaluation = evaluation_of(open_source(table, **dialect), policy, trial, dialect)
         page.write(evaluation)
-        if as_json:
-            print_json(evaluation.to_json())
-            return
-        from rich.console import Console
-
-        from incrowd.report.terminal import print_evaluation
-
-        print_evaluation(Console(), evaluation)
+        show(evaluation, as_json=as_json)
 
 
 def compare(
@@ -128,6 +123,7 @@ def compare(
         float | None, option("Time that each run may take.", section=SEARCH, noun="SECONDS")
     ] = None,
     again: Annotated[bool, option("Repeat the runs that the folder already has.", "--again", section=FILES)] = False,
+    attack: Annotated[bool, option("Also play attackers; the worst excess.", "--attack", section=TRIAL)] = False,
     evaluate: Annotated[bool, option("Also test classifiers.", "--evaluate", section=TRIAL)] = False,
     trial: TrialOptions,
     page: ResultReport,
@@ -141,7 +137,6 @@ def compare(
     """
     with user_errors(f"finished runs are kept in {output}; run the same command again to continue"):
         from incrowd.cli.compare import compare_file
-        from incrowd.report.terminal import print_comparison
 
         page.check(table)
         found = compare_file(
@@ -151,19 +146,12 @@ def compare(
             methods,
             ks,
             trial=trial if evaluate else None,
+            attacked=attack,
             time_limit=time_limit_per_run,
             again=again,
         )
         page.write(found)
-        if as_json:
-            print_json(found.to_json())
-        else:
-            from rich.console import Console
-
-            console = Console()
-            if not console.is_terminal:
-                console.width = max(console.width, 160)  # a file has room
-            print_comparison(console, found)
+        show(found, as_json=as_json)
 
 
 command(with_options(compare, without=("k", "method")))
@@ -195,29 +183,22 @@ def verify(
                 asked, given={**asked.given, "population_table": asked.given["population_table"] or population}
             )
         if certificate is not None:
-            against = {"population_table": asked.words().get("population_table"), "recoding": recoding}
+            against = {"population_table": asked.settings().get("population_table"), "recoding": recoding}
             alone = not asked.given["quasi_identifiers"] and asked.policy is None
             check_file(certificate, table, csv.dialect(), against, as_json=as_json, alone=alone)
             return
         from incrowd.formats.registry import open_as_release
         from incrowd.verification.verify import verification_of
 
-        words, dialect = asked.read()
+        settings, dialect = asked.read()
         with running() as run:
             source = open_as_release(table, dialect, **csv.dialect())
-            if asked.given["unit"] is None and words.get("unit") not in (None, *source.columns):
-                unit = words.pop("unit")
-                say(f"note: no column '{unit}' in {source.name} tells people apart: k counts records here")
+            if asked.given["unit"] is None and settings.get("unit") not in (None, *source.columns):
+                unit = settings.pop("unit")
+                say(f"note: {source.name} has no column '{unit}': k counts records here")
             run.stage("counting")
-            verification = verification_of(source, {**words, "recoding": recoding}, run)
-        if as_json:
-            print_json(verification.to_json())
-        else:
-            from rich.console import Console
-
-            from incrowd.report.terminal import print_verification
-
-            print_verification(Console(), verification)
+            verification = verification_of(source, {**settings, "recoding": recoding}, run)
+        show(verification, as_json=as_json)
         verification.require()
 
 
@@ -229,7 +210,7 @@ def risk(
     csv: CsvOptions,
     as_json: Json = False,
 ) -> None:
-    """Tell what an attacker could do with a table: who stands out, how sure a match is, and what it would tell.
+    """Assess what an attacker could do with a table: who stands out, how certain a match is, and what it would reveal.
 
     incrowd risk people.csv --qi age,sex,zip --sensitive diagnosis --sampling-fraction 0.05
     """
@@ -253,21 +234,23 @@ def apply(
     This alone does not make new rows k-anonymous: they were not counted when the recoding was made.
     """
     with user_errors():
-        from incrowd.policy.words import quasi_identifiers_of
+        from incrowd.policy.making import quasi_identifiers_of
         from incrowd.recodings.reading import read_recoding
         from incrowd.release.apply import apply_to_file
 
-        words = rows.words()
-        unit, sets, k = words.get("unit"), words.pop("quasi_identifiers", None), words.pop("k", None)
+        settings = rows.settings()
+        unit, sets, k = settings.get("unit"), settings.pop("quasi_identifiers", None), settings.pop("k", None)
         require = quasi_identifiers_of(sets, k) if sets else ()
-        used, settings = engine.settings()
+        used, limits = engine.chosen()
         with running() as run:
             run.stage("writing")
-            words |= {"require": require, "overwrite": overwrite, "engine": used, "settings": settings}
-            apply_to_file(read_recoding(recoding), table, output, run, **words, **csv.dialect())
+            settings |= {"require": require, "overwrite": overwrite, "engine": used, "settings": limits}
+            rest = apply_to_file(read_recoding(recoding), table, output, run, **settings, **csv.dialect())
         counted = "verified" if unit is None else f"verified, crowds in people by {unit}"
         verified = counted if require else "not verified; give --qi and --k to count the crowds"
         console().print(f"wrote {output} ({verified})", highlight=False, soft_wrap=True)
+        if rest:
+            console().print(rest, highlight=False, soft_wrap=True)
 
 
 @command
@@ -286,15 +269,17 @@ def taxonomy(
 def codebook(
     recoding: RecodingFile,
 ) -> None:
-    """Print what every released value stands for."""
+    """Print what every released value means."""
     with user_errors():
         from incrowd.recodings.reading import read_recoding
 
         typer.echo(read_recoding(recoding).codebook())
 
 
+command(with_options(attack))
 command(with_options(numbers))
 command(methods)
+command(ledger)
 command(studio)
 command(demo)
 

@@ -21,7 +21,6 @@ class OptionGroup:
 
     @classmethod
     def parameters(cls) -> dict[str, inspect.Parameter]:
-        """The options as parameters of a command, by name."""
         hints = get_type_hints(cls, include_extras=True)
         return {
             field.name: keyword(field.name, hints[field.name], field.default)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from incrowd.options import COLUMNS, FILES, LARGE, PROMISES, SEARCH, VALUES
+from incrowd.options import COLUMNS, FILES, LARGE, LEDGER, PROMISES, SEARCH, VALUES
 
 if TYPE_CHECKING:
     Formatter = Any  # of click, which some versions of typer bring along, others depend on
@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 WIDEST = 100  # characters
 CSV = "Input"
 TRIAL, RISK = "Evaluation", "Risk"
-REPORTS = "Reports (.html, .md, .json) for you and for anyone; preview"
-BRIEFLY = (REPORTS, PROMISES, CSV, LARGE)
+REPORTS = "Reports (.html, .md, .json) and more"
+BRIEFLY = (REPORTS, PROMISES, CSV, LEDGER, LARGE)
 _OTHER = "Options"
 _FIRST = ("--qi", "--k", "-o")
 

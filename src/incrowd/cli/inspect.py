@@ -7,7 +7,7 @@ from shlex import quote
 from typing import Annotated
 
 from incrowd.cli.groups import option, path_option
-from incrowd.cli.messages import console, print_json, running, user_errors
+from incrowd.cli.messages import console, running, show, user_errors
 from incrowd.cli.options import CsvOptions, Input, Json, Overwrite
 from incrowd.cli.report import ResultReport
 from incrowd.options import FILES
@@ -26,7 +26,7 @@ def inspect(
     overwrite: Overwrite = False,
     as_json: Json = False,
 ) -> None:
-    """Look at a table: types, values, what could point at a person, proposed roles and hierarchies.
+    """Inspect a table: types, values, what could identify a person, proposed roles and hierarchies.
 
     incrowd inspect people.csv --write release.toml
 
@@ -48,14 +48,7 @@ def inspect(
         if write is not None:
             with AtomicFiles(overwrite=overwrite) as files:
                 files.open(write).write_text(found.policy_toml(typed, write), encoding="utf-8")
-        if as_json:
-            print_json(found.to_json())
-        else:
-            from rich.console import Console
-
-            from incrowd.report.terminal import print_inspection
-
-            print_inspection(Console(markup=False, emoji=False), found)
+        show(found, as_json=as_json)
         page.write(found, overwrite=overwrite)
         if write is not None:
             follow = f"incrowd anonymize {quote(typed)} -o release.csv --policy {quote(str(write))}"

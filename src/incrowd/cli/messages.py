@@ -30,7 +30,6 @@ if TYPE_CHECKING:
 INTERRUPTED = 130
 _SOON = 0.01  # seconds, after which what could only report an error is over
 _ENDING = [getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name)]
-STOPS = "(Ctrl-C: stop here and release)"
 _UsageError: Any = typer.BadParameter.__base__  # of click, which some versions of typer bring along, others depend on
 
 
@@ -38,8 +37,6 @@ _EARLIER: list[str] = []  # files that earlier commands of the same process have
 
 
 class Command(TyperCommand):
-    """A command whose help fits on one screen."""
-
     def format_help(self, ctx: Any, formatter: Any) -> None:
         write_help(self, ctx, formatter)
 
@@ -104,6 +101,18 @@ def console() -> Console:
 
 def print_json(data: Any) -> None:
     typer.echo(json.dumps(data, indent=1, ensure_ascii=not prints_any_character()))
+
+
+def show(result: Any, *, as_json: bool) -> None:
+    """A result on stdout, for machines or for people."""
+    if as_json:
+        print_json(result.to_json())
+        return
+    from rich.console import Console
+
+    from incrowd.report.renderers import print_result
+
+    print_result(Console(markup=False, emoji=False), result)
 
 
 def say(line: str) -> None:
@@ -211,26 +220,12 @@ def _signal(number: signal.Signals, handler: Callable[[int, Any], object]) -> It
 def running(policy: Policy | None = None, key: Key | Path | None = None) -> Iterator[Run]:
     """A run with a progress line. Where a search can stop early, the line says so, and the first Ctrl-C means that."""
     from incrowd.key import Key
-    from incrowd.report.progress import ProgressLine
-    from incrowd.run import Event, Run
+    from incrowd.report.progress import ProgressLine, stopping
+    from incrowd.run import Run
 
     with ProgressLine() as line:
-
-        def can_stop() -> bool:
-            return run.anytime and run.searching and not run.over
-
-        def watch(event: Event) -> None:
-            line.hint = STOPS if can_stop() else ""
-            line(event)
-
-        def interrupt(number: int, frame: object) -> None:
-            if can_stop() and line.hint and line.is_shown:  # the hint was shown, and this is the first time
-                run.stop("interrupted")
-            else:
-                _interrupted(number, frame)
-
-        run = Run(watch, key=Key.of(key), time_limit=None if policy is None else policy.time_limit)
-        with _signal(signal.SIGINT, interrupt):
+        run = Run(line, key=Key.of(key), time_limit=None if policy is None else policy.time_limit)
+        with stopping(run, line):
             yield run
 
 

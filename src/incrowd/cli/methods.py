@@ -29,8 +29,8 @@ def methods(
     from incrowd.search.registry import METHODS, method_of
 
     if name is None:
-        for word, method in METHODS.items():
-            typer.echo(_indented(f"{word:<10} {method.about}", 11))
+        for title, method in METHODS.items():
+            typer.echo(_indented(f"{title:<10} {method.about}", 11))
         typer.echo("\n'incrowd methods NAME' shows the options of one.")
         return
     with user_errors():
@@ -50,8 +50,8 @@ def explained(name: str) -> Iterator[str]:
         "records may be left out": _leaving_out(method),
         "time limit": _at_time_limit(method),
     }
-    for word, text in abilities.items():
-        yield f"  {word:<28}{text}"
+    for title, text in abilities.items():
+        yield f"  {title:<28}{text}"
     if not method.options:
         return
     yield "\noptions"
@@ -61,7 +61,7 @@ def explained(name: str) -> Iterator[str]:
         default = defaults.get(option)
         shown = "" if default is None else f" (default:{_NO_BREAK}{_shown(default)})"
         yield _indented(f"  --{option.replace('_', '-'):<26}{about.about}{choices}{shown}", 30)
-    yield "\nIn Python and in release.toml the same words with _ instead of -."
+    yield "\nIn Python and in release.toml the names have _ instead of -."
 
 
 def _leaving_out(method: Method) -> str:

@@ -47,5 +47,5 @@ def numbers(
                 for batch in chain([first], rows):
                     writer.write(batch)
                     run.rows(len(batch))
-        told_of = ", ".join(column.name for column in found) or "no column, since none holds intervals"
-        console().print(f"wrote {output}; converted {told_of}", highlight=False, soft_wrap=True)
+        converted = ", ".join(column.name for column in found) or "no column, since none holds intervals"
+        console().print(f"wrote {output}; converted {converted}", highlight=False, soft_wrap=True)

@@ -38,9 +38,7 @@ Input = Annotated[
 ]
 KeyFile = Annotated[
     Path | None,
-    path_option(
-        "The key.json of an earlier release, to make the very same again.", "--key", section=SEARCH, noun="FILE"
-    ),
+    path_option("The key.json of an earlier release, to reproduce it exactly.", "--key", section=SEARCH, noun="FILE"),
 ]
 Output = Annotated[
     Path,
@@ -50,9 +48,9 @@ Output = Annotated[
 ]
 Overwrite = Annotated[bool, option("Replace existing files.", "--overwrite", section=FILES)]
 Json = Annotated[bool, option("Print JSON on stdout instead of tables.", "--json", section=FILES)]
-_PROTOCOL = "apply: recode test rows like the training rows (default); together: release both."
-_CLASSIFIER = "tree, bayes, c45, bayes10 or scikit-learn's, by commas (default: tree,bayes)."
-_INTERVALS = "Treat released intervals as midpoints (default) or categories."
+_PROTOCOL = "Test rows: original (default), apply (recoded), together (optimistic: released with the others)."
+_CLASSIFIER = "tree, bayes, c45, bayes10 or scikit-learn's, by commas (default: tree,bayes; for numbers tree,linear)."
+_INTERVALS = "Treat released intervals as midpoints (default), bounds or categories."
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -80,14 +78,12 @@ class CsvOptions(OptionGroup):
 
 @dataclass(frozen=True, kw_only=True)
 class TrialOptions(OptionGroup):
-    """How classifiers are tested."""
-
     test: Annotated[Path | None, path_option("A file with the test rows.", section=TRIAL)] = None
     split: Annotated[
         float | None, option("Share of rows to test on (default: one third).", section=TRIAL, noun="SHARE")
     ] = None
     folds: Annotated[int | None, option("Number of folds of a cross-validation.", section=TRIAL, noun="N")] = None
-    protocol: Annotated[str, option(_PROTOCOL, section=TRIAL, noun="WORD")] = "apply"
+    protocol: Annotated[str, option(_PROTOCOL, section=TRIAL, noun="WORD")] = "original"
     classifier: Annotated[str, option(_CLASSIFIER, section=TRIAL, noun="NAMES")] = "tree,bayes"
     features: Annotated[
         str | None, option("Columns that classifiers may use (default: all).", section=TRIAL, noun="COLUMNS")
@@ -95,8 +91,8 @@ class TrialOptions(OptionGroup):
     intervals: Annotated[str, option(_INTERVALS, section=TRIAL, noun="WORD")] = "midpoints"
     seed: Annotated[int, option("Seed of splits, classifiers and searches.", section=TRIAL, noun="N")] = 0
 
-    def words(self, dialect: Mapping[str, Any]) -> dict[str, Any]:
-        """The words of `Trial.of`; test rows are read in the dialect of the table."""
+    def design(self, dialect: Mapping[str, Any]) -> dict[str, Any]:
+        """The arguments of `Trial.of`; test rows are read in the dialect of the table."""
         from incrowd.formats.registry import open_source
 
         return {
@@ -129,7 +125,7 @@ class DeclaredOptions(OptionGroup):
         fields = {name: value for name, value in given.items() if name not in cls.names}
         return cls(given={name: value for name, value in given.items() if name in cls.names}, **fields)
 
-    def words(self) -> dict[str, Any]:
+    def settings(self) -> dict[str, Any]:
         return typed(self.given)
 
 
@@ -139,15 +135,15 @@ class EngineOptions(DeclaredOptions):
 
     names: ClassVar[tuple[str, ...]] = ENGINE
 
-    def settings(self) -> tuple[str, Settings]:
+    def chosen(self) -> tuple[str, Settings]:
         from incrowd.engines.engine import Settings
         from incrowd.engines.registry import AUTO
 
-        words = self.words()
-        engine = words.get("engine", AUTO)
-        limits = {word: words.get(word) for word in ("memory_limit", "spill_folder", "master")}
-        for word, value in limits.items():
-            OPTIONS[word].check(word, value)
+        settings = self.settings()
+        engine = settings.get("engine", AUTO)
+        limits = {name: settings.get(name) for name in ("memory_limit", "spill_folder", "master")}
+        for name, value in limits.items():
+            OPTIONS[name].check(name, value)
         check_engine(engine, **limits)
         return engine, Settings(**limits)
 
@@ -161,44 +157,40 @@ class RowsToVerify(DeclaredOptions):
 
 @dataclass(frozen=True, kw_only=True)
 class VerifyOptions(DeclaredOptions):
-    """What must hold for a table."""
-
     policy: PolicyFile = None
 
     names: ClassVar[tuple[str, ...]] = (
         *("quasi_identifiers", "k", "unit", "sensitive", "missing_values"),
-        *(word for word in PROMISED if TYPED[word].section),
+        *(name for name in PROMISED if TYPED[name].section),
     )
 
     def read(self) -> tuple[dict[str, Any], dict[str, Any]]:
         """What must hold, from options or from a policy file; and how that reads CSV files."""
-        words = self.words()
+        settings = self.settings()
         if self.policy is None:
-            if "quasi_identifiers" not in words:
+            if "quasi_identifiers" not in settings:
                 raise PolicyError(
                     "nothing to verify; give --qi with the columns of a quasi-identifier, or a --policy file"
                 )
-            return words, {}
+            return settings, {}
         from incrowd.policy.toml import read_policy
 
         base, dialect = read_policy(self.policy)
         asking = (*self.names, *PROMISED, "taxonomies", "types")
-        found = {**{word: value for word, value in base.items() if word in asking}, **words}
+        found = {**{name: value for name, value in base.items() if name in asking}, **settings}
         sensitive = found.get("sensitive", ())
-        for word in ("taxonomies", "types"):
-            if isinstance(by_column := found.get(word), Mapping):
-                found[word] = {column: value for column, value in by_column.items() if column in sensitive}
+        for name in ("taxonomies", "types"):
+            if isinstance(by_column := found.get(name), Mapping):
+                found[name] = {column: value for column, value in by_column.items() if column in sensitive}
         return found, dialect
 
 
 @dataclass(frozen=True, kw_only=True)
 class PolicyOptions(DeclaredOptions, CsvOptions):
-    """All options of a policy."""
-
     policy: PolicyFile = None
     method_options: Mapping[str, Any] = field(default_factory=dict)  # those that were given, by name
 
-    names: ClassVar[tuple[str, ...]] = tuple(word for word, about in TYPED.items() if about.section)
+    names: ClassVar[tuple[str, ...]] = tuple(name for name, about in TYPED.items() if about.section)
 
     @classmethod
     def parameters(cls) -> dict[str, inspect.Parameter]:
@@ -213,32 +205,32 @@ class PolicyOptions(DeclaredOptions, CsvOptions):
         return super().of({**common, "method_options": options})
 
     def read(self) -> tuple[Policy, dict[str, Any]]:
-        return policy_of(self.policy, self.words(), self.dialect(), self.method_options)
+        return policy_of(self.policy, self.settings(), self.dialect(), self.method_options)
 
 
 _INSTEAD = {"taxonomies": "ranges", "ranges": "taxonomies"}  # a column has one or the other
 
 
 def policy_of(
-    file: Path | None, words: dict[str, Any], dialect: dict[str, Any], options: Mapping[str, Any] | None = None
+    file: Path | None, settings: dict[str, Any], dialect: dict[str, Any], options: Mapping[str, Any] | None = None
 ) -> tuple[Policy, dict[str, Any]]:
     """The policy of a file and of options, and how to read CSV files; what was typed wins."""
+    from incrowd.policy.making import make_policy
     from incrowd.policy.policy import Policy
-    from incrowd.policy.words import make_policy
 
     if file is not None:
         from incrowd.policy.toml import read_policy
 
         base, base_dialect = read_policy(file)
-        if "k" in words and "quasi_identifiers" not in words and _says_k(base.get("quasi_identifiers")):
+        if "k" in settings and "quasi_identifiers" not in settings and _says_k(base.get("quasi_identifiers")):
             raise PolicyError(f"every quasi-identifier in {file} has its own k; change it there, or give --qi as well")
-        words, dialect = _joined(base, words), {**base_dialect, **dialect}
-    if "quasi_identifiers" not in words:
+        settings, dialect = _joined(base, settings), {**base_dialect, **dialect}
+    if "quasi_identifiers" not in settings:
         raise PolicyError("a release needs a quasi-identifier; give --qi with its columns, or a --policy file")
-    method = METHODS.get(words.get("method", Policy.method))
+    method = METHODS.get(settings.get("method", Policy.method))
     known = {} if method is None else method.options
     own = {name: known[name].typed(text) if name in known else text for name, text in (options or {}).items()}
-    policy = make_policy(**{**words, "options": {**words.get("options", {}), **own}})
+    policy = make_policy(**{**settings, "options": {**settings.get("options", {}), **own}})
     return policy, {**dialect, **_read_by(policy)}
 
 
@@ -249,30 +241,30 @@ def _read_by(policy: Policy) -> dict[str, Any]:
     return {"engine": policy.engine, "master": policy.master} if policy.engine in READERS else {}
 
 
-def _joined(base: Mapping[str, Any], words: Mapping[str, Any]) -> dict[str, Any]:
-    """The words of a file and those of options, which win: column by column, or option by option of the method."""
+def _joined(base: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str, Any]:
+    """The settings of a file and those of options, which win: column by column, or option by option of the method."""
     gone: set[str] = set()  # what the file says of columns that are no longer asked for
-    if "quasi_identifiers" in base and "quasi_identifiers" in words:
-        gone = _columns(base["quasi_identifiers"]) - _columns(words["quasi_identifiers"])
-    joined = {**base, **words, "options": {**base.get("options", {}), **words.get("options", {})}}
-    for word in ("taxonomies", "types", "ranges"):
-        own, more = base.get(word, {}), words.get(word, {})
+    if "quasi_identifiers" in base and "quasi_identifiers" in settings:
+        gone = _columns(base["quasi_identifiers"]) - _columns(settings["quasi_identifiers"])
+    joined = {**base, **settings, "options": {**base.get("options", {}), **settings.get("options", {})}}
+    for name in ("taxonomies", "types", "ranges"):
+        own, more = base.get(name, {}), settings.get(name, {})
         if isinstance(own, Mapping):
-            replaced = gone | _named(words.get(_INSTEAD.get(word, "")))
+            replaced = gone | _named(settings.get(_INSTEAD.get(name, "")))
             own = {column: value for column, value in own.items() if column not in replaced}
-        joined[word] = (own, more) if word == "taxonomies" else {**own, **more}  # taxonomies may be a folder
+        joined[name] = (own, more) if name == "taxonomies" else {**own, **more}  # taxonomies may be a folder
     return joined
 
 
-def _named(words: Any) -> set[str]:
+def _named(settings: Any) -> set[str]:
     """The columns of what was typed by column; taxonomies may be a folder and single ones."""
-    if isinstance(words, tuple):
-        return set().union(*map(_named, words))
-    return set(words) if isinstance(words, Mapping) else set()
+    if isinstance(settings, tuple):
+        return set().union(*map(_named, settings))
+    return set(settings) if isinstance(settings, Mapping) else set()
 
 
 def _columns(quasi_identifiers: Any) -> set[str]:
-    from incrowd.policy.words import quasi_identifiers_of
+    from incrowd.policy.making import quasi_identifiers_of
 
     return {name for qid in quasi_identifiers_of(quasi_identifiers, 2) for name in qid.attributes}  # whatever their k
 

@@ -1,4 +1,4 @@
-"""What `incrowd report` does, and the reports that `incrowd anonymize` writes beside a release."""
+"""What `incrowd report` does, and the reports that `incrowd anonymize` writes with a release."""
 
 from __future__ import annotations
 
@@ -23,28 +23,26 @@ if TYPE_CHECKING:
 
 _OUTPUT = "Where to write (.html, .md or .json)."
 _RESULT = "Also a report for you alone (.html or .json)."
-_EVALUATE = "Also test what classifiers err that predict the target."
+_EVALUATE = "Also measure the error of classifiers that predict the target."
+_ATTACK = "Also play attackers against the release; the public report only says which."
 _PUBLIC = "Only what the released rows show, for anyone; else it is confidential."
 
 
 @dataclass(frozen=True, kw_only=True)
 class ReportOptions(OptionGroup):
-    """Reports that are written with a release."""
-
     report: Annotated[Path | None, path_option("Also a report for you alone.", section=REPORTS)] = None
     public_report: Annotated[Path | None, path_option("Also a report for anyone.", section=REPORTS)] = None
     overwrite: Overwrite = False
 
     def check(self, source: Source, files: ReleaseFiles) -> None:
-        """Check that they can be written, before any work is done."""
         from incrowd.report.files import Reports
 
         Reports(self.report, self.public_report).check(source, files, overwrite=self.overwrite)
 
     def tell(self) -> None:
-        for path, word in ((self.report, "report, for you alone"), (self.public_report, "report, for anyone")):
+        for path, title in ((self.report, "report, for you alone"), (self.public_report, "report, for anyone")):
             if path is not None:
-                console().print(f"{word}: {path}", highlight=False, markup=False, soft_wrap=True)
+                console().print(f"{title}: {path}", highlight=False, markup=False, soft_wrap=True)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -54,7 +52,6 @@ class ResultReport(OptionGroup):
     report: Annotated[Path | None, path_option(_RESULT, section=FILES)] = None
 
     def check(self, table: Path, *, overwrite: bool = False) -> None:
-        """Check that it can be written, before any work is done."""
         if self.report is not None:
             from incrowd.report.files import check_result
 
@@ -65,8 +62,8 @@ class ResultReport(OptionGroup):
             from incrowd.report.files import write_result
 
             write_result(result, self.report, overwrite=overwrite)
-            told_where = f"wrote {self.report} (confidential, for you alone)"
-            console().print(told_where, highlight=False, markup=False, soft_wrap=True)
+            where = f"wrote {self.report} (confidential, for you alone)"
+            console().print(where, highlight=False, markup=False, soft_wrap=True)
 
 
 def evaluation_of(source: Source, policy: Policy, trial: TrialOptions, dialect: Mapping[str, Any]) -> Evaluation:
@@ -75,7 +72,7 @@ def evaluation_of(source: Source, policy: Policy, trial: TrialOptions, dialect: 
 
     with running() as run:
         run.stage("reading")
-        rows = Trial.of(source, policy, **trial.words(dialect))
+        rows = Trial.of(source, policy, **trial.design(dialect))
         return rows.evaluate(policy, protocol=trial.protocol, intervals=trial.intervals, run=run)
 
 
@@ -85,6 +82,7 @@ def report(
     output: Annotated[Path, path_option(_OUTPUT, "-o", "--output", section=FILES)],
     trial: TrialOptions,
     evaluate: Annotated[bool, option(_EVALUATE, "--evaluate", section=TRIAL)] = False,
+    attack: Annotated[bool, option(_ATTACK, "--attack", section=TRIAL)] = False,
     public: Annotated[bool, option(_PUBLIC, "--public", section=FILES)] = False,
     overwrite: Overwrite = False,
     key: KeyFile = None,
@@ -97,7 +95,7 @@ def report(
     """
     with user_errors():
         from incrowd.formats.registry import open_source
-        from incrowd.pipeline import release_of
+        from incrowd.release.release import release_of
         from incrowd.report.files import check_report, write_report
 
         policy, dialect = options.read()
@@ -110,7 +108,8 @@ def report(
         evaluation = evaluation_of(source, policy, trial, dialect) if evaluate else None
         with running(policy, key) as run:
             release = release_of(source, policy, run)
+            found = release.attack(run=run) if attack else None
             run.stage("reporting")
-            write_report(release, output, public=public, overwrite=overwrite, evaluation=evaluation)
+            write_report(release, output, public=public, overwrite=overwrite, evaluation=evaluation, attacks=found)
         who = "for anyone" if public else "confidential, for you alone"
         console().print(f"wrote {output} ({who})", highlight=False, markup=False, soft_wrap=True)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from incrowd.cli.groups import OptionGroup, option, path_option
 from incrowd.cli.help import RISK
-from incrowd.cli.messages import print_json, running, say
+from incrowd.cli.messages import running, say, show
 from incrowd.errors import PolicyError
 from incrowd.options import FILES, columns_of
 
@@ -21,8 +21,6 @@ _MAX_SIZE = "Largest sets of columns searched for special uniques."
 
 @dataclass(frozen=True, kw_only=True)
 class RiskOptions(OptionGroup):
-    """What is asked of a table."""
-
     qi: Annotated[
         str | None,
         option("Columns that an attacker may know, by commas.", "--qi", "--quasi-identifiers", noun="COLUMNS"),
@@ -47,11 +45,10 @@ class RiskOptions(OptionGroup):
     )
 
     def question(self) -> Question:
-        """The question that these words ask, of the table itself."""
         from incrowd.risk.assessment import Question
 
         if self.qi is None:
-            raise PolicyError("say which columns an attacker may know; give --qi with their names")
+            raise PolicyError("no columns to assess; give --qi with the columns that an attacker may know")
         return Question.of(
             columns_of(self.qi),
             threshold=self.threshold,
@@ -84,21 +81,11 @@ def assess_file(table: Path, options: RiskOptions, dialect: dict[str, Any], *, a
         if released is not None and question.unit not in (None, *released.columns):
             question.check_columns(source.columns, source.name)
             say(
-                f"note: no column '{question.unit}' in {released.name} tells people apart: both sides count records, "
+                f"note: {released.name} has no column '{question.unit}': both sides count records, "
                 "so that they compare; the steward's report of a release counts people"
             )
             question, asked = replace(question, unit=None), replace(asked, unit=None)
         before = risk_of(source, question, run)
         if released is not None:
             after = risk_of(released, asked, run)
-    if as_json:
-        print_json(before.to_json() if after is None else BeforeAndAfter(before, after).to_json())
-        return
-    from rich.console import Console
-
-    from incrowd.report.terminal import print_risk
-
-    console = Console()
-    if not console.is_terminal:
-        console.width = max(console.width, 160)  # a file has room
-    print_risk(console, before, after)
+    show(before if after is None else BeforeAndAfter(before, after), as_json=as_json)

@@ -21,9 +21,9 @@ def studio(
     port: Annotated[int, option("Where to listen; any that is free if 0.", "--port", section=FILES, noun="N")] = 0,
     no_browser: Annotated[bool, option("Print the link, and open no browser.", "--no-browser", section=FILES)] = False,
 ) -> None:
-    """Open a local web page that leads from a table to a release.
+    """Open a local web page that guides you from a table to a release.
 
-    It listens on 127.0.0.1 only, and keeps everything in a project folder beside the table.
+    It listens on 127.0.0.1 only, and keeps everything in a project folder next to the table.
 
     incrowd studio people.csv
     """
@@ -46,12 +46,12 @@ def studio(
         try:
             if table is not None:
                 project.choose(table.name)
-            told = console()
+            terminal = console()
 
             def say(line: str) -> None:
-                told.print(line, highlight=False, soft_wrap=True)
+                terminal.print(line, highlight=False, soft_wrap=True)
 
             serve(project, port, browser=not no_browser, say=say)
-            say(f"ended; all of it is kept in {project.folder}")
+            say(f"stopped; everything is kept in {project.folder}")
         finally:
             project.close()

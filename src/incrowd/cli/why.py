@@ -19,7 +19,7 @@ def why(
     key: KeyFile = None,
     as_json: Json = False,
 ) -> None:
-    """Say why a column became '*' or nearly so, and try out what would help.
+    """Explain why a column became '*' or nearly so, and try what would help.
 
     incrowd why people.csv zip --qi age,sex,zip --k 10
     """
@@ -27,7 +27,7 @@ def why(
         from incrowd.advice.why import TIME, why
         from incrowd.formats.registry import open_source
         from incrowd.inspection.first_look import Look
-        from incrowd.pipeline import release_of
+        from incrowd.release.release import release_of
         from incrowd.report.terminal import print_why
 
         policy, dialect = options.read()

@@ -20,9 +20,9 @@ from incrowd.evaluation.trial import CLASSIFIERS
 from incrowd.formats.registry import open_source
 from incrowd.formats.sources import Source
 from incrowd.measures.registry import LOSSES
+from incrowd.policy.making import make_policy
 from incrowd.policy.policy import Policy
 from incrowd.policy.toml import DIALECT, PARAMETERS, check_spelling
-from incrowd.policy.words import make_policy
 from incrowd.run import Run, Watch
 from incrowd.search.registry import METHODS, method_of
 
@@ -49,7 +49,7 @@ class Comparison(Tabular):
     @cached_property
     def losses(self) -> tuple[str, ...]:
         """The measures of loss that are known of a run."""
-        names = (*LOSSES, *self.errors)
+        names = (*LOSSES, *self.errors, "worst_excess")
         return tuple(name for name in names if any(run.value(name) is not None for run in self.runs))
 
     def dominated_by(self, run: SettingRun, loss: str) -> SettingRun | None:
@@ -92,16 +92,17 @@ def compare(
     ks: Iterable[int],
     log: str | Path | None = None,
     time_limit_per_run: float | None = None,
+    attack: bool = False,
     evaluate: bool = False,
     test: Any = None,
     split: float | None = None,
     folds: int | None = None,
-    protocol: str = "apply",
+    protocol: str = "original",
     classifiers: Sequence[Any] = CLASSIFIERS,
     features: Sequence[str] | None = None,
     intervals: str = "midpoints",
     progress: Watch | bool | None = None,
-    **words: Any,
+    **settings: Any,
 ) -> Comparison:
     """Try several methods with several k on one table.
 
@@ -112,27 +113,28 @@ def compare(
         ks: Values of k, for quasi-identifiers without their own.
         log: File that keeps finished runs; those that it already has are not repeated.
         time_limit_per_run: Seconds that one run may take.
+        attack: Whether to play attackers as well: the worst excess of those that a method makes a difference to.
         evaluate: Whether to test classifiers as well; needs scikit-learn. The next seven are as in `evaluate`.
         test: Test rows.
         split: Share of the rows to test on.
         folds: Number of folds.
-        protocol: "apply" or "together".
+        protocol: "original", "apply" or "together"; see `evaluate`.
         classifiers: "tree", "bayes", "c45", "bayes10", names of scikit-learn classifiers, or estimators.
         features: Columns that classifiers may use.
         intervals: "midpoints" or "categories".
         progress: Called with every event of the run; True for a line on stderr, False for nothing. The default is a bar
             in notebooks and nothing elsewhere.
-        **words: All other parameters of `anonymize`, such as `quasi_identifiers`; an option of a method goes to every
-            method that takes it.
+        **settings: All other parameters of `anonymize`, such as `quasi_identifiers`; an option of a method goes to
+            every method that takes it.
 
     Raises:
         PolicyError: A policy is inconsistent. A run that fails is not an error: it says why.
         DataError: The table cannot be read or used.
     """
-    dialect = {word: words.pop(word) for word in DIALECT if word in words}
-    options = {word: words.pop(word) for word in list(words) if word not in PARAMETERS}
+    dialect = {name: settings.pop(name) for name in DIALECT if name in settings}
+    options = {name: settings.pop(name) for name in list(settings) if name not in PARAMETERS}
     check_spelling(options, compare)
-    if "k" in words:
+    if "k" in settings:
         raise PolicyError("The 'k' parameter is not for a comparison. Give the values to compare as 'ks'.")
     design = None
     if evaluate:
@@ -141,8 +143,9 @@ def compare(
     with watching(progress) as watch:
         return comparison_of(
             open_source(data, **dialect),
-            settings_of(methods, {k: make_policy(k=k, options=options, **words) for k in ks}),
+            settings_of(methods, {k: make_policy(k=k, options=options, **settings) for k in ks}),
             design=design,
+            attacked=attack,
             dialect=dialect,
             log=None if log is None else Path(log),
             time_limit=time_limit_per_run,
@@ -188,7 +191,7 @@ def _method_options(text: str) -> tuple[str, dict[str, Any]]:
         raise PolicyError(f"A method with options must look like cover:objective=dm:rounds=3. Got '{text}'.")
     known = method_of(name, {}).options
     options = {option.strip().replace("-", "_"): value for option, _, value in pairs}
-    return name, {word: known[word].typed(value) if word in known else value for word, value in options.items()}
+    return name, {each: known[each].typed(value) if each in known else value for each, value in options.items()}
 
 
 def comparison_of(
@@ -196,6 +199,7 @@ def comparison_of(
     settings: Sequence[Setting],
     *,
     design: TrialDesign | None = None,
+    attacked: bool = False,
     dialect: Mapping[str, Any] | None = None,
     log: Path | None = None,
     time_limit: float | None = None,
@@ -207,9 +211,10 @@ def comparison_of(
         raise PolicyError(f"The 'time_limit_per_run' parameter must be a number above 0. Got {time_limit!r}.")
     kept, finished = RunLog(log), 0
     fingerprint = source.fingerprint()
-    facts = {"input": fingerprint, "dialect": dict(dialect or {}), "trial": design and design.facts()}
+    facts: dict[str, Any] = {"attacked": True} if attacked else {}
+    facts |= {"input": fingerprint, "dialect": dict(dialect or {}), "trial": design and design.facts()}
     run = run or Run()
-    jobs = Jobs(source, design, run)
+    jobs = Jobs(source, design, run, attacked)
     runs = []
     for finished, setting in enumerate(settings):
         key = key_of(setting.policy, **facts)

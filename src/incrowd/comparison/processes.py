@@ -16,22 +16,24 @@ from incrowd.engines.reading import compressed
 from incrowd.engines.registry import engine_for
 from incrowd.evaluation.trial import CLASSIFIERS, Trial
 from incrowd.formats.sources import Source
-from incrowd.inspection.first_look import with_comma_types
+from incrowd.inspection.first_look import comma_types
+from incrowd.pipeline import with_side_knowledge
 from incrowd.policy.policy import Policy
-from incrowd.population.table import with_open_population
+from incrowd.population.table import open_population
 from incrowd.run import Run
+from incrowd.settled import Settled, unpromised
 
 _CHILD = "import sys; sys.path[:] = sys.argv[1:]; from incrowd.comparison.worker import main; main(warm={})"
 
 
 @dataclass(frozen=True)
 class TrialDesign:
-    """How classifiers are tested, in the words of `evaluate`."""
+    """How classifiers are tested, as in `evaluate`."""
 
     test: Source | None = None
     split: float | None = None
     folds: int | None = None
-    protocol: str = "apply"
+    protocol: str = "original"
     classifiers: Sequence[Any] = CLASSIFIERS
     features: Sequence[str] | None = None
     intervals: str = "midpoints"
@@ -42,8 +44,8 @@ class TrialDesign:
 
     def job(self, source: Source, policy: Policy, run: Run) -> TrialJob:
         """Read and split the rows, and test the classifiers on what is the same for every release."""
-        words = {word: getattr(self, word) for word in ("test", "split", "folds", "classifiers", "features", "seed")}
-        trial = Trial.of(source, policy, **words)
+        settings = {name: getattr(self, name) for name in ("test", "split", "folds", "classifiers", "features", "seed")}
+        trial = Trial.of(source, policy, **settings)
         trial.references(policy, run)
         return TrialJob(replace(trial, makers={}), self.classifiers, self.protocol, self.intervals)
 
@@ -55,27 +57,32 @@ class Jobs:
     source: Source
     design: TrialDesign | None
     run: Run
-    _tables: dict[tuple[str, ...], bytes] = field(default_factory=dict)
+    attacked: bool = False
+    _tables: dict[tuple[tuple[str, ...], ...], tuple[bytes, Settled]] = field(default_factory=dict)
     _types: Mapping[str, str] | None = None  # what the table tells of its columns, the same for every job
     _rows: bytes | None = None
     _trial: bytes | None = None
 
     def of(self, policy: Policy) -> bytes:
         """What a process needs to know for that policy."""
-        policy, _ = policy.without_redundant()
         if self._types is None:
-            self._types = with_comma_types(policy, self.source).types
-        policy = replace(policy, types=self._types)
-        if policy.attributes not in self._tables:
+            self._types = comma_types(policy, self.source)
+        settled = Settled(policy, policy.redundant, self._types, promised=unpromised(policy))
+        wanted = settled.policy.attributes, settled.policy.protected
+        if wanted not in self._tables:
             self.run.stage("reading")
             engine = engine_for(policy, self.source)
-            opened = with_open_population(policy)
-            self._tables[policy.attributes] = pickle.dumps(compressed(engine, self.source, opened, self.run))
+            known = replace(settled, population=open_population(policy))
+            table = compressed(engine, self.source, known.policy, self.run)
+            table, read = with_side_knowledge(engine, table, known, self.run)
+            self._tables[wanted] = pickle.dumps(table), read
+        data, read = self._tables[wanted]
+        settled = replace(settled, readings=read.readings, promised=read.promised)  # populations may not travel
         if self.design is not None and self._trial is None:
-            self._trial = pickle.dumps(self.design.job(self.source, policy, self.run))
+            self._trial = pickle.dumps(self.design.job(self.source, settled.policy, self.run))
         rows = self._source()
-        job = Job(policy, self.design is not None, bool(rows))
-        return self._tables[policy.attributes] + pickle.dumps(job) + rows + (self._trial or b"")
+        job = Job(settled, self.design is not None, bool(rows), self.attacked)
+        return data + pickle.dumps(job) + rows + (self._trial or b"")
 
     def _source(self) -> bytes:
         """The rows, of a file where they are; nothing if they are a frame that cannot travel."""
@@ -90,16 +97,11 @@ class Jobs:
 def answers(job: bytes, time_limit: float | None, *, warm: bool = False) -> dict[str, Any]:
     """Run a job in a fresh process, and in another one if the first had to compile its kernels.
 
-    Args:
-        job: What the process is given.
-        time_limit: Seconds that it may take.
-        warm: Whether the kernels were compiled before.
-
     Returns:
         Its status, the problem if there was one, and what it answered until then: values and errors.
     """
-    words, pipe = [sys.executable, "-c", _CHILD.format(warm), *sys.path], subprocess.PIPE
-    with subprocess.Popen(words, stdin=pipe, stdout=pipe, stderr=pipe) as process:  # closed even if not all was read
+    command, pipe = [sys.executable, "-c", _CHILD.format(warm), *sys.path], subprocess.PIPE
+    with subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=pipe) as process:  # closed even if not all was read
         try:
             output, complaint = process.communicate(job, time_limit)
             ended = _ended(process.returncode, complaint.decode(errors="replace"))

@@ -18,20 +18,22 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
+from incrowd.attacks.registry import ATTACKS, BY_UNTOUCHED_COLUMNS
 from incrowd.engines.reading import missing_values
 from incrowd.errors import IncrowdError, NotAnonymousError
 from incrowd.evaluation.trial import Trial
 from incrowd.formats.sources import Source
+from incrowd.inspection.first_look import Look
 from incrowd.key import Key
 from incrowd.measures.measures import measure
 from incrowd.measures.registry import release_values
-from incrowd.pipeline import with_policy_settings
+from incrowd.pipeline import searched_or_unpromised
 from incrowd.policy.policy import Policy
-from incrowd.privacy.feasibility import check_feasible
 from incrowd.release.release import Release
 from incrowd.run import Run
-from incrowd.search.leaving_out import searched as searched_for
+from incrowd.search.compiled import has_compiled
 from incrowd.search.registry import method_of
+from incrowd.settled import Settled
 from incrowd.table.compressed import CompressedTable
 
 Values = dict[str, float | None]
@@ -41,9 +43,10 @@ Values = dict[str, float | None]
 class Job:
     """What to search for; the compressed table comes before it, the rows and the trial, if any, after it."""
 
-    policy: Policy
+    settled: Settled
     evaluated: bool = False
     with_rows: bool = False
+    attacked: bool = False
 
 
 @dataclass(frozen=True)
@@ -59,51 +62,47 @@ class TrialJob:
 def searched(table: CompressedTable, job: Job, rows: Callable[[], Source | None]) -> Values:
     """Search, and measure what was found; all of it the pipeline's own work.
 
-    Args:
-        table: The compressed table.
-        job: What to search for.
-        rows: Gives the rows it came from, if they are there; called when the search is over, so that its peak memory
-            is its own.
+    `rows` is called when the search is over, so that its peak memory is its own.
 
     Raises:
         NotAnonymousError: The search gave classes that are too small.
     """
-    policy = job.policy
-    requirements = tuple(requirement.fitted(table.protected) for requirement in policy.requirements)
-    check_feasible(table, requirements)
+    policy = job.settled.policy
     method = method_of(policy.method, policy.options, len(policy.quasi_identifiers))
     import_module(method.function.partition(":")[0])  # once per process, and no part of the search
     clock, cpu = time.perf_counter(), time.process_time()
     run = Run(key=Key.for_experiments(0), time_limit=policy.time_limit)
-    found = searched_for(method, table, requirements, policy.options, run, policy.secrets)
+    found, settled = searched_or_unpromised(table, job.settled, None, run)
     costs = {"seconds": time.perf_counter() - clock, "cpu_seconds": time.process_time() - cpu}
     megabytes = peak_megabytes()
-    source = rows()
-    missing = policy.missing_values if source is None else missing_values(source, policy)
-    found = replace(found, recoding=with_policy_settings(found.recoding, policy, missing))
-    if source is None:
-        measures = measure(table, found.recoding, requirements)
+    if (source := rows()) is not None:
+        recoding = replace(found.recoding, missing_values=missing_values(source, policy))
+        release = Release(settled, source, table, replace(found, recoding=recoding), look=Look())
+        measures = release.measures
     else:
-        measures = Release(policy, source, table, found).measures
+        measures = measure(table, found.recoding, settled.policy.requirements)
     for part in measures.quasi_identifiers:
         if part.classes and part.anonymity < part.k:
             raise NotAnonymousError(f"the method made a class of {part.anonymity} with k={part.k}; please report it")
     worst = min(part.anonymity for part in measures.quasi_identifiers)
     values = {**measures.total.values, **release_values(table, found.recoding)}
+    if job.attacked and source is not None:
+        values["worst_excess"] = worst_excess(release)
     return {**costs, "megabytes": megabytes, **values, "anonymity": worst}
 
 
-def _has_compiled() -> bool:
-    """Whether a kernel of a search was compiled in this process, because numba's cache did not have it."""
-    modules = [module for name, module in sys.modules.items() if name.startswith("incrowd.search.")]
-    kernels = [value for module in modules for value in vars(module).values() if hasattr(value, "stats")]
-    return any(getattr(kernel.stats, "cache_misses", None) for kernel in kernels)
+def worst_excess(release: Release) -> float:
+    """By how much the worst attack exceeds its control that depends on how values are generalized; 0 if none leaks."""
+    found = release.attack(only=[name for name in ATTACKS if name not in BY_UNTOUCHED_COLUMNS])
+    return max((result.excess.value for result in found.leaks), default=0.0)
 
 
 def evaluated(job: TrialJob, policy: Policy) -> list[dict[str, Any]]:
     from incrowd.evaluation.classifiers import classifiers_of
 
-    trial = replace(job.trial, makers=classifiers_of(job.classifiers, job.trial.seed))
+    trial = replace(
+        job.trial, makers=classifiers_of(job.classifiers, job.trial.seed, numbers=job.trial.numbers is not None)
+    )
     evaluation = trial.evaluate(policy, protocol=job.protocol, intervals=job.intervals)
     return [errors.to_json() for errors in evaluation.errors]
 
@@ -136,10 +135,10 @@ def main(*, warm: bool) -> None:
     job: Job = pickle.load(sys.stdin.buffer)
     try:
         values = searched(table, job, lambda: pickle.load(sys.stdin.buffer) if job.with_rows else None)
-        cold = not warm and _has_compiled()
+        cold = not warm and has_compiled()
         print(json.dumps({"cold": True} if cold else {"values": values}), file=answers, flush=True)
         if job.evaluated and not cold:
-            errors = evaluated(pickle.load(sys.stdin.buffer), job.policy)
+            errors = evaluated(pickle.load(sys.stdin.buffer), job.settled.policy)
             print(json.dumps({"errors": errors}), file=answers, flush=True)
     except IncrowdError as error:
         print(json.dumps({"problem": " ".join(str(error).splitlines())}), file=answers, flush=True)

@@ -17,7 +17,7 @@ K = 10
 
 def policy_of(taxonomies: Path, k: int) -> Policy:
     """The policy of the demonstration: every column has a role."""
-    from incrowd.policy.words import make_policy
+    from incrowd.policy.making import make_policy
 
     return make_policy(
         quasi_identifiers=COLUMNS,

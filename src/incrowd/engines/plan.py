@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    import pyarrow as pa
+
     from incrowd.taxonomies.rules import Rule
     from incrowd.taxonomies.taxonomy import Taxonomy
 
@@ -25,6 +27,7 @@ class ReadPlan:
         missing: What happens to missing values: "category", "drop" or "error".
         missing_values: The texts that mean a missing value, those of the source included.
         counted_as: The value that a value of a protected column counts as, such as its group.
+        reading: The rule that groups the distinct values of a column of which nothing else is said, if any does.
     """
 
     attributes: tuple[str, ...]
@@ -36,6 +39,7 @@ class ReadPlan:
     missing: str = "category"
     missing_values: tuple[str, ...] = ()
     counted_as: Callable[[str, str | None], str | None] = lambda column, value: value
+    reading: Callable[[str, pa.Array], Rule | None] | None = None
 
     @property
     def counted(self) -> tuple[str, ...]:

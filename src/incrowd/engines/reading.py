@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from functools import partial
 
 import numpy as np
 
@@ -17,29 +16,29 @@ from incrowd.engines.engine import Engine, KeepsTuples
 from incrowd.engines.plan import ReadPlan
 from incrowd.errors import PolicyError
 from incrowd.formats.sources import Source
+from incrowd.inspection.readings import rule_for
+from incrowd.policy.methods import out_of_core_methods
 from incrowd.policy.policy import Policy
-from incrowd.population.table import with_population
 from incrowd.recodings.recoding import Recoding
 from incrowd.run import Run
 from incrowd.table.compressed import CompressedTable
 from incrowd.table.grouping import Codes
 from incrowd.table.out_of_core import OutOfCoreTable
 
-METHODS = ("tdr", "tds")
-_OPTIONS = ("suppress", "restarts", "partial")
 
-
-def read_plan(policy: Policy, source: Source) -> ReadPlan:
+def read_plan(policy: Policy, source: Source, also: Sequence[str] = ()) -> ReadPlan:
+    """What to read; `also` the values of these columns are counted."""
     return ReadPlan(
         attributes=policy.attributes,
         target=policy.target,
-        protected=policy.protected,
+        protected=(*policy.protected, *also),
         taxonomies=policy.taxonomies,
         types=policy.types,
         ranges=policy.ranges,
         missing=policy.missing,
         missing_values=missing_values(source, policy),
         counted_as=policy.counted_as,
+        reading=rule_for,
     )
 
 
@@ -48,28 +47,29 @@ def missing_values(source: Source, policy: Policy) -> tuple[str, ...]:
     return tuple(dict.fromkeys((*policy.missing_values, *source.missing_values)))
 
 
-def compressed(engine: Engine, source: Source, policy: Policy, run: Run) -> CompressedTable:
-    """All distinct tuples of a table, with the people of the population if the policy has one."""
-    table = engine.compress(source, read_plan(policy, source), run)
-    if policy.population_table is None:
-        return table
-    return with_population(table, policy, partial(compressed, engine), run)
+def compressed(engine: Engine, source: Source, policy: Policy, run: Run, also: Sequence[str] = ()) -> CompressedTable:
+    """All distinct tuples of a table."""
+    return engine.compress(source, read_plan(policy, source, also), run)
 
 
-def read_table(engine: Engine, source: Source, policy: Policy, run: Run) -> CompressedTable | OutOfCoreTable:
+def read_table(
+    engine: Engine, source: Source, policy: Policy, run: Run, also: Sequence[str] = ()
+) -> CompressedTable | OutOfCoreTable:
     """The tuples of a table, in memory if there are no more than the policy allows.
 
     Raises:
         PolicyError: The policy limits them, and the engine, the method or what is promised needs all of them.
     """
     if policy.most_tuples is None:
-        return compressed(engine, source, policy, run)
+        return compressed(engine, source, policy, run, also)
     if not isinstance(engine, KeepsTuples):
         raise PolicyError(f"the engine '{engine.name}' has all tuples in memory; leave out most_tuples, or use duckdb")
-    if policy.method not in METHODS or any(policy.options.get(option) for option in _OPTIONS):
-        without = f"{', '.join(_OPTIONS[:-1])} and {_OPTIONS[-1]}"
-        raise PolicyError(f"The 'most_tuples' parameter is for the methods {' and '.join(METHODS)}, without {without}.")
-    if policy.protected or policy.population_table is not None:
+    methods = out_of_core_methods()
+    if policy.method not in methods or any(policy.options.get(option) for option in methods[policy.method]):
+        *some, last = dict.fromkeys(option for options in methods.values() for option in options)
+        without = f"{', '.join(some)} and {last}"
+        raise PolicyError(f"The 'most_tuples' parameter is for the methods {' and '.join(methods)}, without {without}.")
+    if policy.protected or also or policy.population_table is not None:
         raise PolicyError("The 'most_tuples' parameter is for promises about k alone. Leave it out, or the others.")
     table = engine.out_of_core(source, read_plan(policy, source), run)
     if table.tuples > policy.most_tuples:

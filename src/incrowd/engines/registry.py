@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from importlib import import_module
 from importlib.util import find_spec
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING
 
 from incrowd.engines.engine import Engine, Settings
 from incrowd.errors import MissingPackageError, UnknownNameError
+from incrowd.formats.registry import load
 
 if TYPE_CHECKING:
     from incrowd.formats.sources import Source
@@ -72,9 +72,8 @@ def engine_of(name: str = "arrow", settings: Settings | None = None) -> Engine:
     if name not in ENGINES:
         raise UnknownNameError("engine", name, (AUTO, *ENGINES))
     check_installed(name)
-    module, _, kind = ENGINES[name].home.partition(":")
-    made: Any = getattr(import_module(module), kind)(settings or Settings())
-    return cast("Engine", made)
+    made: Engine = load(ENGINES[name].home)(settings or Settings())
+    return made
 
 
 def engine_suiting(source: Source, name: str = AUTO, settings: Settings | None = None) -> Engine:

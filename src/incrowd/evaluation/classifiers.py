@@ -1,6 +1,6 @@
-"""The classifiers that judge a release, each behind the encoding of features that it needs. SizeRule scikit-learn.
+"""The models that judge a release, each behind the encoding of features that it needs. Needs scikit-learn.
 
-Every classifier gets the matrix of `features` and learns its encoding from the training rows alone: a category
+Every model gets the matrix of `features` and learns its encoding from the training rows alone: a category
 that occurs only in test rows does not get its own column. The same settings serve the original and the released table.
 """
 
@@ -13,19 +13,21 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.base import BaseEstimator, TransformerMixin, clone, is_classifier
+from sklearn.base import BaseEstimator, TransformerMixin, clone, is_classifier, is_regressor
 from sklearn.compose import ColumnTransformer
-from sklearn.dummy import DummyClassifier
+from sklearn.dummy import DummyClassifier, DummyRegressor
 from sklearn.impute import SimpleImputer
+from sklearn.linear_model import Ridge
 from sklearn.naive_bayes import CategoricalNB
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, OneHotEncoder, OrdinalEncoder, StandardScaler
-from sklearn.tree import DecisionTreeClassifier
+from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 from sklearn.utils import all_estimators
 
 from incrowd.errors import PolicyError, UnknownNameError
 from incrowd.evaluation.c45 import C45
 from incrowd.evaluation.features import Features
+from incrowd.evaluation.trial import CLASSIFIERS
 
 MOST_CATEGORIES = 100  # columns that one category may become; the rarest share one
 
@@ -34,47 +36,53 @@ Codes = npt.NDArray[np.int64]
 Maker = Callable[[npt.NDArray[np.bool_], int], Any]  # (which columns are numbers, training rows) -> estimator
 
 
-def classifiers_of(given: Iterable[Any] | str, seed: int) -> dict[str, Maker]:
+def classifiers_of(given: Iterable[Any] | str, seed: int, *, numbers: bool = False) -> dict[str, Maker]:
+    """The models of some names or estimators: classifiers, or regressors for a target of numbers."""
     words = [given] if isinstance(given, str) else list(given)
-    makers = dict(_named(word, seed) for word in words)
+    if numbers and words == list(CLASSIFIERS):  # the default
+        words = list(OWN["regressor"])
+    makers = dict(_named(word, seed, "regressor" if numbers else "classifier") for word in words)
     if not makers:
         raise PolicyError("The 'classifiers' parameter must name at least one classifier. None was given.")
     return makers
 
 
-def predictions(maker: Maker, features: Features, truth: Codes, train: Codes, test: Codes) -> Codes:
-    """Learn from some rows of a matrix and predict the class of others; without a column, guess the majority."""
+def predictions(maker: Maker, features: Features, truth: Any, train: Codes, test: Codes) -> Any:
+    """Learn from some rows of a matrix and predict for others; without a column, guess the majority, or the mean."""
     matrix, learned = features.matrix, truth[train]
     numeric = features.numeric
-    estimator = maker(numeric, len(train)) if matrix.shape[1] else DummyClassifier(strategy="most_frequent")
+    dummy = DummyRegressor() if truth.dtype.kind == "f" else DummyClassifier(strategy="most_frequent")
+    estimator = maker(numeric, len(train)) if matrix.shape[1] else dummy
     if not matrix.shape[1]:
         matrix = np.zeros((len(matrix), 1))
     return np.asarray(estimator.fit(matrix[train], learned).predict(matrix[test]))
 
 
-def _named(word: Any, seed: int) -> tuple[str, Maker]:
-    if isinstance(word, str) and word in OWN:
-        return word, OWN[word]
-    estimator = _found(word) if isinstance(word, str) else word
-    if isinstance(estimator, type) or not is_classifier(estimator):
-        raise PolicyError(f"'{word}' is not a scikit-learn classifier; give {', '.join(OWN)} or the name of one")
+def _named(word: Any, seed: int, kind: str) -> tuple[str, Maker]:
+    own = OWN[kind]
+    if isinstance(word, str) and word in own:
+        return word, own[word]
+    estimator = _found(word, kind) if isinstance(word, str) else word
+    if isinstance(estimator, type) or not (is_classifier if kind == "classifier" else is_regressor)(estimator):
+        why = "" if kind == "classifier" else ", and the target is a number"
+        raise PolicyError(f"'{word}' is not a scikit-learn {kind}{why}; give {', '.join(own)} or the name of one")
     if isinstance(word, str) and "random_state" in estimator.get_params():
         estimator.set_params(random_state=seed)
     return type(estimator).__name__, lambda numeric, rows: make_pipeline(_one_hot(numeric), clone(estimator))
 
 
-def _found(word: str) -> Any:
-    """The classifier of a name such as RandomForestClassifier, or of a dotted path."""
+def _found(word: str, kind: str) -> Any:
+    """The model of a name such as RandomForestClassifier, or of a dotted path."""
     module, dot, name = word.rpartition(".")
     if not dot:
-        known: Mapping[str, Any] = dict(all_estimators("classifier"))
+        known: Mapping[str, Any] = dict(all_estimators(kind))
         if word not in known:
-            raise UnknownNameError("classifier", word, [*OWN, *known])
+            raise UnknownNameError(kind, word, [*OWN[kind], *known])
         return known[word]()
     try:
         return getattr(import_module(module), name)()
     except (ImportError, AttributeError, TypeError) as error:
-        raise PolicyError(f"cannot make the classifier '{word}': {error}") from None
+        raise PolicyError(f"cannot make the {kind} '{word}': {error}") from None
 
 
 def pruned_tree(rows: int) -> DecisionTreeClassifier:
@@ -145,9 +153,20 @@ class WidthBins(EntropyBins):
         return np.asarray(np.nextafter(cuts, -np.inf))  # a number on a cut belongs to the bin above
 
 
-OWN: dict[str, Maker] = {
-    "tree": lambda numeric, rows: make_pipeline(_one_hot(numeric), pruned_tree(rows)),
-    "bayes": lambda numeric, rows: make_pipeline(_coded(numeric, EntropyBins()), CategoricalNB()),
-    "c45": lambda numeric, rows: make_pipeline(_coded(numeric, "passthrough"), C45(int(numeric.sum()))),
-    "bayes10": lambda numeric, rows: make_pipeline(_coded(numeric, WidthBins()), CategoricalNB()),
+def regression_tree(rows: int) -> DecisionTreeRegressor:
+    """A regression tree whose leaves have enough rows for a mean; there is no tuning."""
+    return DecisionTreeRegressor(min_samples_leaf=max(5, rows // 100), random_state=0)
+
+
+OWN: dict[str, dict[str, Maker]] = {
+    "classifier": {
+        "tree": lambda numeric, rows: make_pipeline(_one_hot(numeric), pruned_tree(rows)),
+        "bayes": lambda numeric, rows: make_pipeline(_coded(numeric, EntropyBins()), CategoricalNB()),
+        "c45": lambda numeric, rows: make_pipeline(_coded(numeric, "passthrough"), C45(int(numeric.sum()))),
+        "bayes10": lambda numeric, rows: make_pipeline(_coded(numeric, WidthBins()), CategoricalNB()),
+    },
+    "regressor": {
+        "tree": lambda numeric, rows: make_pipeline(_one_hot(numeric), regression_tree(rows)),
+        "linear": lambda numeric, rows: make_pipeline(_one_hot(numeric), Ridge()),
+    },
 }

@@ -1,8 +1,8 @@
-"""What a count of mistakes says about an error: point estimates with 95 % confidence intervals.
+"""What mistakes on test rows say about an error: point estimates with 95 % confidence intervals.
 
-A single test part gives a Wilson interval for an error, and for the difference of two errors a Wald interval over the
-pairs, because both were made on the same rows. Several folds give a t interval over the folds; folds share training
-rows, so that interval is a little too narrow.
+A single test part gives a Wilson interval for an error (a normal one where the target is a number), and for the
+difference of two errors a Wald interval over the pairs, because both were made on the same rows. Several folds give a t
+interval over the folds; folds share training rows, so that interval is a little too narrow.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ import numpy.typing as npt
 CONFIDENCE = 0.95
 _Z = 1.959964  # of the normal distribution, two-sided
 
-Mistakes = npt.NDArray[np.bool_]  # one per test row
+Mistakes = npt.NDArray[np.bool_] | npt.NDArray[np.float64]  # one per test row: whether, or how far it is off
 
 
 @dataclass(frozen=True)
 class Estimate:
-    """A share between 0 and 1 (or a difference of two), and the ends of its 95 % confidence interval."""
+    """A share, mostly between 0 and 1 (or a difference of two), and the ends of its 95 % confidence interval."""
 
     value: float
     low: float
@@ -40,6 +40,9 @@ def error_of(folds: Sequence[Mistakes]) -> Estimate:
     if len(folds) > 1:
         return _over_folds([float(fold.mean()) for fold in folds])
     rows, share = len(folds[0]), float(folds[0].mean())
+    if folds[0].dtype.kind == "f":
+        half = _Z * float(folds[0].std()) / sqrt(rows)
+        return Estimate(share, max(0.0, share - half), share + half)
     scale = 1 + _Z**2 / rows
     middle = (share + _Z**2 / (2 * rows)) / scale
     half = _Z * sqrt(share * (1 - share) / rows + _Z**2 / (4 * rows**2)) / scale
@@ -56,11 +59,11 @@ def difference_of(folds: Sequence[Mistakes], others: Sequence[Mistakes]) -> Esti
     return Estimate(value, value - half, value + half)
 
 
-def interval_kind(folds: int) -> str:
+def interval_kind(folds: int, *, numbers: bool = False) -> str:
     """How the intervals were made, for people."""
     if folds > 1:
         return f"95 % t interval over {folds} folds"
-    return "95 % Wilson interval; differences paired by test row"
+    return f"95 % {'normal' if numbers else 'Wilson'} interval; differences paired by test row"
 
 
 def _over_folds(values: Sequence[float]) -> Estimate:

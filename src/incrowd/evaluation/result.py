@@ -1,4 +1,4 @@
-"""What an evaluation found: how often each classifier errs on the original, on the release, and on neither."""
+"""What an evaluation found: how often each model errs on the original, on the release, and on neither."""
 
 from __future__ import annotations
 
@@ -13,15 +13,17 @@ from incrowd.policy.policy import Policy
 
 @dataclass(frozen=True)
 class ClassifierErrors:
-    """How often a classifier errs.
+    """How often a classifier errs; of a model that predicts numbers, the share of their variance that it misses.
 
     Args:
         classifier: Its name.
         baseline: Error on the original table.
-        anonymity: Error on the release.
+        anonymity: Error of what was learned from the release.
         upper: Error on the table without its quasi-identifiers.
         quality_loss: Anonymity error less baseline error: what the release lost.
         impact: Upper error less baseline error: what there was to lose.
+        recoded: Error of what was learned from the release, on test rows that are recoded like it, as in the papers;
+            None where that is the anonymity error itself.
     """
 
     classifier: str
@@ -30,16 +32,24 @@ class ClassifierErrors:
     upper: Estimate
     quality_loss: Estimate
     impact: Estimate
+    recoded: Estimate | None = None
 
     @classmethod
     def of(cls, classifier: str, wrong: Mapping[str, Sequence[Mistakes]]) -> ClassifierErrors:
         """The errors from the mistakes in each fold, by table."""
-        errors = {word: error_of(folds) for word, folds in wrong.items()}
+        errors: dict[str, Any] = {word: error_of(folds) for word, folds in wrong.items()}
         loss = difference_of(wrong["anonymity"], wrong["baseline"])
         return cls(classifier, **errors, quality_loss=loss, impact=difference_of(wrong["upper"], wrong["baseline"]))
 
     def to_json(self) -> dict[str, Any]:
         return {word: part.to_json() if isinstance(part, Estimate) else part for word, part in self.__dict__.items()}
+
+
+_HOW = {
+    "original": "learned from the release of the training rows, tested on unseen original rows",
+    "apply": "test rows recoded like the training rows",
+    "together": "all rows released together, test rows too: optimistic, since the release has seen them",
+}
 
 
 @dataclass(frozen=True, repr=False)
@@ -48,13 +58,15 @@ class Evaluation(Tabular):
 
     Args:
         policy: The policy that was tried.
-        protocol: "apply" or "together".
+        protocol: "original", "apply" or "together".
         design: Where test rows came from, for people.
         intervals: How confidence intervals were made, for people.
         train: Training rows, on average over the folds.
         test: Test rows over all folds.
         left_out: Test rows that the release left out; the majority class was guessed for them.
         errors: One entry per classifier.
+        deviation: The standard deviation of the target where it is a number; times the root of an error it is the root
+            mean squared error. None where the target has classes.
     """
 
     policy: Policy
@@ -65,6 +77,17 @@ class Evaluation(Tabular):
     test: int
     left_out: int
     errors: tuple[ClassifierErrors, ...]
+    deviation: float | None = None
+
+    @property
+    def how(self) -> str:
+        """How models were tested, for people."""
+        return _HOW[self.protocol]
+
+    @property
+    def measured(self) -> str:
+        """What an error is, for people."""
+        return "error" if self.deviation is None else "variance of the target that is missed (1 - R2)"
 
     def __getitem__(self, classifier: str) -> ClassifierErrors:
         return next(errors for errors in self.errors if errors.classifier == classifier)
@@ -74,8 +97,10 @@ class Evaluation(Tabular):
         rows = []
         for errors in self.errors:
             row: dict[str, Any] = {"classifier": errors.classifier}
-            for word in ("baseline", "anonymity", "upper", "quality_loss", "impact"):
-                part: Estimate = getattr(errors, word)
+            for word in ("baseline", "anonymity", "recoded", "upper", "quality_loss", "impact"):
+                part: Estimate | None = getattr(errors, word)
+                if part is None:
+                    continue
                 row |= {word: part.value, f"{word}_low": part.low, f"{word}_high": part.high}
             rows.append(row)
         return rows
@@ -83,4 +108,4 @@ class Evaluation(Tabular):
     def to_json(self) -> dict[str, Any]:
         """As JSON-able data; errors are shares between 0 and 1."""
         parts = {"policy": self.policy.to_json(), "errors": [errors.to_json() for errors in self.errors]}
-        return {"incrowd": "evaluation", **self.__dict__, **parts}
+        return {"incrowd": "evaluation", **self.__dict__, "how": self.how, **parts}

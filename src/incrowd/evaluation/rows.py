@@ -1,37 +1,40 @@
-"""The rows of an evaluation: read, split into training and test rows, and recoded in either protocol of the papers.
+"""The rows of an evaluation: read, split into training and test rows, and released in one of the protocols.
 
 Rows carry their number in a column of their own, so that it is known which of them a release left out.
 """
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
 from incrowd.engines.reading import missing_values
-from incrowd.errors import DataError, PolicyError, UnknownNameError, many
+from incrowd.errors import DataError, PolicyError, ReleaseWarning, UnknownNameError, many
+from incrowd.evaluation.features import places_in as places_of
 from incrowd.formats.registry import open_source
 from incrowd.formats.sources import Source, as_array
 from incrowd.inspection.first_look import Look
-from incrowd.pipeline import release_of
 from incrowd.policy.policy import Policy
 from incrowd.recodings.recoding import Recoding
 from incrowd.release.apply import apply
+from incrowd.release.release import release_of
 from incrowd.run import Run
 from incrowd.table.missing import encoded, is_missing
+from incrowd.table.numbers import number_of, with_point
 from incrowd.table.scales import text_of
 from incrowd.table.target_bins import bins_of, places_in
 
-PROTOCOLS = ("apply", "together")
+PROTOCOLS = ("original", "apply", "together")
 SHARE = 1 / 3  # of rows to test on where nothing else is said
 ROW = "incrowd row"
 
 Rows = npt.NDArray[np.int64]
+Truth = npt.NDArray[np.float64]
 Parts = tuple[tuple[Rows, Rows], ...]  # training and test rows of each fold
 
 
@@ -44,7 +47,7 @@ def read_rows(source: Source, policy: Policy, like: Source | None = None) -> pa.
     table = pa.Table.from_batches(list(source.batches(columns, encoded=columns)))
     classes = encoded(as_array(table.column(policy.target)), str(policy.target))
     absent = np.append(is_missing(classes.dictionary, missing_values(source, policy)), True)
-    table = table.filter(pa.array(~absent[_indices(classes)]))
+    table = table.filter(pa.array(~absent[places_of(classes)]))
     if not len(table):
         raise DataError(f"no row of {source.name} has a value of '{policy.target}'; an evaluation needs labels")
     return table
@@ -62,13 +65,19 @@ def join(tables: Sequence[pa.Table]) -> pa.Table:
     return joined.append_column(ROW, pa.array(np.arange(len(joined))))
 
 
-def classes_of(table: pa.Table, target: str, *, comma: bool = False) -> Rows:
-    """The class of each row, as a number; a target of many numbers, perhaps with a comma, counts as a few ranges."""
+def classes_of(table: pa.Table, target: str, *, comma: bool = False) -> tuple[Rows, Truth | None]:
+    """The class of each row, as a number, and the target itself where it has many numbers, perhaps with a comma.
+
+    These count as a few ranges where classes are needed: where rows are drawn, and for the search.
+    """
     column = encoded(as_array(table.column(target)), target)
     used, classes = np.unique(column.indices.to_numpy(), return_inverse=True)
     texts = text_of(column.dictionary.take(pa.array(used))).to_pylist()
     bins = bins_of(texts, np.bincount(classes), comma=comma)
-    return places_in(texts, bins)[classes] if bins else classes
+    if not bins:
+        return classes, None
+    numbers = [float(number_of(with_point(text) if comma else text) or 0) for text in texts]
+    return places_in(texts, bins)[classes], np.array(numbers)[classes]
 
 
 def given_parts(train: int, test: int) -> tuple[Parts, str]:
@@ -99,19 +108,24 @@ def drawn_parts(classes: Rows, split: float | None, folds: int | None, seed: int
     return tuple(draw.split(np.zeros(len(classes)), classes)), design
 
 
-def released_rows(table: pa.Table, policy: Policy, train: Rows, test: Rows, protocol: str, run: Run) -> pa.Table:
-    """The released training rows and the recoded test rows in one table, as far as there are any, in their order."""
-    policy = replace(policy, keep_order=True)  # nobody gets these rows, and how classifiers break ties stays as it is
+def released_rows(table: pa.Table, policy: Policy, rows: Rows, run: Run) -> tuple[pa.Table, Recoding]:
+    """The release of some rows, in their order, and what others are recoded by."""
+    # Nobody gets these rows: no ledger asks for others, and how classifiers break ties stays as it is.
+    policy = replace(policy, keep_order=True, ledger=None)
     unseen = Look()  # so columns may name people
-    if protocol == "together":
-        return release_of(open_source(table), policy, run, look=unseen).data
-    release = release_of(open_source(table.take(pa.array(train))), policy, run, look=unseen)
-    rows = table.take(pa.array(test))
-    rows = rows.filter(pa.array(_recodable(rows, release.recoding)))
+    release = release_of(open_source(table.take(pa.array(rows))), policy, run, look=unseen)
+    return release.data, release.recoding.for_new_rows
+
+
+def with_recoded(released: pa.Table, recoding: Recoding, policy: Policy, rows: pa.Table) -> pa.Table:
+    """Released rows, and after them others that are recoded like them, as far as the recoding knows their values."""
+    rows = rows.filter(pa.array(_recodable(rows, recoding)))
     if not len(rows):
-        return release.data
-    recoded = apply(release.recoding, rows, keep=policy.passing(rows.column_names), keep_order=True)
-    return pa.concat_tables([release.data, recoded])
+        return released
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ReleaseWarning)  # of rows in no released class
+        recoded = apply(recoding, rows, keep=policy.passing(rows.column_names), keep_order=True)
+    return pa.concat_tables([released, recoded])
 
 
 def _recodable(table: pa.Table, recoding: Recoding) -> npt.NDArray[np.bool_]:
@@ -120,10 +134,5 @@ def _recodable(table: pa.Table, recoding: Recoding) -> npt.NDArray[np.bool_]:
     for name in recoding.names:
         column = encoded(as_array(table.column(name)), name)
         cells = np.append(recoding.cells(name, column.dictionary), recoding.missing_cell(name))
-        known &= cells[_indices(column)] >= 0
+        known &= cells[places_of(column)] >= 0
     return known
-
-
-def _indices(column: pa.DictionaryArray) -> Any:
-    """Where each row's value stands in the dictionary; right behind it for null."""
-    return column.indices.fill_null(len(column.dictionary)).to_numpy(zero_copy_only=False)

@@ -1,8 +1,8 @@
-"""Is a release still good for training? Classifier errors on the original, the release, and neither.
+"""Is a release still good for training? The errors of models on the original, the release, and neither.
 
-As in the papers: a classifier learns from the released training rows and is tested on test rows that were recoded the
-same way. The baseline error is that of the original table, the upper error that of a table without its
-quasi-identifiers; both use the same rows and the same classifier. SizeRule scikit-learn.
+A model learns from the released training rows and is tested on unseen original rows; or, as in the papers, on test rows
+that were recoded the same way. The baseline error is that of the original table, the upper error that of a table
+without its quasi-identifiers; both use the same rows and the same model. Needs scikit-learn.
 """
 
 from __future__ import annotations
@@ -19,27 +19,29 @@ import pyarrow as pa
 from incrowd.display import watching
 from incrowd.errors import MissingPackageError, PolicyError, UnknownNameError
 from incrowd.evaluation.estimates import Mistakes, interval_kind
-from incrowd.evaluation.features import INTERVALS, Features, comma_types, features_of, scales_of
+from incrowd.evaluation.features import INTERVALS, Features, comma_types, features_of, scales_of, told_features
 from incrowd.evaluation.result import ClassifierErrors, Evaluation
 from incrowd.evaluation.rows import (
     PROTOCOLS,
     ROW,
     Parts,
     Rows,
+    Truth,
     classes_of,
     drawn_parts,
     given_parts,
     join,
     read_rows,
     released_rows,
+    with_recoded,
 )
 from incrowd.formats.csv_dialect import may_have_commas
 from incrowd.formats.registry import open_source
 from incrowd.formats.sources import Source
 from incrowd.key import Key
+from incrowd.policy.making import make_policy
 from incrowd.policy.policy import Policy
 from incrowd.policy.toml import DIALECT, PARAMETERS, check_spelling
-from incrowd.policy.words import make_policy
 from incrowd.recodings.recoding import Recoding
 from incrowd.release.apply import apply
 from incrowd.run import Run, Watch
@@ -58,7 +60,7 @@ def evaluate(
     test: Any = None,
     split: float | None = None,
     folds: int | None = None,
-    protocol: str = "apply",
+    protocol: str = "original",
     classifiers: Iterable[Any] | str = CLASSIFIERS,
     features: Iterable[str] | None = None,
     intervals: str = "midpoints",
@@ -66,19 +68,21 @@ def evaluate(
     progress: Watch | bool | None = None,
     **words: Any,
 ) -> Evaluation:
-    """Measure what a release costs a classifier.
+    """Measure what a release costs a model that learns from it.
 
     Args:
         data: Path of a CSV or Parquet file, or a pandas, polars or pyarrow table.
-        target: Column that the classifiers predict.
+        target: Column that the models predict: classes, or numbers if there are many.
         test: Another such table with the test rows. Without one, test rows are drawn from the data.
         split: Share of the rows to test on, drawn per class; one third by default.
         folds: Number of folds of a cross-validation, drawn per class, instead of a split.
-        protocol: "apply" makes the release from the training rows and recodes test rows with it; "together" makes one
-            release from all rows and then splits it.
-        classifiers: "tree", "bayes", "c45", "bayes10", names of scikit-learn classifiers, or estimators.
+        protocol: "original" makes the release from the training rows and tests on unseen original rows, and beside that
+            as "apply" does, which recodes test rows like the release; "together" makes one release from all rows and
+            then splits it, which is too optimistic.
+        classifiers: "tree", "bayes", "c45", "bayes10", names of scikit-learn classifiers, or estimators; of a target of
+            numbers "tree", "linear", and regressors.
         features: Columns that classifiers may use; by default all except the target and identifiers.
-        intervals: Released intervals are treated as numbers, their "midpoints", or as "categories".
+        intervals: Released intervals are treated as numbers, their "midpoints" or both "bounds", or as "categories".
         seed: Seed of splits, of classifiers given by name, and of methods that draw random numbers.
         progress: Called with every event of the run; True for a line on stderr, False for nothing. The default is a bar
             in notebooks and nothing elsewhere.
@@ -117,6 +121,7 @@ class Trial:
     Args:
         table: All rows, numbered in a column of their own.
         truth: The class of each row.
+        numbers: The target of each row where it is a number; its classes are ranges of these.
         parts: Training and test rows of each fold.
         design: Where test rows came from, for people.
         makers: The classifiers.
@@ -135,6 +140,7 @@ class Trial:
     missing_values: tuple[str, ...]
     types: Mapping[str, str] = field(default_factory=dict)
     seed: int = 0
+    numbers: Truth | None = field(default=None, repr=False)
     _known: dict[Any, dict[str, list[Mistakes]]] = field(default_factory=dict, repr=False)
 
     @classmethod
@@ -161,21 +167,21 @@ class Trial:
                 "test rows are given (test), drawn once (split) or drawn in folds (folds); use one of the three"
             )
         policy.check_columns(source.columns, source.name)
-        makers = classifiers_of(classifiers, seed)
         tables = [read_rows(source, policy), *([] if test is None else [read_rows(test, policy, like=source)])]
         table = join(tables)
         types = comma_types(table, source.columns, source.missing_values) if may_have_commas(source) else {}
         kind = {**types, **policy.types}.get(str(policy.target))
-        truth = classes_of(table, policy.target, comma=kind == "comma")
+        truth, numbers = classes_of(table, policy.target, comma=kind == "comma")
+        makers = classifiers_of(classifiers, seed, numbers=numbers is not None)
         if test is None:
             parts, design = drawn_parts(truth, split, folds, seed)
         else:
             parts, design = given_parts(*map(len, tables))
         columns = _columns(features, source, policy)
-        return cls(table, truth, parts, design, makers, columns, source.missing_values, types, seed)
+        return cls(table, truth, parts, design, makers, columns, source.missing_values, types, seed, numbers)
 
     def evaluate(
-        self, policy: Policy, *, protocol: str = "apply", intervals: str = "midpoints", run: Run | None = None
+        self, policy: Policy, *, protocol: str = "original", intervals: str = "midpoints", run: Run | None = None
     ) -> Evaluation:
         """Try a policy.
 
@@ -190,21 +196,22 @@ class Trial:
                 raise PolicyError(f"The '{word}' parameter must be one of {', '.join(choices)}. Got '{value}'.")
         run = run or Run()
         baseline, upper = self.references(policy, run)
-        anonymity, left_out = self._released(self._read_alike(policy), protocol, intervals, run)
+        found, left_out = self._released(self._read_alike(policy), protocol, intervals, run)
+        found |= {"baseline": baseline, "upper": upper}
         errors = tuple(
-            ClassifierErrors.of(name, {"baseline": baseline[name], "anonymity": anonymity[name], "upper": upper[name]})
-            for name in self.makers
+            ClassifierErrors.of(name, {word: folds[name] for word, folds in found.items()}) for name in self.makers
         )
         train, test = (sum(len(part[side]) for part in self.parts) for side in (0, 1))
         return Evaluation(
             policy,
             protocol,
             self.design,
-            interval_kind(len(self.parts)),
+            interval_kind(len(self.parts), numbers=self.numbers is not None),
             train // len(self.parts),
             test,
             left_out,
             errors,
+            None if self.numbers is None else float(self.numbers.std()),
         )
 
     def references(self, policy: Policy, run: Run) -> tuple[dict[str, list[Mistakes]], dict[str, list[Mistakes]]]:
@@ -220,7 +227,7 @@ class Trial:
         """The mistakes on all rows recoded in one way, by classifier."""
         run, policy = run or Run(), self._read_alike(policy)
         released = apply(recoding, self.table, keep=policy.passing(self.table.column_names), keep_order=True)
-        features = features_of(released, self.features, policy.missing_values, self._scales(policy, intervals))
+        features = self._features(released, policy, intervals)
         rows = np.arange(len(self.table))
         return _by_classifier(
             [self._mistakes(features, rows, fold, run, "the release") for fold in range(len(self.parts))]
@@ -245,19 +252,39 @@ class Trial:
 
     def _released(
         self, policy: Policy, protocol: str, intervals: str, run: Run
-    ) -> tuple[dict[str, list[Mistakes]], int]:
-        scales = self._scales(policy, intervals)
-        folds, left_out, released = [], 0, None
+    ) -> tuple[dict[str, dict[str, list[Mistakes]]], int]:
+        """The mistakes with a release: on original test rows, on recoded ones, or both; and how many were left out."""
+        words = ("anonymity", "recoded") if protocol == "original" else ("anonymity",)
+        found: dict[str, list[dict[str, Mistakes]]] = {word: [] for word in words}
+        left_out, every = 0, np.arange(len(self.table))
+        released: pa.Table | None = None
         for fold, (train, test) in enumerate(self.parts):
-            if protocol == "apply" or released is None:
+            if protocol != "together" or released is None:
                 run.stage(self._stage(fold, "anonymizing"))
                 part = run.part(key=Key.for_experiments(self.seed), time_limit=policy.time_limit)  # for one release
-                released = released_rows(self.table, policy, train, test, protocol, part)
-            features = features_of(released, self.features, policy.missing_values, scales)
-            rows = released.column(ROW).to_numpy()
-            left_out += len(test) - int(np.isin(test, rows).sum())
-            folds.append(self._mistakes(features, rows, fold, run, "the release"))
-        return _by_classifier(folds), left_out
+                released, recoding = released_rows(self.table, policy, every if protocol == "together" else train, part)
+            rows, unseen = released, self.table.take(pa.array(test))
+            if protocol == "original":
+                told = self._told(released, unseen, policy, intervals, recoding)
+                numbers = np.concatenate([released.column(ROW).to_numpy(), test])
+                found["anonymity"].append(self._mistakes(told, numbers, fold, run, "the release"))
+            if protocol != "together":
+                rows = with_recoded(released, recoding, policy, unseen)
+            numbers = rows.column(ROW).to_numpy()
+            left_out += len(test) - int(np.isin(test, numbers).sum())
+            features = self._features(rows, policy, intervals)
+            found[words[-1]].append(self._mistakes(features, numbers, fold, run, "the release"))
+        return {word: _by_classifier(folds) for word, folds in found.items()}, left_out
+
+    def _features(self, table: pa.Table, policy: Policy, intervals: str) -> Features:
+        scales = self._scales(policy, intervals)
+        return features_of(table, self.features, policy.missing_values, scales, bounds=intervals == "bounds")
+
+    def _told(
+        self, released: pa.Table, original: pa.Table, policy: Policy, intervals: str, recoding: Recoding
+    ) -> Features:
+        scales, bounds = self._scales(policy, intervals), intervals == "bounds"
+        return told_features(released, original, self.features, policy.missing_values, scales, recoding, bounds=bounds)
 
     def _scales(self, policy: Policy, intervals: str) -> dict[str, Scale]:
         scales = scales_of(self.table, self.features, policy.missing_values, {**self.types, **policy.types})
@@ -268,15 +295,18 @@ class Trial:
         from incrowd.evaluation.classifiers import predictions
 
         train, test = self.parts[fold]
-        truth = self.truth[rows]
+        target: Any = self.truth if self.numbers is None else self.numbers
+        truth = target[rows]
         learn, ask = np.flatnonzero(np.isin(rows, train)), np.flatnonzero(np.isin(rows, test))
         mistakes = {}
         for name, maker in self.makers.items():
             run.stage(self._stage(fold, f"{name} on {what}"))
-            guess = np.full(len(self.table), np.bincount(truth[learn]).argmax())
+            usual = np.bincount(truth[learn]).argmax() if self.numbers is None else truth[learn].mean()
+            guess = np.full(len(self.table), usual)
             if len(ask):
                 guess[rows[ask]] = run.in_thread(partial(predictions, maker, features, truth, learn, ask))
-            mistakes[name] = guess[test] != self.truth[test]
+            off = guess[test] - target[test]
+            mistakes[name] = off != 0 if self.numbers is None else off**2 / max(self.numbers.var(), 1e-300)
         return mistakes
 
     def _stage(self, fold: int, what: str) -> str:

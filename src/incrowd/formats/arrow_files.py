@@ -15,14 +15,7 @@ import pyarrow as pa
 from incrowd.errors import DataError
 from incrowd.formats.containers import bare, pandas_notes, without_unused
 from incrowd.formats.parquet_files import conform
-from incrowd.formats.sources import (
-    BATCH_ROWS,
-    Source,
-    WatchedFile,
-    choose_columns,
-    is_text,
-    with_dictionaries,
-)
+from incrowd.formats.sources import BATCH_ROWS, Source, WatchedFile, is_text, with_dictionaries
 from incrowd.formats.usual_types import stored_schema, usual_batch, usual_schema
 
 
@@ -32,8 +25,6 @@ class ArrowSource(WatchedFile):
     `stored` are the types that it has, where they are not those of `schema`.
     """
 
-    missing_values: tuple[str, ...] = ()
-
     def __init__(self, path: Path) -> None:
         super().__init__(path)
         first = next((batch for batch in self._read(None) if batch.num_rows), None)
@@ -42,14 +33,11 @@ class ArrowSource(WatchedFile):
         self.stored = first.schema
         self.describe(usual_schema(first.schema), first.num_rows)
 
-    def batches(self, columns: Sequence[str] | None = None, encoded: Collection[str] = ()) -> Iterator[pa.RecordBatch]:
-        chosen = choose_columns(self, columns)
-        self.check_unchanged()
-        for batch in self._read(chosen or list(self.columns[:1])):
-            batch = with_dictionaries(usual_batch(batch.select(chosen)), encoded)
+    def stream(self, columns: list[str], encoded: Collection[str]) -> Iterator[pa.RecordBatch]:
+        for batch in self._read(columns):
+            batch = with_dictionaries(usual_batch(batch.select(columns)), encoded)
             for start in range(0, batch.num_rows, BATCH_ROWS):
                 yield batch.slice(start, BATCH_ROWS)
-        self.check_unchanged()
 
     def _read(self, columns: Sequence[str] | None) -> Iterator[pa.RecordBatch]:
         """The batches of the file, each of them checked; columns that are not asked for may be there too."""

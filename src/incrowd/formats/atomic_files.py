@@ -9,6 +9,7 @@ import signal
 import threading
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
@@ -55,7 +56,8 @@ def check_output(
     """
     target = Path(path)
     try:
-        real, is_folder = Path(os.path.realpath(target)), target.is_dir()
+        os.path.realpath(target)
+        is_folder = target.is_dir()
     except (OSError, ValueError):  # too long, or with half a character or a null byte in it
         raise OutputError(f"{shown(str(target))} cannot be the name of a file; choose another name") from None
     if is_folder:
@@ -64,12 +66,9 @@ def check_output(
         check_written(target)
     elif not target.name.endswith(suffixes):
         raise OutputError(f"cannot tell the format of {target.name} from its suffix; use {' or '.join(suffixes)}")
-    parent = real.parent
-    if not parent.is_dir():
-        raise OutputError(f"no directory {target.parent} to write {target.name} to; create it first")
+    parent = check_folder(target)
     if not links and target.is_symlink():
         raise OutputError(f"{target} is a link; remove it, or choose another name")
-    recover_commits(parent)
     if target.exists():
         for source in inputs:
             if source.exists() and target.samefile(source):
@@ -81,6 +80,15 @@ def check_output(
     if not os.access(parent, os.W_OK | os.X_OK):
         raise OutputError(f"cannot write to {parent}: permission denied")
     return target
+
+
+def check_folder(target: Path) -> Path:
+    """The folder that a file will be in, with what a run that died left there completed; OutputError without one."""
+    parent = Path(os.path.realpath(target)).parent
+    if not parent.is_dir():
+        raise OutputError(f"no directory {target.parent} to write {target.name} to; create it first")
+    recover_commits(parent)
+    return parent
 
 
 class AtomicFiles:
@@ -109,7 +117,14 @@ class AtomicFiles:
     def __enter__(self) -> Self:
         return self
 
-    def open(self, path: str | os.PathLike[str], *, mode: int | None = None, folder: int | None = None) -> Path:
+    def open(
+        self,
+        path: str | os.PathLike[str],
+        *,
+        mode: int | None = None,
+        folder: int | None = None,
+        replaces: bool = False,
+    ) -> Path:
         """What to write instead of a target: an empty file with the same suffix.
 
         Args:
@@ -117,6 +132,7 @@ class AtomicFiles:
             mode: Permissions of the file; those of the file that it replaces, or of any new file, if None.
             folder: Permissions of the folder of the target, which is made with the files if it is not there; None if
                 it must be there.
+            replaces: Whether it may replace a file, even if the others may not.
         """
         target = Path(os.path.realpath(path))  # through a link, as open() would
         if target in self._staged:
@@ -126,7 +142,8 @@ class AtomicFiles:
                 mode = target.stat().st_mode & 0o7777 if target.exists() else 0o666 & ~_umask()
             made = folder if not target.parent.exists() else None
             home = target.parent if made is None else target.parent.parent
-            self._staged[target] = unnamed(target, mode, home, made) or self._hidden(target, mode, home, made)
+            staged = unnamed(target, mode, home, made) or self._hidden(target, mode, home, made)
+            self._staged[target] = replace(staged, replaces=replaces)
         return self._staged[target].path
 
     def join(self, output: Output) -> Output:
@@ -246,12 +263,9 @@ class NewFile:
     @staticmethod
     def check(target: Path) -> None:
         """Raise OutputError unless a file can be made there, or one that is there can be written."""
-        parent = Path(os.path.realpath(target)).parent
         if target.is_dir():
             raise OutputError(f"{target} is a directory; give a file name")
-        if not parent.is_dir():
-            raise OutputError(f"no directory {target.parent} to write {target.name} to; create it first")
-        recover_commits(parent)
+        parent = check_folder(target)
         if not os.access(parent, os.W_OK | os.X_OK) or (target.exists() and not os.access(target, os.W_OK)):
             raise OutputError(f"cannot write to {target}: permission denied")
 

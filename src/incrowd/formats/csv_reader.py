@@ -12,7 +12,7 @@ import csv
 import io
 import time
 import weakref
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -24,19 +24,22 @@ from incrowd.errors import DataError, many
 from incrowd.formats.compression import UNREADABLE, open_bytes, uncompressed, unreadable
 from incrowd.formats.csv_dialect import SAMPLE_BYTES, Dialect, detect, undecodable
 from incrowd.formats.reader_options import ReaderOptions
-from incrowd.formats.sources import WatchedFile, check_names, check_room, choose_columns, with_dictionaries
+from incrowd.formats.sources import WatchedFile, check_names, check_room
 
 # Measured on 112 MB and 900 MB: blocks of 1 to 16 MB read equally fast, and a pass takes 60 MB with 1, 220 MB with 4.
 # What is done with a batch has a cost per batch and column, which is why it is not the smallest.
 BLOCK_BYTES = 1 << 22
-HELD_BYTES = 1 << 25  # of a file whose rows are kept once they were read: they are read several times
+HELD_BYTES = (
+    1 << 25
+)  # of a file, or of its encoded rows, that are kept once they were read: they are read several times
+_FEW = 4  # rows per distinct value of a batch, at least, where encoded rows are worth keeping
 ENCODED_TEXT = pa.dictionary(pa.int32(), pa.string())
 
 
 class CsvSource(WatchedFile):
     """A CSV file, read as text; compressed if its name says so. What the options leave open is detected."""
 
-    missing_values: tuple[str, ...] = ("",)
+    missing_values = ("",)
 
     def __init__(self, path: Path, options: ReaderOptions | None = None) -> None:
         options = options or {}
@@ -56,31 +59,40 @@ class CsvSource(WatchedFile):
         self._is_small = whole or (path.name.lower() == uncompressed(path.name) and path.stat().st_size <= HELD_BYTES)
         self._held: list[pa.RecordBatch] | None = None
 
-    def batches(self, columns: Sequence[str] | None = None, encoded: Collection[str] = ()) -> Iterator[pa.RecordBatch]:
-        chosen = choose_columns(self, columns)
+    def stream(self, columns: list[str], encoded: Collection[str]) -> Iterator[pa.RecordBatch]:
         if self._held is None and self._is_small:
-            self._held = list(self._streamed(list(self.columns), encoded))
-        if self._held is None:
-            yield from self._streamed(chosen, encoded)
-            return
-        self.check_unchanged()
-        for batch in self._held:
-            yield _laid_out(batch.select(chosen), encoded)
-        self.check_unchanged()
+            self._held = list(self._read(list(self.columns), encoded))
+        if self._held is not None and set(columns) <= set(self._held[0].schema.names):
+            return (_decoded(batch.select(columns), encoded) for batch in self._held)
+        if self._held is None and set(columns) <= set(encoded):
+            return self._kept(columns)
+        return self._read(columns, encoded)
 
-    def _streamed(self, chosen: list[str], encoded: Collection[str]) -> Iterator[pa.RecordBatch]:
-        self.check_unchanged()
+    def _kept(self, columns: list[str]) -> Iterator[pa.RecordBatch]:
+        """The rows of encoded columns; those of few values are kept, if all rows are read and small as numbers."""
+        held: list[pa.RecordBatch] = []
+        names, room = columns, HELD_BYTES
+        for batch in self._read(columns, columns):
+            names = [name for name in names if len(batch.column(name).dictionary) * _FEW <= len(batch)]
+            if names and room >= 0:
+                held.append(_narrowed(batch.select(names)))
+                room -= held[-1].nbytes
+            else:
+                held = []
+            yield batch
+        self._held = [batch.select(names) for batch in held] or None
+
+    def _read(self, columns: list[str], encoded: Collection[str]) -> Iterator[pa.RecordBatch]:
         stream = _Utf8Stream(self.path, self.dialect, len(self.columns))
         watch = _RowWatch(stream.sentinel)
         reading = _Reading(stream, watch)
         failure, rows = "", 0
         try:
-            reading.begin(self._options(chosen or list(self.columns[:1]), encoded))
+            reading.begin(self._options(columns, encoded))
             while (batch := reading.next()) is not None:
                 if batch.num_rows:
                     rows += batch.num_rows
-                    batch = _stripped(batch) if self._strip else batch
-                    yield batch if chosen else batch.select([])
+                    yield _stripped(batch) if self._strip else batch
         except pa.ArrowException as error:
             failure = str(error)
         finally:
@@ -175,15 +187,22 @@ class CsvSource(WatchedFile):
                 offset += len(chunk)
 
 
-def _laid_out(batch: pa.RecordBatch, encoded: Collection[str]) -> pa.RecordBatch:
-    """The rows with encoded columns as dictionary arrays, and others as plain text."""
+def _decoded(batch: pa.RecordBatch, encoded: Collection[str]) -> pa.RecordBatch:
+    """The rows with columns that are not to be encoded as plain text; another pass may have asked for others."""
+    for place, name in enumerate(batch.schema.names):
+        if name not in encoded and pa.types.is_dictionary(batch.schema.field(place).type):
+            batch = batch.set_column(place, name, batch.column(place).dictionary_decode())
+    return batch
+
+
+def _narrowed(batch: pa.RecordBatch) -> pa.RecordBatch:
+    """The rows of encoded columns with numbers of a byte or two."""
     columns = []
-    for name, column in zip(batch.schema.names, batch.columns, strict=True):
-        if pa.types.is_dictionary(column.type) and name not in encoded:
-            column = column.dictionary_decode()
-        columns.append(column)
-    plain = pa.RecordBatch.from_arrays(columns, names=batch.schema.names) if columns else batch
-    return with_dictionaries(plain, encoded)
+    for column in batch.columns:
+        kind = pa.int8() if len(column.dictionary) <= 1 << 7 else pa.int16()
+        fits = len(column.dictionary) <= 1 << 15
+        columns.append(column.cast(pa.dictionary(kind, pa.string())) if fits else column)
+    return pa.RecordBatch.from_arrays(columns, names=batch.schema.names)
 
 
 def _stripped(batch: pa.RecordBatch) -> pa.RecordBatch:

@@ -13,9 +13,9 @@ import hashlib
 import os
 import re
 import time
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Self, TypeVar
@@ -34,15 +34,15 @@ from incrowd.errors import (
 from incrowd.formats.atomic_files import NewFile
 from incrowd.formats.containers import bare
 from incrowd.formats.frames import VIEWS
+from incrowd.formats.registry import load
 from incrowd.formats.sources import (
     BATCH_ROWS,
     Check,
     Source,
+    StreamedSource,
     WatchedFile,
     as_array,
     as_dictionary,
-    check_names,
-    choose_columns,
 )
 from incrowd.formats.staging import Move, recover_commits
 from incrowd.formats.writers import Apart, Proof
@@ -106,8 +106,7 @@ class Address:
         driver = DRIVERS[self.kind]
         if driver.library is not None and find_spec(driver.library) is None:
             raise MissingPackageError(f"{driver.about} databases need a package that is not installed", driver.extra)
-        module, _, name = driver.home.partition(":")
-        made: Database = getattr(import_module(module), name)(self.location)
+        made: Database = load(driver.home)(self.location)
         return made
 
 
@@ -127,7 +126,7 @@ def _kind_of(path: Path) -> str | None:
     return next((kind for kind, (place, magic) in _MAGIC.items() if begin[place:].startswith(magic)), None)
 
 
-class Database:
+class Database(ABC):
     """What a driver can do; what is written here is for databases that are files.
 
     Errors are DataError for reading and OutputError for writing, of one line. `name` is what messages call it, without
@@ -155,17 +154,16 @@ class Database:
         """Whether the file is not there yet."""
         return self.path is not None and not self.path.exists()
 
+    @abstractmethod
     def tables(self) -> tuple[str, ...]:
         """The names of all tables and views."""
-        raise NotImplementedError
 
-    def schema(self, query: str) -> pa.Schema:
-        """The columns of a query."""
-        raise NotImplementedError
+    @abstractmethod
+    def schema(self, query: str) -> pa.Schema: ...
 
+    @abstractmethod
     def stream(self, query: str, columns: Sequence[str], schema: pa.Schema) -> Iterator[pa.RecordBatch]:
         """The rows of a query in order, of some columns, with the types of its schema."""
-        raise NotImplementedError
 
     def quoted(self, name: str) -> str:
         """The name of a table in SQL; a dot separates it from its schema."""
@@ -177,6 +175,7 @@ class Database:
         if not words or words[0].upper() not in self.first_words:
             raise PolicyError("The 'query' parameter must be a single SELECT, which reads and does not write.")
 
+    @abstractmethod
     def settle(self, table: str) -> None:
         """Wait until it is decided what a process that has ended wrote to a table."""
 
@@ -225,7 +224,7 @@ class Database:
         return self.file.with_name(f"{self.name}#{table}.table")
 
 
-class Transaction:
+class Transaction(ABC):
     """Rows on their way into a new table that nobody else sees before `commit`; see `writers.BatchWriter`.
 
     A file that was not there is hidden until it is moved into place (`new`).
@@ -258,21 +257,21 @@ class Transaction:
             reason = self.reason(error)
             raise OutputError(f"cannot write to {self.database.name}: {reason}; {self.left()}") from None
 
-    def begin(self, path: Path | None) -> None:
-        raise NotImplementedError
+    @abstractmethod
+    def begin(self, path: Path | None) -> None: ...
+
+    @abstractmethod
+    def create(self) -> None: ...
+
+    @abstractmethod
+    def insert(self, batch: pa.RecordBatch) -> None: ...
+
+    @abstractmethod
+    def rows(self) -> Iterator[pa.RecordBatch]:
+        """The rows of the table as anyone will read them."""
 
     def execute(self, statement: str) -> None:
         self.connection.execute(statement)
-
-    def create(self) -> None:
-        raise NotImplementedError
-
-    def insert(self, batch: pa.RecordBatch) -> None:
-        raise NotImplementedError
-
-    def rows(self) -> Iterator[pa.RecordBatch]:
-        """The rows of the table as anyone will read them."""
-        raise NotImplementedError
 
     def reason(self, error: Exception) -> str:
         """What went wrong, in a few words."""
@@ -287,7 +286,7 @@ class Transaction:
         with self._guarded():
             self.insert(pa.RecordBatch.from_arrays(columns, schema=self.schema))
 
-    def finish(self) -> None:
+    def finish(self) -> None:  # noqa: B027
         """Nothing is left: rows are in the table at once."""
 
     def read_back(self, encoded: Sequence[str]) -> Iterator[pa.RecordBatch]:
@@ -310,7 +309,7 @@ class Transaction:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(self, *error: object) -> None:
+    def __exit__(self, *error: object) -> None:  # noqa: B027
         """Nothing to close: the output commits, or rolls back."""
 
     def commit(self) -> None:
@@ -331,33 +330,23 @@ class Transaction:
             self.new.vanish()
 
 
-class QuerySource:
+class QuerySource(StreamedSource, ABC):
     """Rows that a query gives, with text in Arrow's usual layout."""
-
-    missing_values: tuple[str, ...] = ()
 
     def __init__(self, name: str, schema: pa.Schema) -> None:
         self.name = name
-        self.schema = read_schema(schema)
-        self.columns = tuple(self.schema.names)
-        if not self.columns:
-            raise DataError(f"{name} has no columns")
-        check_names(self.columns, name)
+        self.describe(read_schema(schema))
 
-    def stream(self, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
-        """The rows of some columns, at least one."""
-        raise NotImplementedError
+    @abstractmethod
+    def query_rows(self, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
+        """The rows of these columns, at least one, in order."""
 
-    def batches(self, columns: Sequence[str] | None = None, encoded: Collection[str] = ()) -> Iterator[pa.RecordBatch]:
-        chosen = choose_columns(self, columns)
-        for batch in self.stream(chosen or self.columns[:1]):
-            yield as_read(batch, self.schema, chosen, encoded)
+    def stream(self, columns: list[str], encoded: Collection[str]) -> Iterator[pa.RecordBatch]:
+        for batch in self.query_rows(columns):
+            yield as_read(batch, self.schema, columns, encoded)
 
     def fingerprint(self, check: Check | None = None) -> str:
         return digest_of(self.schema, self.batches(), check)
-
-    def check_unchanged(self) -> None:
-        """Raise DataError if the data is not what it was when the source was opened."""
 
 
 class DatabaseSource(QuerySource):
@@ -382,8 +371,7 @@ class DatabaseSource(QuerySource):
         if next(self.database.stream(first, self.columns[:1], self._stored), None) is None:
             raise DataError(f"{name} has no rows")
 
-    def stream(self, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
-        self.check_unchanged()
+    def query_rows(self, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
         return self.database.stream(self.query, columns, self._stored)
 
     def fingerprint(self, check: Check | None = None) -> str:
@@ -411,8 +399,6 @@ def as_read(
     batch: pa.RecordBatch, schema: pa.Schema, chosen: Sequence[str], encoded: Collection[str]
 ) -> pa.RecordBatch:
     """Rows of a database as `Source.batches` gives them."""
-    if not chosen:
-        return pa.RecordBatch.from_arrays([pa.nulls(len(batch))], names=["none"]).select([])
     arrays = []
     for name in chosen:
         column, kind = batch.column(name), schema.field(name).type

@@ -156,8 +156,8 @@ class RelationSource(QuerySource):
         if not self._rows:
             raise DataError(f"{self.name} has no rows")
 
-    def stream(self, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
-        """The rows of some columns, at least one; raises DataError if they are not as many as before."""
+    def query_rows(self, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
+        """See `QuerySource`; raises DataError if they are not as many as before."""
         rows = 0
         for batch in self.reading(lambda: self.relation.project(", ".join(map(quoted, columns)))):
             rows += len(batch)

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import logging
 import re
+import sys
 import zipfile
 import zlib
 from collections.abc import Callable, Sequence
@@ -25,7 +26,7 @@ import pyarrow.compute as pc
 
 from incrowd.errors import DataError, OutputError, UnknownNameError, shorten, shown_type
 from incrowd.formats.reader_options import ReaderOptions
-from incrowd.formats.sources import HeldFile, Source, as_doubles, check_names, whole_numbers
+from incrowd.formats.sources import HeldFile, Source, as_doubles, check_names, is_exact, whole_numbers
 from incrowd.formats.staging import Folder
 
 MOST_BYTES = 1 << 30  # that parts may unfold to without being checked for repetition
@@ -40,7 +41,7 @@ _NUMBERED = re.compile(r"(.+)_\d+")
 
 MOST_ROWS, MOST_COLUMNS, LONGEST = 1 << 20, 1 << 14, 32_767
 _FIRST_DAY = date(1900, 3, 1)  # Excel counts a day before it that there never was
-_LARGEST = 2**53
+_MOST = {int: 2**53, float: sys.float_info.max}  # that a cell holds exactly
 _MADE = datetime(1980, 1, 1)  # the same in every file
 _FORMATS = {date: "yyyy-mm-dd", datetime: "yyyy-mm-dd hh:mm:ss.000", time: "hh:mm:ss.000"}
 _NUMBERS = (pa.types.is_integer, pa.types.is_floating, pa.types.is_decimal)
@@ -229,7 +230,7 @@ class ExcelRows:
     def _number(self, row: int, place: int, value: Any) -> None:
         if isinstance(value, float) and value != value:  # as missing as null is
             return
-        exact = abs(value) <= _LARGEST if isinstance(value, int) else _is_exact(value)
+        exact = is_exact(value) if isinstance(value, Decimal) else abs(value) <= _MOST[type(value)]
         if exact:
             self._sheet.write_number(row, place, _Digits(value))
         else:
@@ -255,13 +256,6 @@ class _Digits(float):
 
     def __format__(self, form: str) -> str:
         return repr(float(self)).removesuffix(".0")
-
-
-def _is_exact(value: float | Decimal) -> bool:
-    """Whether a number is finite, and a decimal one is the same as a double."""
-    if isinstance(value, Decimal):
-        return value.is_finite() and Decimal(repr(float(value))) == value
-    return abs(value) < float("inf")
 
 
 def _is_held(value: date | datetime | time) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
+import io
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any, TypeVar, cast
 
@@ -105,21 +106,16 @@ class FrameSource:
             raise DataError(f"{self.name} changed while it was being read; work on a copy")
 
 
-class _HashSink:
-    closed = False
-
+class _HashSink(io.RawIOBase):
     def __init__(self) -> None:
         self.digest = hashlib.sha256()
 
-    def write(self, data: bytes) -> int:
+    def writable(self) -> bool:
+        return True
+
+    def write(self, data: Any) -> int:
         self.digest.update(data)
         return len(data)
-
-    def flush(self) -> None:
-        pass
-
-    def close(self) -> None:
-        self.closed = True
 
 
 def rebuild(

@@ -9,8 +9,7 @@ from __future__ import annotations
 import contextlib
 import json
 import re
-from collections.abc import Collection, Iterator, Sequence
-from decimal import Decimal
+from collections.abc import Collection, Iterator
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -22,16 +21,7 @@ import pyarrow.json
 
 from incrowd.errors import DataError, OutputError, shown_type
 from incrowd.formats.compression import UNREADABLE, compressing, open_bytes, unreadable
-from incrowd.formats.sources import (
-    BATCH_ROWS,
-    Source,
-    WatchedFile,
-    check_names,
-    choose_columns,
-    is_text,
-    text_bytes,
-    with_dictionaries,
-)
+from incrowd.formats.sources import BATCH_ROWS, Source, WatchedFile, check_names, is_exact, is_text, text_bytes
 from incrowd.table.arrays import to_numpy
 
 BLOCK_BYTES = 1 << 24
@@ -45,8 +35,6 @@ _TEXT = re.compile(rb'"(?:[^"\\]|\\.)*"')
 class JsonLinesSource(WatchedFile):
     """A file with a JSON object per line; compressed if its name says so."""
 
-    missing_values: tuple[str, ...] = ()
-
     def __init__(self, path: Path) -> None:
         super().__init__(path)
         self.schema = self._found_schema()
@@ -55,15 +43,11 @@ class JsonLinesSource(WatchedFile):
             raise DataError(f"{self.name} has no rows")
         check_names(self.columns, self.name)
 
-    def batches(self, columns: Sequence[str] | None = None, encoded: Collection[str] = ()) -> Iterator[pa.RecordBatch]:
-        chosen = choose_columns(self, columns)
-        self.check_unchanged()
-        read = pa.schema([self.schema.field(name) for name in chosen or self.columns[:1]])
+    def stream(self, columns: list[str], encoded: Collection[str]) -> Iterator[pa.RecordBatch]:
+        read = pa.schema([self.schema.field(name) for name in columns])
         for block, start in self._blocks():
             table = self._parsed(block, start, pyarrow.json.ParseOptions(read, unexpected_field_behavior="ignore"))
-            for batch in table.combine_chunks().to_batches(BATCH_ROWS):
-                yield with_dictionaries(batch.select(chosen), encoded)
-        self.check_unchanged()
+            yield from table.combine_chunks().to_batches(BATCH_ROWS)
 
     def _blocks(self) -> Iterator[tuple[bytes, int]]:
         """The file in blocks of whole lines, each with the number of its first line."""
@@ -299,7 +283,7 @@ def _is_exact(column: pa.Array) -> bool:
     values = [value for value in pc.unique(column).to_pylist() if value is not None]
     if column.type.scale <= 0:
         return all(-(1 << 63) <= value < 1 << 63 for value in values)
-    return all(Decimal(repr(float(value))) == value for value in values)
+    return all(map(is_exact, values))
 
 
 def _fraction(column: pa.Array, name: str) -> pa.Array:

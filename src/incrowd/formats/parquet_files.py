@@ -23,12 +23,9 @@ from incrowd.formats.sources import (
     BATCH_ROWS,
     Check,
     Source,
+    StreamedSource,
     WatchedFile,
-    as_dictionary,
-    check_names,
-    choose_columns,
     is_text,
-    with_dictionaries,
 )
 from incrowd.formats.usual_types import as_stored, stored_schema, usual, usual_batch, usual_schema
 
@@ -39,8 +36,6 @@ _NOTHING = "__HIVE_DEFAULT_PARTITION__"  # what a partition without a value is c
 class ParquetSource(WatchedFile):
     """A Parquet file; `stored` are the types that it has, where they are not those of `schema`."""
 
-    missing_values: tuple[str, ...] = ()
-
     def __init__(self, path: Path) -> None:
         super().__init__(path)
         with self._open() as file:
@@ -48,16 +43,13 @@ class ParquetSource(WatchedFile):
             rows = file.metadata.num_rows
         self.describe(usual_schema(self.stored), rows)
 
-    def batches(self, columns: Sequence[str] | None = None, encoded: Collection[str] = ()) -> Iterator[pa.RecordBatch]:
-        chosen = choose_columns(self, columns)
-        self.check_unchanged()
-        texts = [name for name in chosen if name in encoded and is_text(self.schema.field(name).type)]
+    def stream(self, columns: list[str], encoded: Collection[str]) -> Iterator[pa.RecordBatch]:
+        texts = [name for name in columns if name in encoded and is_text(self.schema.field(name).type)]
         with self._open(texts) as file:
             # Arrow reads a column with all those whose names go on after a dot, in the file's order: hence the select.
-            batches = file.iter_batches(batch_size=BATCH_ROWS, columns=chosen or list(self.columns[:1]))
+            batches = file.iter_batches(batch_size=BATCH_ROWS, columns=columns)
             while (batch := self._next(batches)) is not None:
-                yield with_dictionaries(usual_batch(batch.select(chosen)), encoded)
-        self.check_unchanged()
+                yield usual_batch(batch.select(columns))
 
     def _open(self, texts: Sequence[str] = ()) -> pq.ParquetFile:
         try:
@@ -97,11 +89,10 @@ def pattern_home(pattern: str) -> Path:
     return Path(*parts[:fixed])
 
 
-class ParquetSet:
+class ParquetSet(StreamedSource):
     """Parquet files with the same columns, in order; partitions are in the folder `home`, which gives the name."""
 
     engine = "arrow"
-    missing_values: tuple[str, ...] = ()
 
     def __init__(self, files: Sequence[Path], home: Path) -> None:
         self.name = home.name or str(home.resolve().name)
@@ -114,22 +105,17 @@ class ParquetSet:
                     f"{part.name} of {self.name} has other columns or types than {self.parts[0].name}; make them alike"
                 )
         self.keys = tuple(key for key in keys if key not in first.names)  # what a file says itself counts
-        self.schema = pa.schema([*bare(first), *((key, pa.string()) for key in self.keys)])
-        self.columns = tuple(self.schema.names)
-        check_names(self.columns, self.name)
+        self.describe(pa.schema([*bare(first), *((key, pa.string()) for key in self.keys)]))
 
-    def batches(self, columns: Sequence[str] | None = None, encoded: Collection[str] = ()) -> Iterator[pa.RecordBatch]:
-        chosen = choose_columns(self, columns)
-        stored = [name for name in chosen if name not in self.keys]
+    def stream(self, columns: list[str], encoded: Collection[str]) -> Iterator[pa.RecordBatch]:
+        stored = [name for name in columns if name not in self.keys]
         for part, partitions in zip(self.parts, self._partitions, strict=True):
             for batch in part.batches(stored, encoded):
                 arrays = [
-                    _repeated(partitions[name], len(batch), encode=name in encoded)
-                    if name in self.keys
-                    else batch.column(name)
-                    for name in chosen
+                    _repeated(partitions[name], len(batch)) if name in self.keys else batch.column(name)
+                    for name in columns
                 ]
-                yield pa.RecordBatch.from_arrays(arrays, names=chosen) if arrays else batch
+                yield pa.RecordBatch.from_arrays(arrays, names=columns)
 
     def fingerprint(self, check: Check | None = None) -> str:
         digest = hashlib.sha256()
@@ -153,9 +139,8 @@ def _partitions(file: Path, home: Path) -> dict[str, str | None]:
     return found
 
 
-def _repeated(value: str | None, rows: int, *, encode: bool) -> pa.Array:
-    column = pa.nulls(rows, pa.string()) if value is None else pa.repeat(pa.scalar(value), rows)
-    return as_dictionary(column) if encode else column
+def _repeated(value: str | None, rows: int) -> pa.Array:
+    return pa.nulls(rows, pa.string()) if value is None else pa.repeat(pa.scalar(value), rows)
 
 
 class ParquetRows:

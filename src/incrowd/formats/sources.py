@@ -12,6 +12,7 @@ import os
 import time
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Sequence
+from decimal import Decimal
 from pathlib import Path
 from typing import Protocol
 
@@ -156,11 +157,43 @@ def text_bytes(text: pa.Array) -> memoryview:
     return memoryview(text.buffers()[2])[first:last] if last > first else memoryview(b"")
 
 
-class WatchedFile:
-    """A file that must not change while it is being read."""
+class StreamedSource:
+    """A source whose rows come from elsewhere in a stream, whatever brings them; see `Source`."""
 
+    name: str
     columns: tuple[str, ...]
     schema: pa.Schema
+    missing_values: tuple[str, ...] = ()
+
+    def stream(self, columns: list[str], encoded: Collection[str]) -> Iterator[pa.RecordBatch]:
+        """The rows in order; they have these columns, at least one, and perhaps others, encoded or not."""
+        raise NotImplementedError
+
+    def batches(self, columns: Sequence[str] | None = None, encoded: Collection[str] = ()) -> Iterator[pa.RecordBatch]:
+        chosen = choose_columns(self, columns)
+        self.check_unchanged()
+        for batch in self.stream(chosen or list(self.columns[:1]), encoded):
+            yield with_dictionaries(batch.select(chosen), encoded)
+        self.check_unchanged()
+
+    def check_unchanged(self) -> None:
+        """Raise DataError if the data is not what it was when the source was opened."""
+
+    def fingerprint(self, check: Check | None = None) -> str:
+        raise NotImplementedError
+
+    def describe(self, schema: pa.Schema, rows: int = 1) -> None:
+        """Set the columns; raises DataError if there are none, or no rows."""
+        self.schema, self.columns = schema, tuple(schema.names)
+        if not self.columns:
+            raise DataError(f"{self.name} has no columns")
+        check_names(self.columns, self.name)
+        if not rows:
+            raise DataError(f"{self.name} has no rows")
+
+
+class WatchedFile(StreamedSource):
+    """A file that must not change while it is being read."""
 
     def __init__(self, path: Path) -> None:
         check_readable(path)
@@ -184,15 +217,6 @@ class WatchedFile:
         if self._stat() != self._state:
             raise DataError(f"{self.name} changed while it was being read; run again when nothing writes to it")
 
-    def describe(self, schema: pa.Schema, rows: int) -> None:
-        """Set the columns; raises DataError if there are none, or no rows."""
-        self.schema, self.columns = schema, tuple(schema.names)
-        if not self.columns:
-            raise DataError(f"{self.name} has no columns")
-        check_names(self.columns, self.name)
-        if not rows:
-            raise DataError(f"{self.name} has no rows")
-
     def fingerprint(self, check: Check | None = None) -> str:
         if self._digest is None:
             self.check_unchanged()
@@ -209,7 +233,7 @@ class WatchedFile:
 class HeldFile(WatchedFile):
     """A file whose format can only be read as a whole, with its table in memory; empty text is a missing value."""
 
-    missing_values: tuple[str, ...] = ("",)
+    missing_values = ("",)
 
     def __init__(self, path: Path) -> None:
         super().__init__(path)
@@ -221,11 +245,8 @@ class HeldFile(WatchedFile):
     def _table(self) -> pa.Table:
         raise NotImplementedError
 
-    def batches(self, columns: Sequence[str] | None = None, encoded: Collection[str] = ()) -> Iterator[pa.RecordBatch]:
-        chosen = choose_columns(self, columns)
-        for batch in self._batches:
-            yield with_dictionaries(batch.select(chosen), encoded)
-        self.check_unchanged()
+    def stream(self, columns: list[str], encoded: Collection[str]) -> Iterator[pa.RecordBatch]:
+        yield from self._batches
 
 
 def whole_numbers(column: pa.Array | pa.ChunkedArray) -> pa.Array | pa.ChunkedArray:
@@ -234,6 +255,11 @@ def whole_numbers(column: pa.Array | pa.ChunkedArray) -> pa.Array | pa.ChunkedAr
         return column
     whole = pc.and_(pc.equal(pc.floor(column), column), pc.less_equal(pc.abs(column), _WHOLE))
     return column.cast(pa.int64()) if pc.all(whole).as_py() else column
+
+
+def is_exact(value: Decimal) -> bool:
+    """Whether a decimal number is the same as a double."""
+    return value.is_finite() and Decimal(repr(float(value))) == value
 
 
 def as_doubles(column: pa.Array) -> pa.Array:

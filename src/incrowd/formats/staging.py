@@ -68,6 +68,7 @@ class Staged:
     mode: int  # its permissions in the end
     home: Path  # the folder that it waits in: that of the target, or the next above that is there
     folder: int | None = None  # permissions of the target's folder, if that must be made
+    replaces: bool = False  # whether it may replace a file, whatever is said of the others
 
     def sync(self) -> None:
         sync(self.path if self.handle is None else self.handle)
@@ -299,12 +300,11 @@ def publish(
     """
     moves = []
     for number, file in enumerate(staged):
-        moves.append(Move(folders[file.home].path / f"{number}", file.target, overwrite, file.folder))
+        replaces = overwrite or file.replaces
+        moves.append(Move(folders[file.home].path / f"{number}", file.target, replaces, file.folder))
         file.name_it(moves[-1].staged)
-    if not overwrite:
-        for move in moves:
-            if os.path.lexists(move.target):
-                raise exists_error(move.target)
+        if not replaces and os.path.lexists(file.target):
+            raise exists_error(file.target)
     proof = None if output is None else output.proof
     if output is not None and proof is None:
         output.commit()

@@ -11,7 +11,6 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +20,7 @@ import pyarrow.compute as pc
 from incrowd.errors import DataError, OutputError, shorten, shown_type
 from incrowd.formats.parquet_files import conform
 from incrowd.formats.reader_options import ReaderOptions
-from incrowd.formats.sources import HeldFile, Source, as_doubles, is_text, whole_numbers
+from incrowd.formats.sources import HeldFile, Source, as_doubles, is_exact, is_text, whole_numbers
 from incrowd.formats.staging import Folder
 
 READERS = {
@@ -209,7 +208,7 @@ class StatisticsRows:
             folder.remove()
 
     def _options(self, columns: Mapping[str, pa.ChunkedArray]) -> dict[str, Any]:
-        about = self._source.column_labels if isinstance(self._source, StatisticsSource) else {}
+        about: Mapping[str, str] = self._source.column_labels if isinstance(self._source, StatisticsSource) else {}
         labels = {"column_labels": {name: label for name, label in about.items() if name in columns}}
         if self._suffix == ".dta":
             return {**labels, "version": 14}  # which later ones read, too
@@ -244,8 +243,7 @@ def _held_exactly(column: pa.ChunkedArray) -> pa.ChunkedArray:
         return doubles if (pc.max(pc.abs(doubles)).as_py() or 0) <= _LARGEST else doubles.cast(pa.string())
     if pa.types.is_decimal(kind):
         values = [value for value in pc.unique(column).to_pylist() if value is not None]
-        held = all(Decimal(repr(float(value))) == value for value in values)
-        return column.cast(pa.float64() if held else pa.string())
+        return column.cast(pa.float64() if all(map(is_exact, values)) else pa.string())
     if pa.types.is_date(kind) or (pa.types.is_timestamp(kind) and kind.tz is None) or pa.types.is_time(kind):
         return _moments(column)
     return column.cast(pa.string())

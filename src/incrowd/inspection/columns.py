@@ -14,10 +14,12 @@ import pyarrow.compute as pc
 from incrowd.errors import DataError
 from incrowd.formats.sources import is_text
 from incrowd.inspection import findings as kinds
+from incrowd.inspection.concepts import INSENSITIVE, QUASI_IDENTIFIER, SENSITIVE
 from incrowd.inspection.counting import CountedColumn, Counts
 from incrowd.inspection.detectors import country_share
 from incrowd.inspection.findings import Facts, Finding, findings_of, warning_of
-from incrowd.inspection.proposals import QUASI_IDENTIFIER, Hierarchy, ProposedRole, hierarchy_of, role_of
+from incrowd.inspection.proposals import Hierarchy, ProposedRole, hierarchy_of
+from incrowd.inspection.relations import Ordered, may_be_person
 from incrowd.table.arrays import text_array, to_arrow, to_numpy
 from incrowd.table.exact_numbers import Numbers
 from incrowd.table.missing import is_missing
@@ -51,6 +53,7 @@ class Column:
         hierarchy: The proposed hierarchy, of a quasi-identifier.
         declared: The type that a policy has to declare, where the table alone does not say it.
         far: A number such as 999 that is far from all others, if several have it: it may stand for a missing one.
+        padded: Whether some of its values differ only in blanks around them.
     """
 
     name: str
@@ -67,6 +70,7 @@ class Column:
     hierarchy: Hierarchy
     declared: str | None = None
     far: str | None = None
+    padded: bool = False
 
     @property
     def share_once(self) -> float:
@@ -88,6 +92,11 @@ class Column:
         """Whether it seems to say whose record it is, of people with several."""
         return any(finding.kind == "repeats" for finding in self.findings)
 
+    @property
+    def leaves(self) -> bool:
+        """Whether it leaves as it is in the proposed role."""
+        return self.role.name in (SENSITIVE, INSENSITIVE)
+
     def to_json(self) -> dict[str, Any]:
         return {
             "name": self.name,
@@ -103,6 +112,7 @@ class Column:
             "findings": [{"kind": finding.kind, "reason": finding.reason} for finding in self.findings],
             "role": self.role.name,
             "reason": self.role.reason,
+            "certainty": self.role.certainty,
             "may_be_target": self.role.may_be_target,
             "hierarchy": self.hierarchy.words,
             "hierarchy_reason": self.hierarchy.reason,
@@ -150,7 +160,7 @@ def _holds_namibia(values: pa.Array) -> bool:
 
 
 @dataclass(frozen=True)
-class _Seen:
+class Seen:
     """The values of a column without missing ones, and what they look like."""
 
     values: pa.Array
@@ -159,20 +169,24 @@ class _Seen:
     scale: Scale | None
     numbers: Numbers | None  # ascending, of numbers and dates
     weights: Counts  # records that have each of those
-    holders: Counts  # and people
     declared: str | None
     facts: Facts
     findings: tuple[Finding, ...]
+    far: str | None
+    ordered: Ordered
 
 
-def _see(column: CountedColumn, tokens: Sequence[str]) -> _Seen:
+def see(column: CountedColumn, tokens: Sequence[str], label: str = "") -> Seen:
+    """Look at the values of a column, and at what its file says of it."""
     gone = is_missing(column.values, tokens) if len(column.values) else np.zeros(0, bool)
     values, counts = column.values.filter(to_arrow(~gone)), column.counts[~gone]
     people = counts if column.people is None else column.people[~gone]
     kind, scale, unsorted, declared = _kind(column, values)
     numbers, weights = (None, counts) if unsorted is None else _ascending(unsorted, counts)
     holders = weights if unsorted is None or people is counts else _ascending(unsorted, people)[1]
-    low, high = (0, 0) if numbers is None else (numbers.item(0), numbers.item(-1))
+    far = _far_place(kind, numbers, holders)
+    plain = numbers if far is None or numbers is None else np.delete(numbers, far)
+    low, high = (0, 0) if plain is None else (plain.item(0), plain.item(-1))
     facts = Facts(
         column.name,
         kind,
@@ -180,14 +194,22 @@ def _see(column: CountedColumn, tokens: Sequence[str]) -> _Seen:
         len(values),
         int(counts[people == 1].sum()),
         int(counts.max(initial=0)),
-        _sample(values) if kind != kinds.STRUCTURE else (),
+        sample_of(values) if kind != kinds.STRUCTURE else (),
         low,
         high,
         column.records - int(counts.sum()),
         by_people=column.people is not None,
         first=_first(column, gone),
+        label=label,
     )
-    return _Seen(values, counts, people, scale, numbers, weights, holders, declared, facts, findings_of(facts))
+    found = findings_of(facts)
+    told = None if far is None or numbers is None else str(int(numbers.item(far)))
+    number_of = np.full(len(gone) + 1, -1, np.int32)  # the last one for null
+    number_of[:-1][~gone] = np.arange(len(values)) if unsorted is None else np.unique(unsorted, return_inverse=True)[1]
+    person = kind in (kinds.TEXT, kinds.WHOLE) and may_be_person(len(values), facts.present)
+    floats = None if numbers is None else numbers.astype(np.float64)
+    ordered = Ordered(number_of[column.codes], len(values), floats, person)
+    return Seen(values, counts, people, scale, numbers, weights, declared, facts, found, told, ordered)
 
 
 def _first(column: CountedColumn, gone: npt.NDArray[np.bool_]) -> tuple[int, int] | None:
@@ -199,17 +221,25 @@ def _first(column: CountedColumn, gone: npt.NDArray[np.bool_]) -> tuple[int, int
 
 
 def findings_in(column: CountedColumn, tokens: Sequence[str]) -> tuple[Finding, ...]:
-    return _see(column, tokens).findings
+    return see(column, tokens).findings
 
 
-def describe(column: CountedColumn, tokens: Sequence[str], least: int) -> Column:
+def reading_of(seen: Seen, least: int) -> Hierarchy:
+    """How values are best read and generalized: a rule, if one fits, and why.
+
+    Args:
+        seen: The values of a column.
+        least: How many records, or people, must have a value that the rule names.
+    """
+    comma = seen.scale is not None and seen.scale.comma
+    values = with_points(seen.values) if comma else seen.values  # as rules read them
+    return hierarchy_of(seen.facts, seen.findings, values, seen.people, seen.numbers, seen.weights, least)
+
+
+def describe(column: CountedColumn, seen: Seen, role: ProposedRole, least: int) -> Column:
     """Describe a column; a hierarchy names only values that at least this many records, or people, have."""
-    seen = _see(column, tokens)
-    facts, role, hierarchy = seen.facts, role_of(seen.facts, seen.findings), Hierarchy()
-    if role.name == QUASI_IDENTIFIER:
-        comma = seen.scale is not None and seen.scale.comma
-        values = with_points(seen.values) if comma else seen.values  # as rules read them
-        hierarchy = hierarchy_of(facts, seen.findings, values, seen.people, seen.numbers, seen.weights, least)
+    facts = seen.facts
+    hierarchy = reading_of(seen, least) if role.name == QUASI_IDENTIFIER else Hierarchy()
     ordered = seen.scale is not None and seen.numbers is not None
     return Column(
         name=column.name,
@@ -225,18 +255,28 @@ def describe(column: CountedColumn, tokens: Sequence[str], least: int) -> Column
         role=role,
         hierarchy=hierarchy,
         declared=seen.declared,
-        far=_far_number(seen),
+        far=seen.far,
+        padded=_is_padded(seen.values) if facts.kind == kinds.TEXT else False,
     )
 
 
-def _far_number(seen: _Seen) -> str | None:
-    """The highest number, where it is all nines, several have it, and it is further away than all others span."""
-    numbers = seen.numbers
-    if seen.facts.kind not in (kinds.WHOLE, kinds.NUMBER) or numbers is None or len(numbers) < SEVERAL:
+def _is_padded(values: pa.Array) -> bool:
+    texts = text_of(values)
+    return int(pc.count_distinct(pc.utf8_trim_whitespace(texts)).as_py()) < len(texts)
+
+
+def _far_place(kind: str, numbers: Numbers | None, holders: Counts) -> int | None:
+    """The place of 999, or of -9 below zero, among the numbers: all nines, far from all others, and several have it."""
+    if kind not in (kinds.WHOLE, kinds.NUMBER) or numbers is None or len(numbers) < SEVERAL:
         return None
-    low, last, high = numbers.item(0), numbers.item(-2), numbers.item(-1)
-    nines = high == int(high) >= 99 and set(str(int(high))) == {"9"}
-    return str(int(high)) if nines and seen.holders[-1] >= SEVERAL and high - last > last - low else None
+    low, second, last, high = (numbers.item(place) for place in (0, 1, -2, -1))
+    if holders[-1] >= SEVERAL and high - last > last - low and high >= 99 and _is_nines(high):
+        return len(numbers) - 1
+    return 0 if holders[0] >= SEVERAL and low < 0 <= second and _is_nines(-low) else None
+
+
+def _is_nines(number: float) -> bool:
+    return number == int(number) and set(str(int(number))) == {"9"}
 
 
 def _kind(column: CountedColumn, values: pa.Array) -> tuple[str, Scale | None, Numbers | None, str | None]:
@@ -262,12 +302,12 @@ def _is_plain_text(values: pa.Array) -> bool:
     """Whether a part of the values shows that a long column is text, so that the rest need not be looked at."""
     if len(values) <= SAMPLE or not pa.types.is_string(values.type):
         return False
-    few = _sample(values)
+    few = sample_of(values)
     numbers = sum(value[-1:].isdigit() and value.lstrip("+-")[:1] in "0123456789." for value in few)
     return numbers < 0.2 * len(few)
 
 
-def _sample(values: pa.Array) -> tuple[str, ...]:
+def sample_of(values: pa.Array) -> tuple[str, ...]:
     """Some of the distinct values, from all parts of the table."""
     if len(values) > SAMPLE:
         values = values.take(to_arrow(np.linspace(0, len(values) - 1, SAMPLE).astype(np.int64)))

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from incrowd.inspection import detectors
-from incrowd.inspection.words import FLAGS, called, suggests
+from incrowd.inspection.words import FLAGS, called, is_of_a_thing, suggests
 
 MOST = 0.8  # a column is of a kind if this share of its distinct values is
 NEARLY_ALL = 0.9
@@ -66,6 +66,7 @@ class Facts:
         missing: Records that have no value.
         by_people: Whether whose record it is is known.
         first: Of a long table, the records among its first million with a value, and those that are alone with it.
+        label: What its file says of it.
     """
 
     name: str
@@ -80,6 +81,7 @@ class Facts:
     missing: int = 0
     by_people: bool = False
     first: tuple[int, int] | None = None
+    label: str = ""
 
     @property
     def is_constant(self) -> bool:
@@ -145,7 +147,7 @@ def _of_counts(facts: Facts, first: Finding | None) -> Iterator[Finding]:
         present, once = facts.first or (facts.present, facts.once)
         yield Finding("near-unique", f"{_percent(once, present)} of the {records} {alone}")
     several = min(SEVERAL_RECORDS, facts.present) <= facts.distinct < facts.present
-    if first is not None and first.kind == "id" and several:
+    if first is not None and first.kind == "id" and several and not is_of_a_thing(facts.name):
         yield Finding(
             "repeats",
             f"{facts.distinct:,} values in {facts.present:,} records, so k would count rows and not people",
@@ -245,7 +247,9 @@ def _id(facts: Facts) -> Finding | None:
     if detectors.digits_share(facts.sample) < MOST:
         return None
     if named and (near_key or facts.kind == WHOLE):
-        return Finding("id", "it is called a number or id, and has almost as many values as records")
+        return Finding(
+            "id", f"it is called a number or id, and has {facts.distinct:,} values in {facts.present:,} records"
+        )
     dense = facts.kind == WHOLE and facts.distinct >= 0.95 * (facts.high - facts.low + 1)
     even = facts.distinct >= 0.9 * facts.present or facts.largest <= max(SEVERAL_RECORDS, 0.01 * facts.present)
     if dense and near_key and even and facts.distinct >= min(facts.present, 2 * SEVERAL_RECORDS):

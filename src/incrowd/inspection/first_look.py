@@ -8,10 +8,9 @@ from __future__ import annotations
 
 import csv
 import io
-import math
 import shlex
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -24,6 +23,7 @@ from incrowd.formats.sources import Source, as_array
 from incrowd.inspection.columns import findings_in, missing_tokens
 from incrowd.inspection.counting import KEPT_ROWS, CountedColumn, count_values
 from incrowd.inspection.findings import Finding, stopping, warning_of
+from incrowd.inspection.relations import tells
 from incrowd.run import Run
 from incrowd.table.arrays import to_arrow
 from incrowd.table.missing import encoded, is_missing
@@ -139,26 +139,6 @@ def _typed(names: Sequence[str]) -> str:
     return shlex.quote(text.getvalue())
 
 
-BITS = 20  # an accident of one in a million
-_FEW = 1 << 13  # rows that mostly show at once that nothing is told
-
-
-def tells(column: CountedColumn, other: CountedColumn) -> bool:
-    """Whether the values of a column tell those of another, in all records that have both."""
-    for rows in (slice(_FEW), slice(None)):
-        both = (column.codes[rows] >= 0) & (other.codes[rows] >= 0)
-        first, second = column.codes[rows][both], other.codes[rows][both]
-        last = np.full(len(column.values), -1, np.int32)
-        last[first] = second
-        if (last[first] != second).any():
-            return False
-    if not len(first):
-        return False
-    shares = np.bincount(second) / len(second)
-    agreements = len(first) - np.count_nonzero(last >= 0)
-    return bool(-math.log2(float(shares @ shares)) * agreements >= BITS)
-
-
 def telling_warning(name: str, others: Sequence[str]) -> str:
     """What to say of a column that is released as it is and reveals quasi-identifiers."""
     told = " and ".join(f"'{other}'" for other in others)
@@ -168,18 +148,16 @@ def telling_warning(name: str, others: Sequence[str]) -> str:
     )
 
 
-def with_comma_types(policy: Policy, source: Source) -> Policy:
-    """The policy, with the type of sensitive columns and of a target that hold numbers with a decimal comma.
+def comma_types(policy: Policy, source: Source) -> dict[str, str]:
+    """The type of sensitive columns and of a target that hold numbers with a decimal comma.
 
-    Args:
-        policy: What is asked for.
-        source: The rows; read once more where a column may be such a one, and only to the first value that is not.
+    Rows are read where a column may be such a one, and only to the first value that is not.
     """
     names = [name for name in (*policy.sensitive, *policy.counted) if _is_open(policy, name)]
     if not names or not may_have_commas(source):
-        return policy
+        return {}
     found = _comma_columns(source, tuple(dict.fromkeys(names)), (*policy.missing_values, *source.missing_values))
-    return replace(policy, types={**policy.types, **dict.fromkeys(found, "comma")}) if found else policy
+    return dict.fromkeys(found, "comma")
 
 
 def _is_open(policy: Policy, name: str) -> bool:

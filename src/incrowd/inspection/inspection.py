@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Unpack
 
@@ -12,10 +12,12 @@ from incrowd.errors import PolicyError, UnknownNameError, many, shown_type
 from incrowd.formats.reader_options import ReaderOptions
 from incrowd.formats.registry import open_source
 from incrowd.formats.sources import Source
-from incrowd.inspection.columns import Column, describe, missing_tokens
+from incrowd.inspection.columns import Column, Seen, describe, missing_tokens, see
+from incrowd.inspection.concepts import QUASI_IDENTIFIER
 from incrowd.inspection.counting import CountedColumn, count_values
 from incrowd.inspection.policy_file import policy_file
-from incrowd.inspection.proposals import OWNER, QUASI_IDENTIFIER, Hierarchy
+from incrowd.inspection.proposals import OWNER, ProposedRole, Setting, role_of
+from incrowd.inspection.relations import Relations, relations_of
 from incrowd.inspection.uniqueness import Combination, compared, count_uniques, worst_combinations
 from incrowd.run import Run, Watch
 
@@ -37,6 +39,7 @@ class Inspection(Tabular):
         dialect: How a file was said to be read.
         unit: The column that says whose record it is, or seems to: records of one person do not hide each other.
         unit_given: Whether that was said, and not found.
+        same: A line for each set of columns that say the same.
     """
 
     name: str
@@ -49,6 +52,7 @@ class Inspection(Tabular):
     dialect: Mapping[str, Any] = field(default_factory=dict)
     unit: str | None = None
     unit_given: bool = False
+    same: tuple[str, ...] = ()
 
     @property
     def warnings(self) -> list[str]:
@@ -57,9 +61,12 @@ class Inspection(Tabular):
 
     @property
     def notes(self) -> list[str]:
-        """Numbers that may stand for missing values, with the name of the column; several people have each."""
+        """Numbers that may stand for missing values, which several people have; blanks; columns that say the same."""
         told = "is far from all other numbers; if it means a missing value, name it among missing_values"
-        return [f"{column.far} in column '{column.name}' {told}" for column in self.columns if column.far is not None]
+        far = [f"{column.far} in column '{column.name}' {told}" for column in self.columns if column.far is not None]
+        blanks = "has values that differ only in blanks around them, and count as different"
+        padded = [f"column '{column.name}' {blanks}" for column in self.columns if column.padded]
+        return [*far, *padded, *self.same]
 
     def column(self, name: str) -> Column:
         """What is known of a column.
@@ -176,15 +183,8 @@ def inspection_of_counts(
 ) -> Inspection:
     """Inspect a source whose values were counted before."""
     run.stage("inspecting")
-    tokens = missing_tokens(counted, source.missing_values)
-    known = (*tokens, *source.missing_values)
-    owners = None if unit is None else _owners(counted, unit)
-    columns = _described(counted, known, owners, run)
-    if unit is None and (found := next((column.name for column in columns if column.repeats_people), None)):
-        owners = _owners(counted, found)
-        columns = _described(counted, known, owners, run)
-    if unit is not None:
-        columns = [replace(each, role=OWNER, hierarchy=Hierarchy()) if each.name == unit else each for each in columns]
+    found = described(source, counted, run, unit)
+    columns, owners = found.columns, found.owners
     quasi = [each for each, column in zip(counted, columns, strict=True) if column.role.name == QUASI_IDENTIFIER]
     if owners is not None and quasi and len(owners.codes) < len(quasi[0].codes):
         owners = None  # too many people to keep their numbers
@@ -196,11 +196,48 @@ def inspection_of_counts(
         together,
         pairs,
         triples,
-        missing_values=tokens,
+        missing_values=found.missing_values,
+        same=tuple(found.notes),
         dialect=dict(dialect or {}),
         unit=unit if owners is None else owners.name,
         unit_given=unit is not None,
     )
+
+
+@dataclass(frozen=True)
+class Described:
+    """The columns of a table with what is proposed for them.
+
+    Args:
+        columns: In the order of the table.
+        owners: The column that says whose record each is, None where none does.
+        missing_values: Texts that seem to mean a missing value.
+        notes: Which columns say the same.
+    """
+
+    columns: list[Column]
+    owners: CountedColumn | None
+    missing_values: tuple[str, ...]
+    notes: list[str]
+
+
+def described(source: Source, counted: Sequence[CountedColumn], run: Run, unit: str | None = None) -> Described:
+    """Describe the counted columns of a table."""
+    tokens = missing_tokens(counted, source.missing_values)
+    known = (*tokens, *source.missing_values)
+    labels: Mapping[str, str] = getattr(source, "column_labels", {})
+    owners = None if unit is None else _owners(counted, unit)
+    seen, roles, related = _looked_at(counted, known, labels, owners, run)
+    repeating = [each.facts.name for each in seen if any(finding.kind == "repeats" for finding in each.findings)]
+    found = repeating[0] if repeating else related.person([each.ordered for each in seen], roles)
+    if unit is None and found is not None:
+        owners = _owners(counted, found)
+        seen, roles, related = _looked_at(counted, known, labels, owners, run)
+    columns = [
+        describe(column, each, role, LEAST_RECORDS)
+        for column, each, role in zip(counted, seen, related.applied(roles), strict=True)
+    ]
+    return Described(columns, owners, tokens, related.notes())
 
 
 def _owners(counted: Sequence[CountedColumn], unit: str) -> CountedColumn:
@@ -212,16 +249,28 @@ def _owners(counted: Sequence[CountedColumn], unit: str) -> CountedColumn:
     return owners
 
 
-def _described(
-    counted: Sequence[CountedColumn], tokens: Sequence[str], owners: CountedColumn | None, run: Run
-) -> list[Column]:
-    columns = []
+def _looked_at(
+    counted: Sequence[CountedColumn],
+    tokens: Sequence[str],
+    labels: Mapping[str, str],
+    owners: CountedColumn | None,
+    run: Run,
+) -> tuple[list[Seen], list[ProposedRole], Relations]:
+    """What is seen of each column, the role of each by itself, and which columns follow from others."""
+    seen = []
     for number, column in enumerate(counted, 1):
         run.check()
         by_people = column if owners is None or column is owners else column.by_people(owners)
-        columns.append(describe(by_people, tokens, LEAST_RECORDS))
+        seen.append(see(by_people, tokens, labels.get(column.name, "")))
         run.amount(number, len(counted), "columns")
-    return columns
+    setting = Setting.of([each.facts for each in seen])
+    roles = [
+        OWNER if column is owners else role_of(each.facts, each.findings, setting)
+        for column, each in zip(counted, seen, strict=True)
+    ]
+    names, ordered = [column.name for column in counted], [each.ordered for each in seen]
+    kept = owners is not None and all(len(each.codes) == len(owners.codes) for each in ordered)
+    return seen, roles, relations_of(names, ordered, roles, run, owners.codes if owners is not None and kept else None)
 
 
 def _combined(

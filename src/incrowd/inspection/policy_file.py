@@ -7,7 +7,8 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from incrowd.errors import many
-from incrowd.inspection.proposals import IDENTIFIER, INSENSITIVE, QUASI_IDENTIFIER, SENSITIVE
+from incrowd.inspection.concepts import IDENTIFIER, INSENSITIVE, QUASI_IDENTIFIER, SENSITIVE
+from incrowd.inspection.findings import stopping
 from incrowd.policy.toml import FILES, QUERY
 from incrowd.policy.toml_text import toml_comment, toml_key, toml_value
 
@@ -63,23 +64,24 @@ def _roles(inspection: Inspection) -> Iterator[str]:
             yield "# No column looks like one. A release needs at least one: name it here."
         yield from _list(word, columns)
         if role == SENSITIVE and columns:
-            yield "# l = 2    # at least this many different values of each in every crowd"
+            yield "# l = 2    # at least this many different values of each in every crowd; the default, 1 for none"
             yield "# t = 0.3  # their distribution in every crowd is within this distance of that in the whole table"
+    if unique := [column for column in inspection.columns if column.leaves and stopping(column.findings)]:
+        yield ""
+        yield "# Nearly unique, but nobody outside should have these numbers: they leave as they are, on purpose."
+        yield "# Take out what somebody else may hold: the run then stops until it has another role."
+        yield from _list("keep", unique)
     for column in inspection.columns:
         if column.role.may_be_target:
             yield ""
             yield "# If models will predict it, take it out of the list above and say so here:"
             yield f"# target = {toml_value(column.name)}"
-    if inspection.unit_given:
+    found = [] if inspection.unit_given else [column.name for column in inspection.columns if column.repeats_people]
+    verb = "may have" if inspection.unit_given else "seems to have"
+    for place, unit in enumerate(dict.fromkeys([*([inspection.unit] if inspection.unit else []), *found])):
         yield ""
-        yield "# One person may have several rows: k counts people, by this column, which is dropped."
-        yield f"unit = {toml_value(inspection.unit)}"
-        return
-    units = [column for column in inspection.columns if column.repeats_people]
-    for place, column in enumerate(units):
-        yield ""
-        yield "# One person seems to have several rows: k counts people, by this column, which is dropped."
-        yield f"{'' if place == 0 else '# '}unit = {toml_value(column.name)}"
+        yield f"# One person {verb} several rows: k counts people, by this column, which is dropped."
+        yield f"{'' if place == 0 else '# '}unit = {toml_value(unit)}"
 
 
 def _list(word: str, columns: Sequence[Column]) -> Iterator[str]:
@@ -90,7 +92,7 @@ def _list(word: str, columns: Sequence[Column]) -> Iterator[str]:
     names = [f"{toml_value(column.name)}," for column in columns]
     width = min(32, max(map(len, names)))
     for name, column in zip(names, columns, strict=True):
-        yield f"    {name:<{width}}  # {toml_comment(column.role.reason)}"
+        yield f"    {name:<{width}}  # {column.role.certainty}: {toml_comment(column.role.reason)}"
     yield "]"
 
 

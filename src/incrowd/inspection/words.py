@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 
-def _set(words: str) -> frozenset[str]:
+def word_set(words: str) -> frozenset[str]:
     return frozenset(words.split())
 
 
@@ -109,10 +109,14 @@ NAMES = (
         """
         personid personno personnumber personnr subjectid participantid respondentid caseid casenumber caseno
         customerid customernumber customerno clientid clientnumber employeeid employeenumber employeeno staffid
-        studentid studentnumber pupilid userid taxid taxnumber steuerid steuernummer kundennummer personalnummer
+        studentid studentnumber pupilid childid kidid respid subjid patid ptid indid idno idnum userid
+        taxid taxnumber steuerid steuernummer kundennummer personalnummer
         """,
         "id uid pid uuid guid person",
-        "id ids identifier uid uuid guid pid key no nr num number registration reference ref index row unnamed ticket",
+        """
+        id ids identifier uid uuid guid pid key no nr num number registration reference ref index row unnamed ticket
+        seqn seqno seq serial rownames recno
+        """,
         "codes",
         "id identifier uuid guid key",
     ),
@@ -168,32 +172,6 @@ NAMES = (
     Words("state", hints="state states province county"),
     Words("diagnosis", hints="icd icd10 diagnosis diagnoses diag dx disease cause"),
     Words("code", hints="naics nace sic isco soc isic noc occupation industry occ ind job sector"),
-    Words(
-        "sensitive",
-        hints="""
-        diagnosis diagnoses diag dx icd icd10 disease illness condition symptom hiv cancer treatment therapy
-        medication drug test result salary income wage wages earnings religion politics party vote sexual
-        orientation conviction offense offence charge crime recid recidivism debt death died mortality iq score
-        risk grade
-        """,
-    ),
-    Words(
-        "person",
-        hints="""
-        age sex gender zip zipcode postcode city town state county region province country nationality
-        citizenship race ethnicity ethnic marital married civil education school degree occupation job profession
-        work workclass employment employer industry birth dob born native language household housing children
-        family dependents height weight address street place area location residence foreign military veteran
-        relationship
-        """,
-    ),
-    Words(
-        "target",
-        hints="""
-        target label class outcome response y income credit default churn survived readmitted approved success
-        diagnosis recid died mortality attrition fraud
-        """,
-    ),
 )
 _CERTAIN = {word: entry for entry in reversed(NAMES) for word in entry.certain.split()}
 _ALONE = {word: entry for entry in reversed(NAMES) for word in entry.alone.split()}
@@ -203,10 +181,16 @@ _HINTS = {
 }
 _KINDS = tuple(_HINTS)
 _POINTS = tuple(
-    (_set(point.replace("+", " ")), entry.safe_harbour) for entry in NAMES for point in entry.points.split()
+    (word_set(point.replace("+", " ")), entry.safe_harbour) for entry in NAMES for point in entry.points.split()
 )
-FLAGS = _set("yes no y n true false t f x 0 1 2 0.0 1.0 none ja nein oui non si")  # whether there is one
-_NOT_OF_PEOPLE = _set("product item file brand company hospital school street city country test drug column")
+FLAGS = word_set("yes no y n true false t f x 0 1 2 0.0 1.0 none ja nein oui non si")  # whether there is one
+_NOT_OF_PEOPLE = word_set(
+    """
+    product item file brand company hospital school street city country test drug column ad advert job posting order
+    class clinic ward site center centre team store branch region county state incident event trial lab batch sample
+    visit encounter admission loan course room teacher doctor physician provider interviewer village cluster
+    """
+)
 
 
 def words_of(name: str) -> tuple[str, ...]:
@@ -221,13 +205,16 @@ def suggests(name: str, kind: str) -> bool:
     words = words_of(name)
     if kind == "id" and "of" in words:  # the number of something is no number of a person
         return False
-    if kind == "name" and _NOT_OF_PEOPLE & set(words):
+    if kind == "name" and is_of_a_thing(name):
         return False
     if kind == "age" and len(words) > 2:
         return False
-    if kind == "target":  # credit may be one, credit history is none
-        return "".join(words) in _HINTS[kind] or bool({"target", "label", "outcome"} & {*words[-1:]})
     return bool(_HINTS[kind] & {"".join(words), *_in_a_row(words, 2)})
+
+
+def is_of_a_thing(name: str) -> bool:
+    """Whether what a name is a number of is no person: an advertisement, a school, a visit."""
+    return bool(_NOT_OF_PEOPLE & set(words_of(name)))
 
 
 def called(name: str) -> Words | None:
@@ -251,7 +238,7 @@ def _in_a_row(words: tuple[str, ...], most: int) -> Iterator[str]:
         yield from ("".join(words[place : place + number]) for place in range(len(words) - number + 1))
 
 
-FIRST_NAMES = _set(
+FIRST_NAMES = word_set(
     """
         james john robert michael william david richard joseph thomas charles christopher daniel matthew anthony
         mark donald steven paul andrew joshua kenneth kevin brian george timothy ronald edward jason jeffrey ryan

@@ -18,10 +18,7 @@ class ReleasedClasses:
     """The classes of a release over some attributes.
 
     Args:
-        attributes: The attributes.
         least_size: The smallest class that was asked for.
-        records: Records of the original table.
-        sizes: Records of each class.
         labels: Records of each class and label of the target, classes x labels; None where they are not known.
         losses: The generalized loss of each attribute, per cell of the original table.
     """

@@ -24,7 +24,6 @@ class ClassMeasures:
     """The measures of the classes over some attributes; each is an attribute by its name, such as `ncp`.
 
     Args:
-        attributes: The attributes.
         k: The smallest class that was asked for.
         values: The measures by name, those of `incrowd.measures.registry`.
     """
@@ -54,7 +53,6 @@ class Measures:
     """All measures of a release.
 
     Args:
-        records: Records of the original table.
         total: Over all attributes of all quasi-identifiers, with the largest k of them.
         quasi_identifiers: Over those of each quasi-identifier.
         attributes: Over each attribute alone.

@@ -15,3 +15,9 @@ def all_options() -> frozenset[str]:
 
 def takes_several(method: str) -> bool:
     return METHODS[method].several
+
+
+def out_of_core_methods() -> dict[str, tuple[str, ...]]:
+    """The methods that can search tuples outside of memory, each with the options for which it needs all of them."""
+    declared = {name: method.out_of_core_without for name, method in METHODS.items()}
+    return {name: without for name, without in declared.items() if without is not None}

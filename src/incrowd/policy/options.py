@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from incrowd.errors import PolicyError, shown
-from incrowd.options import FILES, LARGE, PROMISES, SEARCH, VALUES, ByColumn, Option, Texts, columns_of
+from incrowd.options import FILES, LARGE, LEDGER, PROMISES, SEARCH, VALUES, ByColumn, Option, Texts, columns_of
 from incrowd.privacy.k_anonymity import K
 from incrowd.privacy.registry import COLUMN_OPTIONS, OF_POPULATION
 from incrowd.run import LONGEST
@@ -111,6 +111,19 @@ class Folder(Shape):
     def check(self, value: Any, place: str) -> None:
         if not is_path(value) or not Path(value).is_dir():
             raise SchemaError(place, f"be {self.form}", shown(str(value) if isinstance(value, Path) else value))
+
+    def parse(self, text: str) -> Any:
+        return typed_path(text)
+
+
+@dataclass(frozen=True)
+class LedgerFolder(Shape):
+    """A folder, which need not exist yet."""
+
+    form = "a folder"
+
+    def allows(self, value: Any) -> bool:
+        return is_path(value)
 
     def parse(self, text: str) -> Any:
         return typed_path(text)
@@ -213,8 +226,8 @@ OPTIONS: Mapping[str, Option] = {
         comment="These stay as they are, and are worth protecting.",
     ),
     **{
-        word: replace(option, kind=ByColumn(option.kind, f"diagnosis={option.example}", for_all=True), repeated=True)
-        for word, option in COLUMN_OPTIONS.items()
+        name: replace(option, kind=ByColumn(option.kind, f"diagnosis={option.example}", for_all=True), repeated=True)
+        for name, option in COLUMN_OPTIONS.items()
     },
     "insensitive": Option(
         "Harmless columns, kept unchanged.", _COLUMNS, noun="COLUMNS", comment="These stay as they are."
@@ -229,7 +242,7 @@ OPTIONS: Mapping[str, Option] = {
     "population_table": Option(
         "Everyone that the records were drawn from.", TableFile(), noun="FILE", section=PROMISES
     ),
-    **{word: model.option for word, model in OF_POPULATION.items()},
+    **{name: model.option for name, model in OF_POPULATION.items()},
     "missing": Option(
         "Missing values are a category (default), drop rows, or an error.", Choice(MISSING), noun="WORD", section=VALUES
     ),
@@ -262,6 +275,20 @@ OPTIONS: Mapping[str, Option] = {
         noun="SECONDS",
         section=SEARCH,
     ),
+    "ledger": Option(
+        "Folder that knows earlier releases; the promise then holds for all of them together.",
+        Maybe(LedgerFolder()),
+        noun="FOLDER",
+        section=LEDGER,
+        comment="Earlier releases of the same people, for you alone.",
+    ),
+    "recipient": Option(
+        "Who gets it, by default anyone; releases to others by name are not taken together.",
+        Text(),
+        noun="NAME",
+        section=LEDGER,
+    ),
+    "wait": Option("For how many releases newcomers may wait for a better crowd.", Whole(0), noun="N", section=LEDGER),
     "engine": Option(
         "arrow, duckdb or spark; else what suits the table.", Text(blank=False), noun="NAME", section=LARGE
     ),
@@ -310,18 +337,30 @@ OPTIONS: Mapping[str, Option] = {
         comment="How values are generalized: a rule, or a file with one line per value.",
     ),
 }
+ATTACK: Mapping[str, Option] = {  # the table [attack] of a policy file
+    "max_excess": Option(
+        "Fail with exit code 3 if an attack exceeds its control by more.",
+        Maybe(Number(0, 1, noun="a number from 0 to 1")),
+        noun="SHARE",
+        section=SEARCH,
+    ),
+    "only": Option("The attacks to play, by commas (default: all).", _COLUMNS, noun="NAMES", section=SEARCH),
+    "trials": Option("How often costly attacks are tried (2000).", Whole(10), noun="N", section=SEARCH),
+    "seed": Option("What is drawn at random comes from it (0).", Whole(0), noun="N", section=SEARCH),
+}
+SEVERAL = ("ledger", "recipient", "wait")
 ENGINE = ("engine", "memory_limit", "spill_folder", "master", "most_tuples")
 PROMISED = (*COLUMN_OPTIONS, "population_table", *OF_POPULATION)
 TYPED: Mapping[str, Option] = {**OPTIONS, "taxonomy": _TAXONOMY}  # the shell has an option for a single hierarchy
 
 
-def checked(words: Mapping[str, Any]) -> dict[str, Any]:
+def checked(settings: Mapping[str, Any]) -> dict[str, Any]:
     """Options of a policy, each in one form.
 
     Raises:
         PolicyError: One is not what it must be.
     """
-    return {word: OPTIONS[word].checked(word, value) if word in OPTIONS else value for word, value in words.items()}
+    return {name: OPTIONS[name].checked(name, value) if name in OPTIONS else value for name, value in settings.items()}
 
 
 def typed(given: Mapping[str, Any]) -> dict[str, Any]:
@@ -330,21 +369,21 @@ def typed(given: Mapping[str, Any]) -> dict[str, Any]:
     Raises:
         PolicyError: What was typed does not look like its example.
     """
-    words: dict[str, Any] = {}
-    for word, text in given.items():
+    settings: dict[str, Any] = {}
+    for name, text in given.items():
         if text is None or text == []:
             continue
         try:
-            words[word] = TYPED[word].typed(text)
+            settings[name] = TYPED[name].typed(text)
         except PolicyError as wrong:
-            raise PolicyError(f"The '{TYPED[word].flag(word)}' option {str(wrong).rstrip('.')}.") from None
-    if "taxonomy" in words:
-        single = words.pop("taxonomy")
-        words["taxonomies"] = (words["taxonomies"], single) if "taxonomies" in words else single
-    sets, k = words.get("quasi_identifiers"), words.get("k")
+            raise PolicyError(f"The '{TYPED[name].flag(name)}' option {str(wrong).rstrip('.')}.") from None
+    if "taxonomy" in settings:
+        single = settings.pop("taxonomy")
+        settings["taxonomies"] = (settings["taxonomies"], single) if "taxonomies" in settings else single
+    sets, k = settings.get("quasi_identifiers"), settings.get("k")
     if k is not None and sets and all(isinstance(each, dict) for each in sets):
         raise PolicyError(f"every quasi-identifier has its own k, so --k {k} would be ignored; leave one out")
-    return words
+    return settings
 
 
 def check_engine(engine: str, memory_limit: object, spill_folder: object, master: object) -> None:
@@ -353,8 +392,8 @@ def check_engine(engine: str, memory_limit: object, spill_folder: object, master
         raise PolicyError(
             "The 'master' parameter is the cluster of the engine spark. Choose that engine, or leave it out."
         )
-    for word, value in (("memory_limit", memory_limit), ("spill_folder", spill_folder)):
+    for name, value in (("memory_limit", memory_limit), ("spill_folder", spill_folder)):
         if value is not None and engine == "arrow":
             raise PolicyError(
-                f"The '{word}' parameter has no effect on the engine arrow. Choose duckdb, or leave it out."
+                f"The '{name}' parameter has no effect on the engine arrow. Choose duckdb, or leave it out."
             )

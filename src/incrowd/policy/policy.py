@@ -1,9 +1,9 @@
-"""What a release must satisfy and how to look for it: frozen, checked once, the same words in every face."""
+"""What a release must satisfy and how to look for it: frozen, checked once, the same names in every face."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -35,7 +35,6 @@ class QuasiIdentifier:
     """Attributes that together could identify a person, and the size of the crowd that everyone must be in.
 
     Args:
-        attributes: Column names.
         k: Smallest number of records (of people, where there is a unit) that may share a combination of values; 1 if
             only sensitive columns are protected.
     """
@@ -80,7 +79,7 @@ class Policy:
         protections: What is promised about sensitive columns.
         population_table: The people that the records were drawn from, with the columns of the quasi-identifiers; the
             pipeline opens it.
-        population: What is promised against them, by words such as "k_map" and "delta_presence".
+        population: What is promised against them, by name, such as "k_map" and "delta_presence".
         insensitive: Columns that pass through unchanged, like columns that have no role.
         keep: Columns that leave as they are on purpose, though they look as if they named people.
         taxonomies: Taxonomy, or rule that builds one, by column.
@@ -98,6 +97,9 @@ class Policy:
         spill_folder: Where an engine may put what does not fit in memory.
         master: The cluster of the engine "spark".
         most_tuples: How many distinct tuples may come into memory; more stay in the engine, for top-down methods.
+        ledger: The folder that knows earlier releases of the same people; what is promised then holds for all together.
+        recipient: Who gets the release; only releases to the same one, and to anyone, are taken together.
+        wait: For how many releases a newcomer may have to wait for a better crowd.
     """
 
     quasi_identifiers: tuple[QuasiIdentifier, ...]
@@ -125,13 +127,16 @@ class Policy:
     spill_folder: str | Path | None = field(default=None, compare=False)
     master: str | None = field(default=None, compare=False)
     most_tuples: int | None = field(default=None, compare=False)
+    ledger: str | Path | None = field(default=None, compare=False)
+    recipient: str = field(default="", compare=False)
+    wait: int = field(default=0, compare=False)
 
     def __post_init__(self) -> None:
         if not self.quasi_identifiers:
             raise PolicyError("A policy must have at least one quasi-identifier. None was given.")
-        for word, option in OPTIONS.items():
-            if word in self.__dict__ and word != "quasi_identifiers":
-                option.check(word, self.__dict__[word])
+        for name, option in OPTIONS.items():
+            if name in self.__dict__ and name != "quasi_identifiers":
+                option.check(name, self.__dict__[name])
         for column in self.ranges:
             if column in self.taxonomies:
                 raise PolicyError(f"column '{column}' has a taxonomy, so its range would have no effect; leave one out")
@@ -140,10 +145,10 @@ class Policy:
         self._check_protection()
         target = () if self.target is None else (self.target,)
         others = {"taxonomies": self.sensitive, "types": (*self.sensitive, *target), "ranges": ()}
-        for word, names in others.items():
-            for column in getattr(self, word):
+        for name, names in others.items():
+            for column in getattr(self, name):
                 if column not in (*self.attributes, *names):
-                    raise UnknownNameError("quasi-identifier column", column, self.attributes, f"the policy ({word})")
+                    raise UnknownNameError("quasi-identifier column", column, self.attributes, f"the policy ({name})")
         for column in others["types"]:
             if (kind := self.types.get(column, "text")) not in ("comma", "text"):
                 raise PolicyError(
@@ -175,8 +180,8 @@ class Policy:
                 f"{' and '.join(OF_POPULATION)} count the people of a population; give its table as population_table"
             )
         if not self.population and self.population_table is not None:
-            words = " or ".join(OF_POPULATION)
-            raise PolicyError(f"The 'population_table' parameter says nothing by itself. Give {words} as well.")
+            promises = " or ".join(OF_POPULATION)
+            raise PolicyError(f"The 'population_table' parameter says nothing by itself. Give {promises} as well.")
         promised = *self.models_against_population, *self.models_of_columns
         if any(qid.k == 1 for qid in self.quasi_identifiers) and not promised:
             raise PolicyError("The 'k' parameter must be an integer of at least 2. Got 1.")
@@ -189,7 +194,7 @@ class Policy:
     @property
     def models_against_population(self) -> tuple[Declared, ...]:
         """What is promised against the population."""
-        return tuple(OF_POPULATION[word](value) for word, value in self.population.items())  # type: ignore[call-arg]
+        return tuple(OF_POPULATION[name](value) for name, value in self.population.items())  # type: ignore[call-arg]
 
     @property
     def models_of_columns(self) -> tuple[Declared, ...]:
@@ -225,7 +230,7 @@ class Policy:
     def counted_as(self, column: str, value: str | None) -> str | None:
         """The value that a value of a sensitive column counts as: its group, its bin, its number, or itself.
 
-        None, of which all count as one, if it is missing; what says so may have several words.
+        None, of which all count as one, if it is missing; several texts may say so.
         """
         if not value or value in self.missing_values:
             return None
@@ -279,7 +284,7 @@ class Policy:
             )
 
     def to_json(self) -> dict[str, Any]:
-        """The policy as JSON-able data, in the words of a policy file; taxonomies by column only.
+        """The policy as JSON-able data, with the names of a policy file; taxonomies by column only.
 
         The engine and its settings are left out: they have no effect on the release.
         """
@@ -306,18 +311,15 @@ class Policy:
             **({} if self.time_limit is None else {"time_limit": self.time_limit}),
         }
 
-    def without_redundant(self) -> tuple[Policy, tuple[QuasiIdentifier, ...]]:
-        """The policy less the quasi-identifiers that another one implies, and those that were dropped."""
-        kept: list[QuasiIdentifier] = []
-        dropped: list[QuasiIdentifier] = []
-        for i, qid in enumerate(self.quasi_identifiers):
-            others = [*self.quasi_identifiers[i + 1 :], *kept]
-            (dropped if any(qid.implied_by(other) for other in others) else kept).append(qid)
-        if not dropped:
-            return self, ()
-        taken = {name for qid in kept for name in qid.attributes}
-        assert taken == set(self.attributes)  # a redundant one is contained in another: no column is lost
-        return replace(self, quasi_identifiers=tuple(kept)), tuple(dropped)
+    @property
+    def redundant(self) -> tuple[int, ...]:
+        """The places of quasi-identifiers that another one implies; of equal ones, the last is needed."""
+        found: list[int] = []
+        for place, qid in enumerate(self.quasi_identifiers):
+            others = [other for i, other in enumerate(self.quasi_identifiers) if i != place and i not in found]
+            if any(qid.implied_by(other) for other in others):
+                found.append(place)
+        return tuple(found)
 
 
 def _name_of(table: Any) -> str:

@@ -23,21 +23,20 @@ class Protection:
     """The promises about one sensitive column.
 
     Args:
-        column: The column.
-        options: What is said of it, by words of `privacy.registry.COLUMN_OPTIONS`; what is None is not said.
+        options: What is said of it, by names of `privacy.registry.COLUMN_OPTIONS`; what is None is not said.
     """
 
     column: str
     options: Mapping[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        for word in self.options:
-            if word not in COLUMN_OPTIONS:
-                raise UnknownNameError("word", str(word), COLUMN_OPTIONS, f"the protection of '{self.column}'")
+        for name in self.options:
+            if name not in COLUMN_OPTIONS:
+                raise UnknownNameError("word", str(name), COLUMN_OPTIONS, f"the protection of '{self.column}'")
         made = {
-            word: option.checked(word, self.options[word])
-            for word, option in COLUMN_OPTIONS.items()
-            if self.options.get(word) is not None
+            name: option.checked(name, self.options[name])
+            for name, option in COLUMN_OPTIONS.items()
+            if self.options.get(name) is not None
         }
         object.__setattr__(self, "options", made)
         if self.groups and self.bins:
@@ -54,11 +53,12 @@ class Protection:
 
     @property
     def promises(self) -> tuple[str, ...]:
-        return tuple(word for word in self.options if word in OF_COLUMNS)
+        """The names of what is promised; l = 1 says that nothing is, on purpose."""
+        return tuple(name for name in self.options if name in OF_COLUMNS and (name, self.options[name]) != ("l", 1))
 
     def models(self, taxonomy: Taxonomy | None = None) -> Iterator[Declared]:
-        for word in self.promises:
-            yield OF_COLUMNS[word].of(self.column, self.options[word], self.options, taxonomy)
+        for name in self.promises:
+            yield OF_COLUMNS[name].of(self.column, self.options[name], self.options, taxonomy)
 
     def counted_as(self, value: str | None, text: str | None = None) -> str | None:
         """The value that a value counts as: its group, its bin, or itself.
@@ -80,13 +80,13 @@ class Protection:
         return {value: name for name, values in self.groups.items() for value in values}
 
     def to_json(self) -> dict[str, Any]:
-        found = {word: list(v) if isinstance(v, tuple) else v for word, v in self.options.items() if v != ()}
+        found = {name: list(v) if isinstance(v, tuple) else v for name, v in self.options.items() if v != ()}
         if self.groups:
             found["groups"] = {name: list(values) for name, values in self.groups.items()}
         return found
 
 
-def protections_of(sensitive: Any, words: Mapping[str, Any]) -> tuple[tuple[str, ...], tuple[Protection, ...]]:
+def protections_of(sensitive: Any, settings: Mapping[str, Any]) -> tuple[tuple[str, ...], tuple[Protection, ...]]:
     own: dict[str, dict[str, Any]] = {}
     if isinstance(sensitive, Mapping):
         for column, given in sensitive.items():
@@ -95,12 +95,12 @@ def protections_of(sensitive: Any, words: Mapping[str, Any]) -> tuple[tuple[str,
             own[column] = dict(given)
     else:
         own = {column: {} for column in OPTIONS["sensitive"].checked("sensitive", sensitive)}
-    for word, value in words.items():
+    for name, value in settings.items():
         if value is None:
             continue
         if not own and not isinstance(value, Mapping):
-            raise PolicyError(f"The '{word}' parameter protects sensitive columns, and none is named. Name one.")
+            raise PolicyError(f"The '{name}' parameter protects sensitive columns, and none is named. Name one.")
         by_column = value if isinstance(value, Mapping) else dict.fromkeys(own, value)
         for column, single in by_column.items():
-            own.setdefault(column, {}).setdefault(word, single)
+            own.setdefault(column, {}).setdefault(name, single)
     return tuple(own), tuple(Protection(column, given) for column, given in own.items() if given)

@@ -1,4 +1,4 @@
-"""release.toml: a policy in a file, in the same words as in Python and on the command line."""
+"""release.toml: a policy in a file, with the same names as in Python and on the command line."""
 
 from __future__ import annotations
 
@@ -8,22 +8,22 @@ from pathlib import Path
 from typing import Any
 
 from incrowd.errors import PolicyError, UnknownNameError, closest, shown
-from incrowd.policy.options import OPTIONS
+from incrowd.policy.options import ATTACK, OPTIONS
 from incrowd.schemas.regular_files import open_regular
 from incrowd.schemas.toml import parsed_toml
 from incrowd.search.registry import METHODS
 
-WORDS = tuple(word for word in OPTIONS if word != "options")
-PARAMETERS = (*WORDS, "privacy")  # what functions in Python take
+KEYS = tuple(name for name in OPTIONS if name != "options")
+PARAMETERS = (*KEYS, "privacy")  # what functions in Python take
 MOST_BYTES = 1 << 24  # of a policy file
 FILES = {"csv": ("separator", "quote", "encoding", "header", "strip"), "file": ("sheet", "value_labels")}
-DIALECT = tuple(word for words in FILES.values() for word in words)
+DIALECT = tuple(key for keys in FILES.values() for key in keys)
 QUERY = "query"  # what to read of a database
 
 
 def check_spelling(options: Iterable[str], function: Callable[..., object]) -> None:
-    """Raise UnknownNameError if an option that no method has looks like a word of the function."""
-    own = [word.name for word in signature(function).parameters.values() if word.kind is Parameter.KEYWORD_ONLY]
+    """Raise UnknownNameError if an option that no method has looks like a parameter of the function."""
+    own = [each.name for each in signature(function).parameters.values() if each.kind is Parameter.KEYWORD_ONLY]
     known = dict.fromkeys([*own, *PARAMETERS, *DIALECT, QUERY])
     of_methods = [option for method in METHODS.values() for option in method.options]
     for name in options:
@@ -35,62 +35,69 @@ def read_policy(path: str | Path) -> tuple[dict[str, Any], dict[str, Any]]:
     """Read a policy file.
 
     Returns:
-        The words of `make_policy`, and how to read the table (its tables `csv` and `file`, and `query`).
+        The settings of `make_policy`, and how to read the table (its tables `csv` and `file`, and `query`).
 
     Raises:
         PolicyError: The file cannot be read, is not TOML, or has an unknown or ill-typed key.
     """
     path = Path(path)
+    return settings_in(_parsed(path), path)
+
+
+def read_attack_settings(path: str | Path) -> dict[str, Any]:
+    """What the table [attack] of a policy file says.
+
+    Raises:
+        PolicyError: As for `read_policy`.
+    """
+    data = _parsed(Path(path))
+    settings_in(data, Path(path))
+    return {name: ATTACK[name].checked(name, value) for name, value in data.get("attack", {}).items()}
+
+
+def _parsed(path: Path) -> dict[str, Any]:
     try:
         with open_regular(path) as file:
             text = file.read(MOST_BYTES + 1)
         if len(text) > MOST_BYTES:
             raise PolicyError(f"{path} is larger than {MOST_BYTES >> 20} megabytes, which no policy is; give a policy")
-        data = parsed_toml(text.decode())
+        return parsed_toml(text.decode())
     except OSError as error:
         raise PolicyError(f"cannot read the policy {path}: {error.strerror}") from None
     except RecursionError:
         raise PolicyError(f"{path} is nested too deeply for a policy; give a policy") from None
     except ValueError as error:  # not TOML, not UTF-8, or a number of thousands of digits
         raise PolicyError(f"{path} is not valid TOML: {' '.join(str(error).split())[:200]}") from None
-    return words_of(data, path)
 
 
-def words_of(data: Mapping[str, Any], path: Path) -> tuple[dict[str, Any], dict[str, Any]]:
-    """The words that a parsed policy file holds.
-
-    Args:
-        data: What the TOML says.
-        path: The file, for messages; paths in it are relative to its folder.
-
-    Returns:
-        The words of `make_policy`, and how to read CSV files.
+def settings_in(data: Mapping[str, Any], path: Path) -> tuple[dict[str, Any], dict[str, Any]]:
+    """The settings of `make_policy` that a parsed policy file holds, and how to read tables.
 
     Raises:
         PolicyError: There is an unknown or ill-typed key.
     """
     data = dict(data)
     options = sorted({option for method in METHODS.values() for option in method.options})
-    known = (*WORDS, *options, *FILES, QUERY)
+    known = (*KEYS, *options, *FILES, QUERY, "attack")
     for key in data:
         if key not in known:
             raise UnknownNameError("key", key, known, str(path))
     dialect: dict[str, Any] = {}
-    for table, words_there in FILES.items():
+    for table, known_there in {**FILES, "attack": tuple(ATTACK)}.items():
         if not isinstance(data.get(table, {}), Mapping):
             raise PolicyError(f"The '{table}' key of {path} must be a table. Got {shown(data[table])}.")
         for key in data.get(table, {}):
-            if key not in words_there:
-                raise UnknownNameError("key", key, words_there, f"{path} [{table}]")
-        dialect |= data.pop(table, {})
+            if key not in known_there:
+                raise UnknownNameError("key", key, known_there, f"{path} [{table}]")
+        dialect |= data.pop(table, {}) if table in FILES else {}
     if QUERY in data:
         dialect[QUERY] = data[QUERY]
-    words = {key: value for key, value in data.items() if key in WORDS}
-    words["options"] = {key: value for key, value in data.items() if key in options}
-    for key in ("population_table", "spill_folder", "taxonomies"):
-        if key in words:
-            words[key] = _beside(path, words[key])
-    return words, dialect
+    settings = {key: value for key, value in data.items() if key in KEYS}
+    settings["options"] = {key: value for key, value in data.items() if key in options}
+    for key in ("ledger", "population_table", "spill_folder", "taxonomies"):
+        if key in settings:
+            settings[key] = _beside(path, settings[key])
+    return settings, dialect
 
 
 def _beside(path: Path, value: Any) -> Any:

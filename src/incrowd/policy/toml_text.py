@@ -1,4 +1,4 @@
-"""Words of a policy as the text of a policy file, which `policy.toml` reads back as the same words."""
+"""The settings of a policy as the text of a policy file, which `policy.toml` reads back."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ _TABLES = ("types", "ranges", "taxonomies", "csv")
 _LINE = 100  # characters of a list on one line
 
 
-def policy_text(words: Mapping[str, Any]) -> str:
+def policy_text(settings: Mapping[str, Any]) -> str:
     """The text of a policy file.
 
     Args:
-        words: Its keys and values as TOML has them; what is None, an empty list or an empty table is left out.
+        settings: Its keys and values as TOML has them; what is None, an empty list or an empty table is left out.
     """
-    given = {key: value for key, value in words.items() if value is not None and value not in ([], {})}
+    given = {key: value for key, value in settings.items() if value is not None and value not in ([], {})}
     lines: list[str] = []
     tables = {key: value for key, value in given.items() if isinstance(value, Mapping) and key in _TABLES}
     by_column = given.get("sensitive") if isinstance(given.get("sensitive"), Mapping) else None
@@ -41,13 +41,13 @@ def policy_text(words: Mapping[str, Any]) -> str:
 
 def _ordered(keys: list[str]) -> list[str]:
     """In the order of the declarations; options of the method come after it."""
-    words = [word for word in OPTIONS if word in keys]
+    names = [name for name in OPTIONS if name in keys]
     after = (
-        words.index("method") + 1
-        if "method" in words
-        else next((place for place, word in enumerate(words) if word == "time_limit"), len(words))
+        names.index("method") + 1
+        if "method" in names
+        else next((place for place, name in enumerate(names) if name == "time_limit"), len(names))
     )
-    return [*words[:after], *(key for key in keys if key not in OPTIONS), *words[after:]]
+    return [*names[:after], *(key for key in keys if key not in OPTIONS), *names[after:]]
 
 
 def _pairs(table: Mapping[str, Any]) -> Iterator[str]:

@@ -56,7 +56,6 @@ class Estimate:
     """People who are alone in the population, by one estimator.
 
     Args:
-        estimator: Its name.
         assumes: What it rests on.
         uniques: How many people are alone; None where it does not apply.
         share: Of the population.
@@ -349,7 +348,6 @@ class _Rates:
     """What is known of the rate of each class before its own records are seen: gamma variables, improper ones too.
 
     Args:
-        sizes: Records of each class.
         drawn: The share of its people that was drawn.
         own: Whether its rarest value is in no other class.
         shape: Of the share of its rarest value; -alpha where that is its own.

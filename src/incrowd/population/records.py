@@ -30,7 +30,6 @@ class People:
     """The records of a table on one quasi-identifier.
 
     Args:
-        attributes: The columns of the quasi-identifier.
         codes: Per attribute, the value of each distinct tuple, as a number.
         texts: Per attribute, the values that the numbers stand for, as texts.
         class_of: The tuple of each record, in the order of the rows.
@@ -110,17 +109,7 @@ def read_people(
     missing_values: Sequence[str] = (),
     run: Run,
 ) -> People:
-    """Number the values of a table.
-
-    Args:
-        batches: Its rows.
-        name: What messages call it.
-        attributes: The columns of the quasi-identifier.
-        sensitive: The sensitive columns.
-        weights: The column that says for how many people a record stands.
-        unit: The column that says whose record it is; records without it are one person's.
-        missing_values: Texts that stand for a missing value.
-        run: Told of rows.
+    """Number the values of a table; records that do not say whose they are (`unit`) are one person's.
 
     Raises:
         DataError: There are no rows.

@@ -16,7 +16,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from incrowd.errors import DataError, IncrowdError, PolicyError, UnknownNameError, many
+from incrowd.errors import DataError, PolicyError, UnknownNameError, many
 from incrowd.formats.registry import open_source
 from incrowd.policy.policy import Policy, QuasiIdentifier
 from incrowd.population.estimates import COUNTED, Estimate
@@ -26,13 +26,10 @@ from incrowd.recodings.reading import read_recoding
 from incrowd.recodings.recoding import Recoding
 from incrowd.run import Run
 from incrowd.search.registry import METHODS
-from incrowd.table.attributes import Attribute, FlatAttribute, NumberAttribute
 from incrowd.table.compressed import CompressedTable, people_of
-from incrowd.table.exact_numbers import as_fractional, as_whole, together
 from incrowd.table.grouping import Codes, Counts, count, group
-from incrowd.table.scales import Scale, text_of
+from incrowd.table.scales import text_of
 from incrowd.table.value_numbers import ValueNumbers
-from incrowd.taxonomies.labels import ANY
 
 if TYPE_CHECKING:
     from incrowd.formats.sources import Source
@@ -47,12 +44,6 @@ def with_population(table: CompressedTable, policy: Policy, compress: Compress, 
     A method that recodes values one by one says what becomes of everyone, whatever combination of values they have. For
     such a method values that only others have are values of the columns too, and their tuples are the absent ones of
     the table. A local method says what becomes of the combinations of records alone.
-
-    Args:
-        table: The compressed table.
-        policy: Has the population.
-        compress: Reads a table and keeps its distinct tuples.
-        run: Gets the number of rows.
 
     Raises:
         PolicyError: The population lacks a column, or does not contain the table.
@@ -84,7 +75,7 @@ def _with_values(table: CompressedTable, population: CompressedTable) -> Compres
     """The same table, with columns that know the values of the population as well."""
     attributes, codes = [], []
     for own, other, column in zip(table.attributes, population.attributes, table.codes, strict=True):
-        attribute = joined(own, other)
+        attribute = own.joined(other)
         places = pc.index_in(own.values(), attribute.values())
         attributes.append(attribute)
         codes.append(np.asarray(places, np.int64)[column].astype(np.min_scalar_type(attribute.size - 1)))
@@ -99,42 +90,6 @@ def _with_values(table: CompressedTable, population: CompressedTable) -> Compres
         target=None if table.target is None else table.target.grouped(place, len(order)),
         protected={name: histogram.grouped(place, len(order)) for name, histogram in table.protected.items()},
     )
-
-
-def joined(own: Attribute, other: Attribute) -> Attribute:
-    """An attribute with the values of two: those of a table, and those of its population, if they are of its kind.
-
-    A taxonomy that was given has its values. Missing values of the population alone are in no class of the table.
-    """
-    if isinstance(own, NumberAttribute):
-        if not isinstance(other, NumberAttribute) or not len(other.numbers) or not _comparable(own.scale, other.scale):
-            return own
-        scale = other.scale if (own.scale.kind, other.scale.kind) == ("integer", "number") else own.scale
-        numbers, more = together(own.numbers, other.numbers)
-        if own.domain is not None:
-            (low, high), more = together(own.domain, more)
-            more = more[(low <= more) & (more <= high)]
-        every = np.unique(np.concatenate(together(numbers, more)))
-        every = as_fractional(every) if scale.kind == "number" else as_whole(every)
-        missing = None if own.missing is None else len(every)
-        return replace(own, scale=replace(own.scale, kind=scale.kind), numbers=every, missing=missing)
-    texts = {text for text in (*own.values().to_pylist(), *other.values().to_pylist()) if text is not None}
-    if isinstance(own, FlatAttribute):
-        every_text = tuple(sorted(texts - {ANY}))
-        return FlatAttribute(own.name, every_text, None if own.missing is None else len(every_text))
-    if own.rule is None:
-        return own
-    try:
-        taxonomy = own.rule.build(sorted(texts))
-    except IncrowdError:
-        return own  # values that the rule does not know are in no class
-    return replace(own, taxonomy=taxonomy if own.missing is None else taxonomy.with_missing())
-
-
-def _comparable(one: Scale, other: Scale) -> bool:
-    """Whether the numbers of two scales mean the same."""
-    plain = {"integer", "number"}
-    return replace(one, comma=other.comma, timezone=other.timezone) == other or {one.kind, other.kind} == plain
 
 
 def released_population(
@@ -169,13 +124,8 @@ def counted_population(
 ) -> tuple[pa.RecordBatch, Counts]:
     """The people of a population on some columns as texts, and how many each row stands for.
 
-    Args:
-        source: Its table.
-        attributes: The columns.
-        recoding: What its values are recoded by first, so that they are written as in a release, or its file; they stay
-            as they are if None.
-            People with a value that it does not know are left out: they are in no class of the release.
-        run: Gets the number of rows.
+    A recoding, or its file, says how they are written in a release; people with a value that it does not know are left
+    out, since they are in no class of it.
 
     Raises:
         PolicyError: The population lacks a column, or the recoding is one of a local method.
@@ -185,7 +135,7 @@ def counted_population(
             raise UnknownNameError("column", name, source.columns, source.name)
     if isinstance(recoding, str | Path):
         recoding = read_recoding(recoding)
-    if recoding is not None and recoding.is_confidential:
+    if recoding is not None and not recoding.by_value:
         raise PolicyError(
             "the recoding of a local method says what became of each record, and not what others would be released "
             "as; give one of a global method, or a population that is written as the release is"
@@ -223,18 +173,12 @@ def _compressed(table: CompressedTable, policy: Policy, compress: Compress, run:
     """The tuples of the population, over the columns of a table, which are read as they were there."""
     source = policy.population_table
     assert source is not None
-    kinds = {attribute.name: _kind(attribute) for attribute in table.attributes}
+    kinds = {attribute.name: attribute.declared_type for attribute in table.attributes}
     everyone = Policy(
         quasi_identifiers=(QuasiIdentifier(policy.attributes, 2),), types=kinds, missing_values=policy.missing_values
     )
     everyone.check_columns(source.columns, source.name)
     return compress(source, everyone, run)
-
-
-def _kind(attribute: Attribute) -> str:
-    if not isinstance(attribute, NumberAttribute):
-        return "text"
-    return "date" if attribute.scale.kind in ("date", "timestamp") else "number"
 
 
 @dataclass(frozen=True)
@@ -349,8 +293,7 @@ class Matches:
         return Fraction(len(alone), int(alone.sum())) if len(alone) else None
 
 
-def with_open_population(policy: Policy) -> Policy:
-    """The policy with its population as a source; as it is if it has none, or if that is open."""
-    if policy.population_table is None or hasattr(policy.population_table, "fingerprint"):
-        return policy
-    return replace(policy, population_table=open_source(policy.population_table))
+def open_population(policy: Policy) -> Source | None:
+    """The population of a policy as a source; None if it has none."""
+    table = policy.population_table
+    return table if table is None or hasattr(table, "fingerprint") else open_source(table)

@@ -13,6 +13,8 @@ from incrowd.options import PROMISES, Option, Texts
 from incrowd.schemas.shapes import Shape
 
 if TYPE_CHECKING:
+    from fractions import Fraction
+
     from incrowd.table.class_counts import ClassCounts
     from incrowd.taxonomies.taxonomy import Taxonomy
 
@@ -35,18 +37,18 @@ class Declared:
 
     Args:
         name: What people call it, such as "k-anonymity".
-        word: What it is called in Python and TOML, and with dashes in the shell.
+        option_name: What it is called in Python and TOML, and with dashes in the shell.
         option: What its value may be, and what it means.
         about: What is counted in every class: its "records", the values of a sensitive "column", or the people of a
             "population".
         fields: The fields that the value is; the first one is the limit that the witness holds classes to.
-        settings: Further words of a sensitive column that it heeds; "t_distance" is its field `distance`.
-        more: Options that only this model has, by word.
+        settings: Further options of a sensitive column that it heeds; "t_distance" is its field `distance`.
+        more: Options that only this model has, by name.
         weakest: The value to count with if nothing is promised, so that `verify` reports what holds.
     """
 
     name: ClassVar[str]
-    word: ClassVar[str]
+    option_name: ClassVar[str]
     option: ClassVar[Option]
     about: ClassVar[Literal["records", "column", "population"]] = "column"
     fields: ClassVar[tuple[str, ...]]
@@ -62,30 +64,25 @@ class Declared:
         def column(self) -> str | None: ...
 
     def __post_init__(self) -> None:
-        self.option.check(self.word, self.value)
-        for word, value in self._settings().items():
-            if word in self.more and value is not None:
-                self.more[word].check(word, value)
+        self.option.check(self.option_name, self.value)
+        for option_name, value in self._settings().items():
+            if option_name in self.more and value is not None:
+                self.more[option_name].check(option_name, value)
 
     @classmethod
-    def _field(cls, word: str) -> str:
-        return word.removeprefix(f"{cls.word}_")
+    def _field(cls, option_name: str) -> str:
+        return option_name.removeprefix(f"{cls.option_name}_")
 
     def _settings(self) -> dict[str, Any]:
-        return {word: getattr(self, self._field(word)) for word in self.settings}
+        return {option_name: getattr(self, self._field(option_name)) for option_name in self.settings}
 
     @classmethod
     def of(cls, column: str, value: Any, settings: Mapping[str, Any], taxonomy: Taxonomy | None = None) -> Self:
-        """The model of a sensitive column, from what people write.
-
-        Args:
-            column: The column.
-            value: The value of its word.
-            settings: The other words of the column.
-            taxonomy: The tree of its values, for models that measure distances.
-        """
+        """The model of a sensitive column, from what people write."""
         values = value if len(cls.fields) > 1 else (value,)
-        own = {cls._field(word): settings[word] for word in cls.settings if word in settings}
+        own = {
+            cls._field(option_name): settings[option_name] for option_name in cls.settings if option_name in settings
+        }
         return cls(column, *values, **own)  # type: ignore[call-arg]
 
     @property
@@ -94,10 +91,10 @@ class Declared:
         found = tuple(getattr(self, field) for field in self.fields)
         return found if len(found) > 1 else found[0]
 
-    def words(self) -> dict[str, Any]:
-        """All that people write for it, by word."""
-        given = {word: value for word, value in self._settings().items() if value not in (None, ())}
-        return {self.word: self.value, **given}
+    def as_options(self) -> dict[str, Any]:
+        """All that people write for it, by option."""
+        given = {option_name: value for option_name, value in self._settings().items() if value not in (None, ())}
+        return {self.option_name: self.value, **given}
 
     def promise(self) -> dict[str, Any]:
         """What the witness gets: names, numbers and texts."""
@@ -127,4 +124,8 @@ class Declared:
 
     def fitted(self, histogram: Any) -> Self:
         """The model for a table; most do not depend on it."""
+        return self
+
+    def in_sample(self, share: Fraction) -> Self:
+        """The model for a sample with this share of the records; most ask the same."""
         return self

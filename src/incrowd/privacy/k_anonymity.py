@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from math import ceil
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from incrowd.options import Option
@@ -23,6 +25,14 @@ K = Option(
 )
 
 
+SMALL = 5  # crowds of a sample are no smaller, where those of the table are not
+
+
+def k_in_sample(k: int, share: Fraction) -> int:
+    """The size of crowds of a sample: in proportion to its records, and at least a few."""
+    return max(min(k, SMALL), ceil(k * share))
+
+
 @dataclass(frozen=True)
 class KAnonymity(Declared):
     """At least k records in every class.
@@ -36,7 +46,7 @@ class KAnonymity(Declared):
     k: int
 
     name = "k-anonymity"
-    word = "k"
+    option_name = "k"
     option = K
     about = "records"
     fields = ("k",)
@@ -51,6 +61,10 @@ class KAnonymity(Declared):
     @property
     def least_size(self) -> int:
         return self.k
+
+    def in_sample(self, share: Fraction) -> KAnonymity:
+        """Smaller crowds, in proportion."""
+        return replace(self, k=k_in_sample(self.k, share))
 
     def levels(self, classes: ClassCounts) -> Any:
         """The size of each class."""

@@ -57,9 +57,12 @@ class LDiversity(_Diverse):
     harmless: tuple[str, ...] = ()
 
     name = "distinct l-diversity"
-    word = "l"
+    option_name = "l"
     option = promised(
-        "At least this many values in every class.", Whole(2), title="different values in every crowd", example="3"
+        "At least this many values in every class; 2 if no other promise is given, 1 for no promise.",
+        Whole(1),
+        title="different values in every crowd",
+        example="3",
     )
     fields = ("l",)
     weakest = 2
@@ -99,7 +102,7 @@ class EntropyLDiversity(_Diverse):
     harmless: tuple[str, ...] = ()
 
     name = "entropy l-diversity"
-    word = "entropy_l"
+    option_name = "entropy_l"
     option = promised(
         "As diverse as this many equally frequent values.",
         Number(1, above=True),
@@ -150,7 +153,7 @@ class RecursiveLDiversity(_Diverse):
     harmless: tuple[str, ...] = ()
 
     name = "recursive (c, l)-diversity"
-    word = "recursive_l"
+    option_name = "recursive_l"
     option = promised(
         "c,l of recursive (c,l)-diversity.",
         Pair(Number(0, above=True), Whole(2), "a factor c above 0 and an integer l of at least 2"),

@@ -32,7 +32,7 @@ class AlphaAnonymity(Declared):
     harmless: tuple[str, ...] = ()
 
     name = "alpha-anonymity"
-    word = "alpha"
+    option_name = "alpha"
     option = promised(
         "Largest share of a value in a class.",
         Number(0, 1, above=True),
@@ -80,7 +80,7 @@ class BetaLikeness(Declared):
     release: Distribution | None = None
 
     name = "beta-likeness"
-    word = "beta_likeness"
+    option_name = "beta_likeness"
     option = promised(
         "Largest relative gain of a value in a class.",
         Number(0, above=True),
@@ -121,7 +121,7 @@ class EnhancedBetaLikeness(BetaLikeness):
     """No value gains more than beta, relatively, nor more than minus the log of its share, in any class."""
 
     name = "enhanced beta-likeness"
-    word = "enhanced_beta_likeness"
+    option_name = "enhanced_beta_likeness"
     option = replace(
         BetaLikeness.option,
         about="The same, frequent values held closer.",
@@ -159,7 +159,7 @@ class DeltaDisclosure(Declared):
     release: Distribution | None = None
 
     name = "delta-disclosure"
-    word = "delta_disclosure"
+    option_name = "delta_disclosure"
     option = promised(
         "Largest ln of a factor of a share in a class, over all values (ARX: log2, present ones).",
         Number(0, above=True),

@@ -17,7 +17,6 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, Protocol
 
 from incrowd.errors import PolicyError
-from incrowd.privacy.size_rule import SizeRule, size_rule_of
 
 if TYPE_CHECKING:
     import numpy as np
@@ -131,15 +130,6 @@ class Requirement:
 
         top = np.iinfo(levels.dtype).max if levels.dtype.kind in "iu" else np.inf
         return np.where(classes.records == 0, top, levels)
-
-    @cached_property
-    def needs(self) -> SizeRule:
-        """The same question for searches that count records, such as compiled ones.
-
-        Raises:
-            PolicyError: A model needs more than the size of a class, which compiled searches do not count yet.
-        """
-        return size_rule_of(self.models)
 
     def __str__(self) -> str:
         return f"{', '.join(map(str, self.models))} on {', '.join(self.attributes)}"

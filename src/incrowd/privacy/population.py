@@ -65,7 +65,7 @@ class KMap(Declared):
     k: int
 
     name = "k-map"
-    word = "k_map"
+    option_name = "k_map"
     option = promised(
         "At least this many people of the population for a class.",
         Whole(2),
@@ -101,7 +101,7 @@ class DeltaPresence(Declared):
     delta: float
 
     name = "delta-presence"
-    word = "delta_presence"
+    option_name = "delta_presence"
     option = promised(
         "Largest share of these that may be in the table.",
         LargestShare(),

@@ -30,15 +30,17 @@ MODELS: Mapping[str, type[Declared]] = {
         DeltaPresence,
     )
 }
-OF_COLUMNS: Mapping[str, type[Declared]] = {model.word: model for model in MODELS.values() if model.about == "column"}
+OF_COLUMNS: Mapping[str, type[Declared]] = {
+    model.option_name: model for model in MODELS.values() if model.about == "column"
+}
 OF_POPULATION: Mapping[str, type[Declared]] = {
-    model.word: model for model in MODELS.values() if model.about == "population"
+    model.option_name: model for model in MODELS.values() if model.about == "population"
 }
 COLUMN_OPTIONS: Mapping[str, Option] = {  # what people may say of one sensitive column
     **{
-        word: option
+        option_name: option
         for model in OF_COLUMNS.values()
-        for word, option in {model.word: model.option, **model.more}.items()
+        for option_name, option in {model.option_name: model.option, **model.more}.items()
     },
     "harmless": HARMLESS,
     "groups": Option("Values that count as one, by the name of the group.", Groups(), example="...", section=""),

@@ -29,7 +29,6 @@ class Distribution:
 
     Args:
         values: The values; None stands for missing ones.
-        counts: Records with each.
     """
 
     values: tuple[str | None, ...]

@@ -48,7 +48,7 @@ class TCloseness(Declared):
     release: Distribution | None = None
 
     name = "t-closeness"
-    word = "t"
+    option_name = "t"
     option = promised(
         "Largest distance between a class and the whole, 0 to 1.",
         Number(0, 1),
@@ -78,10 +78,10 @@ class TCloseness(Declared):
         """With the tree of the values, in which the default distance is measured."""
         return cls(column, value, settings.get("t_distance"), taxonomy)
 
-    def words(self) -> dict[str, Any]:
+    def as_options(self) -> dict[str, Any]:
         """Also the tree of the values."""
         trees = {} if self.taxonomy is None else {"taxonomies": {self.column: self.taxonomy}}
-        return {**super().words(), **trees}
+        return {**super().as_options(), **trees}
 
     def promise(self) -> dict[str, Any]:
         """Also the path of every value to the root, where distances are measured in a tree."""

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from incrowd.privacy.declared import Declared
-from incrowd.privacy.k_anonymity import K
+from incrowd.privacy.k_anonymity import K, k_in_sample
 from incrowd.privacy.sensitive import column_counts, sums
 
 if TYPE_CHECKING:
+    from fractions import Fraction
+
     from incrowd.table.class_counts import ClassCounts
 
 
@@ -28,7 +30,7 @@ class KUnits(Declared):
     k: int
 
     name = "k people"
-    word = "k"
+    option_name = "k"
     option = K
     about = "records"
     fields = ("k",)
@@ -44,7 +46,11 @@ class KUnits(Declared):
         """As many people have at least as many rows."""
         return self.k
 
-    def words(self) -> dict[str, Any]:
+    def in_sample(self, share: Fraction) -> KUnits:
+        """Fewer people, in proportion."""
+        return replace(self, k=k_in_sample(self.k, share))
+
+    def as_options(self) -> dict[str, Any]:
         """K, and the unit that it counts."""
         return {"k": self.k, "unit": self.column}
 

@@ -3,9 +3,8 @@
 Its file holds the original tuples and is as confidential as the original table; the codebook shows only what the
 release shows.
 
-New rows: those of a known tuple take its parts in the same way, any surplus the largest part; those of an unseen tuple
-take the released class with the least loss that has all their values, else the most general tuple. A value that a given
-taxonomy does not know is an error. New rows are not k-anonymous by that alone.
+It says what became of the records that it was made from. What new rows become follows from the released classes alone
+(`by_class`), so that nothing is revealed of who was among those records.
 """
 
 from __future__ import annotations
@@ -19,10 +18,11 @@ from typing import Any
 import numpy as np
 
 from incrowd.key import Key
+from incrowd.recodings.by_class import ByClass
 from incrowd.recodings.hierarchies import Hierarchy, Nodes
 from incrowd.recodings.mapping import LocalMapping, TupleLookup
 from incrowd.recodings.ranges import Ranges
-from incrowd.recodings.recoding import Mask, Parts, Recoding, policy_fields, policy_fields_from
+from incrowd.recodings.recoding import Mask, Parts, Pieces, Recoding, policy_fields, policy_fields_from
 from incrowd.recodings.schema import DOCUMENT
 from incrowd.table.attributes import Attribute
 from incrowd.table.compressed import CompressedTable
@@ -63,6 +63,10 @@ class ByTuple(Recoding):
         ranges = (part for part in self.mapping.hierarchies if isinstance(part, Ranges))
         return tuple(part.name for part in ranges if part.ranges and part.grid is None)
 
+    @property
+    def for_new_rows(self) -> ByClass:
+        return ByClass.of(self.mapping, self._used, self)
+
     def __getitem__(self, name: str) -> Hierarchy:
         return self.mapping.hierarchies[self.names.index(name)]
 
@@ -76,13 +80,10 @@ class ByTuple(Recoding):
         return self.mapping.first_part, self.mapping.part_records
 
     def class_numbers(self, cells: Sequence[Codes], parts: Codes) -> Codes:
-        """The class of each tuple: -1 for the most general one if that is none, one past the last for the left-out."""
-        nodes = np.stack(cells, axis=1)
-        tuples, mapping = self._lookup(nodes), self.mapping
+        """The class of each tuple: -1 for one that it was not made from, one past the last for the left-out."""
+        tuples, mapping = self._lookup(np.stack(cells, axis=1)), self.mapping
         classes = mapping.part_classes[np.where(parts >= 0, parts, mapping.first_part[np.maximum(tuples, 0)])]
-        for row in np.flatnonzero(tuples < 0).tolist():
-            classes[row] = self._class_of_unseen(tuple(nodes[row].tolist()))
-        return classes
+        return np.where(tuples < 0, -1, classes)
 
     def release(self, cells: Sequence[Codes], parts: Codes) -> tuple[Sequence[Codes], Mask | None]:
         """What each tuple is released as, as places among the nodes that are released, and the root."""
@@ -101,31 +102,6 @@ class ByTuple(Recoding):
     @cached_property
     def _lookup(self) -> TupleLookup:
         return TupleLookup(self.mapping.tuples, [h.size for h in self.mapping.hierarchies])
-
-    @cached_property
-    def _unseen(self) -> dict[tuple[int, ...], int]:
-        """The class of each unseen tuple that was met, filled as they come; -1 for the most general tuple."""
-        return {}
-
-    def _class_of_unseen(self, nodes: tuple[int, ...]) -> int:
-        """The class with the least loss that has all values of a tuple, -1 if there is none."""
-        if nodes not in self._unseen:
-            has = np.ones(len(self.mapping.classes), bool)
-            for place, (hierarchy, node) in enumerate(zip(self.mapping.hierarchies, nodes, strict=True)):
-                has &= hierarchy.contain(self.mapping.classes[:, place], node)
-            found = np.flatnonzero(has)
-            best = found[np.argmin(self._loss[found])] if len(found) else -1
-            self._unseen[nodes] = int(best)
-        return self._unseen[nodes]
-
-    @cached_property
-    def _loss(self) -> Floats:
-        """Share of leaves that a class leaves possible, summed over the attributes."""
-        total = np.zeros(len(self.mapping.classes))
-        for place, hierarchy in enumerate(self.mapping.hierarchies):
-            (start, stop), column = hierarchy.spans(), self.mapping.classes[:, place]
-            total += (stop[column] - start[column] - 1) / max(1, len(hierarchy.leaves) - 1)
-        return total
 
     # What is shown
 
@@ -170,6 +146,20 @@ class ByTuple(Recoding):
         records = count(mapping.part_classes[stay], len(mapping.classes), mapping.part_records[stay])
         cells = dict(zip(self.names, mapping.classes.T, strict=True))
         return Parts(records, cells, losses, None if is_split else mapping.part_classes, is_split=is_split)
+
+    def pieces(self, table: CompressedTable) -> Pieces:
+        mapping, stay = self.mapping, ~self.mapping.left_out
+        shown = mapping.classes[np.where(stay, mapping.part_classes, 0)]
+        return Pieces(mapping.part_records, mapping.part_tuples, dict(zip(self.names, shown.T, strict=True)), stay)
+
+    def ends(self, attribute: Attribute) -> tuple[Codes, Codes]:
+        start, stop = self[attribute.name].spans()
+        return start, stop - 1
+
+    def means(self, attribute: Attribute, values: Floats) -> Floats:
+        start, stop = self[attribute.name].spans()
+        below = np.concatenate([np.zeros((1, values.shape[1])), values.cumsum(axis=0)])
+        return np.asarray((below[stop] - below[start]) / (stop - start)[:, None])
 
     def without(self, table: CompressedTable, left_out: Mask) -> ByTuple:
         mapping = self.mapping

@@ -17,12 +17,12 @@ from incrowd.recodings.attributes.intervals import ClosedIntervals, Intervals
 from incrowd.recodings.attributes.partition import Partition
 from incrowd.recodings.hierarchies import Hierarchy
 from incrowd.recodings.kinds import hierarchy_of
-from incrowd.recodings.recoding import Mask, Parts, Recoding, policy_fields, policy_fields_from
+from incrowd.recodings.recoding import Mask, Parts, Pieces, Recoding, policy_fields, policy_fields_from
 from incrowd.recodings.schema import DOCUMENT
 from incrowd.schemas.shapes import SchemaError
 from incrowd.table.attributes import Attribute
 from incrowd.table.compressed import CompressedTable
-from incrowd.table.grouping import Codes, Counts, sort_tuples
+from incrowd.table.grouping import Codes, Counts, Floats, sort_tuples
 
 _KINDS: dict[str, type[AttributeRecoding]] = {
     "cut": Cut,
@@ -58,6 +58,10 @@ class ByValue(Recoding):
 
     @property
     def by_row(self) -> bool:
+        return True
+
+    @property
+    def by_value(self) -> bool:
         return True
 
     @cached_property
@@ -141,6 +145,26 @@ class ByValue(Recoding):
                 cells[attribute.name] = np.zeros(len(table.counts), narrow)
         losses = {attribute.name: self[attribute.name].losses(attribute) for attribute in table.attributes}
         return Parts(table.counts, cells, losses, kept=self.released([cells[name] for name in self.names]))
+
+    def pieces(self, table: CompressedTable) -> Pieces:
+        parts, tuples = self.parts(table), np.arange(len(table.counts))
+        return Pieces(
+            parts.records, tuples, parts.cells, np.ones(len(tuples), bool) if parts.kept is None else parts.kept
+        )
+
+    def ends(self, attribute: Attribute) -> tuple[Codes, Codes]:
+        cells, size = self[attribute.name].of_codes(attribute), len(self[attribute.name].labels)
+        codes = np.flatnonzero(cells >= 0)
+        first, last = np.zeros(size, np.int64), np.zeros(size, np.int64)
+        first[cells[codes][::-1]], last[cells[codes]] = codes[::-1], codes  # the last one that is written stays
+        return first, last
+
+    def means(self, attribute: Attribute, values: Floats) -> Floats:
+        cells, size = self[attribute.name].of_codes(attribute), len(self[attribute.name].labels)
+        known = cells >= 0
+        records = np.maximum(np.bincount(cells[known], minlength=size), 1)
+        sums = [np.bincount(cells[known], column[known], size) / records for column in values.T]
+        return np.array(sums).reshape(len(sums), size).T
 
     def without(self, table: CompressedTable, left_out: Mask) -> ByValue:
         """The recoding that leaves out some tuples, rebuilt from what the others have.

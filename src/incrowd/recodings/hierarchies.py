@@ -27,7 +27,7 @@ from incrowd.table.exact_numbers import together
 from incrowd.table.grouping import Floats
 from incrowd.table.scales import Scale, text_of
 from incrowd.taxonomies.labels import ANY, interval_label
-from incrowd.taxonomies.rules import BuiltIntervals
+from incrowd.taxonomies.rules import BuiltIntervals, Rule, rule_of
 from incrowd.taxonomies.taxonomy import Taxonomy
 
 Nodes = npt.NDArray[np.int32]
@@ -41,12 +41,10 @@ class Hierarchy:
     """The tree of values of one attribute; its leaf codes are the codes of the attribute.
 
     Args:
-        name: Column name.
-        taxonomy: The tree.
         kind: Whether it was given, or how it was built.
         scale: How numbers and dates are read.
         widths: The widths of built intervals.
-        built: Whether a rule built the taxonomy out of the values, so that its leaves show values of the table.
+        rule: What built the taxonomy out of the values, if a rule did, so that its leaves show values of the table.
     """
 
     name: str
@@ -54,7 +52,7 @@ class Hierarchy:
     kind: Kind = "taxonomy"
     scale: Scale | None = None
     widths: tuple[float, ...] = ()
-    built: bool = field(default=False, kw_only=True)
+    rule: Rule | None = field(default=None, kw_only=True)
 
     @cached_property
     def end(self) -> Nodes:
@@ -89,10 +87,6 @@ class Hierarchy:
     def spans(self) -> tuple[Nodes, Nodes]:
         """The codes that each node covers: the first, and one more than the last."""
         return self.taxonomy.start, self.taxonomy.stop
-
-    def contain(self, nodes: Nodes, node: int) -> npt.NDArray[np.bool_]:
-        """Which of some nodes are a node, or lie above it."""
-        return (nodes <= node) & (node < self.end[nodes])
 
     def to_level(self, nodes: Nodes, level: int) -> Nodes:
         """Nodes generalized to a level (1 is the root) where they lie below it."""
@@ -153,14 +147,15 @@ class Hierarchy:
         leaves = self.leaves[self.taxonomy.start[node] : self.taxonomy.stop[node]]
         if len(leaves) == 1 and leaves[0] == node:
             return "missing" if self.taxonomy.labels[node] is None else "itself"
-        if self.kind != "taxonomy" or self.built:
+        if self.kind != "taxonomy" or self.rule is not None:
             return "any value" if node == 0 else "a value in it"
         return ", ".join(self.taxonomy.labels[leaf] or "missing" for leaf in leaves)
 
     def to_json(self) -> dict[str, Any]:
         data: dict[str, Any] = {"name": self.name, "kind": self.kind}
         if self.kind == "taxonomy":
-            return {**data, "taxonomy": self.taxonomy.to_json(), "built": self.built}
+            rule = None if self.rule is None else self.rule.options()
+            return {**data, "taxonomy": self.taxonomy.to_json(), "rule": rule}
         data["values"] = [self.taxonomy.labels[leaf] for leaf in self.leaves]
         if self.scale is not None:
             data["scale"] = self.scale.to_json()
@@ -171,7 +166,8 @@ class Hierarchy:
     def from_json(cls, data: Mapping[str, Any]) -> Hierarchy:
         name = data["name"]
         if data["kind"] == "taxonomy":
-            return cls(name, Taxonomy.from_json(data["taxonomy"], f"the taxonomy of '{name}'"), built=data["built"])
+            rule = None if data["rule"] is None else rule_of(name, data["rule"])
+            return cls(name, Taxonomy.from_json(data["taxonomy"], f"the taxonomy of '{name}'"), rule=rule)
         scale = Scale(**data["scale"]) if "scale" in data else None
         widths = tuple(data.get("widths", ()))
         texts = [text for text in data["values"] if text is not None]

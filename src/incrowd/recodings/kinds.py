@@ -90,7 +90,7 @@ class TaxonomyKind(AttributeKind[TaxonomyAttribute]):
         return tuple(cut_of(self.attribute, cut.tolist()) for cut in cuts)
 
     def hierarchy(self) -> Hierarchy:
-        return Hierarchy(self.attribute.name, self.attribute.taxonomy, built=not self.attribute.is_public)
+        return Hierarchy(self.attribute.name, self.attribute.taxonomy, rule=self.attribute.rule)
 
     def refined(self, changes: Sequence[Any]) -> AttributeRecoding:
         if any(isinstance(change, SplitSet) for change in changes):

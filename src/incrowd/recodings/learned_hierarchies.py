@@ -36,6 +36,6 @@ def grown_bounds(attribute: NumberAttribute, steps: Iterable[Step]) -> Bounds | 
 def learned_hierarchies_file(grown: Mapping[str, Bounds]) -> str:
     lines = ["# What the search grew for numbers; edit it, and put it into your release.toml.", "[taxonomies]"]
     for column, rule in grown.items():
-        ((word, levels),) = rule.words().items()
-        lines.append(f"{json.dumps(column, ensure_ascii=False)} = {{ {word} = {json.dumps(levels)} }}")
+        ((kind, levels),) = rule.options().items()
+        lines.append(f"{json.dumps(column, ensure_ascii=False)} = {{ {kind} = {json.dumps(levels)} }}")
     return "\n".join(lines) + "\n"

@@ -139,15 +139,7 @@ class LocalMapping:
 def mapping_of(
     table: CompressedTable, hierarchies: Sequence[Hierarchy], part_tuples: Any, part_groups: Any, part_records: Any
 ) -> LocalMapping:
-    """The mapping that releases every group of records as its closest common generalization.
-
-    Args:
-        table: The table; parts speak of its tuples.
-        hierarchies: The hierarchy of each of its attributes.
-        part_tuples: The tuple of each part.
-        part_groups: The group of each part, -1 for records that are left out.
-        part_records: Records of each part.
-    """
+    """The mapping that releases every group of records as its closest common generalization; group -1 is left out."""
     tuples = nodes_of(table, hierarchies)
     _, groups = np.unique(part_groups, return_inverse=True)  # those left out are one of them
     nodes = np.stack(

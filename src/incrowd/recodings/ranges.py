@@ -105,10 +105,6 @@ class Ranges(Hierarchy):
         start = np.concatenate([self.taxonomy.start, ranges[:, 0]])
         return start, np.concatenate([self.taxonomy.stop, ranges[:, 1]])
 
-    def contain(self, nodes: Nodes, node: int) -> npt.NDArray[np.bool_]:
-        start, stop = self.spans()
-        return np.asarray((start[nodes] <= start[node]) & (stop[node] <= stop[nodes]))
-
     def cells(self, values: pa.Array) -> Nodes:
         """The node of each value (none of them missing); an unseen number counts as the next lower known one."""
         assert self.scale is not None
@@ -186,17 +182,7 @@ def on_grids(
     nodes: npt.NDArray[Any],
     column_grids: Sequence[Grid | None],
 ) -> tuple[list[Hierarchy], npt.NDArray[Any]]:
-    """What is released with the bounds of ranges rounded outward.
-
-    Args:
-        table: The table.
-        hierarchies: The hierarchy of each of its attributes.
-        nodes: What is released, parts x attributes.
-        column_grids: The grid of each attribute, None where bounds stay as they are.
-
-    Returns:
-        The hierarchies, and what is released.
-    """
+    """Hierarchies and what is released (parts x attributes), with the bounds of ranges rounded outward to grids."""
     made, rounded = list(hierarchies), nodes.copy()
     for place, (hierarchy, grid) in enumerate(zip(hierarchies, column_grids, strict=True)):
         if isinstance(hierarchy, Ranges) and hierarchy.ranges and grid is not None:

@@ -1,8 +1,9 @@
 """A recoding is data: what every value, or every tuple, became. It prints, writes to JSON, reads back and is pickled.
 
-There are two kinds. `ByValue` maps the values of each attribute, `ByTuple` maps tuples to parts, so that equal records
-may be released differently. Both answer the questions of `Recoding`, and nobody asks which kind it is. They know codes
-and distinct values, never rows: engines apply them.
+There are three kinds. `ByValue` maps the values of each attribute, `ByTuple` maps tuples to parts, so that equal
+records may be released differently, and `ByClass` is what remains of that for new rows: the released classes. All
+answer the questions of `Recoding`, and nobody asks which kind it is. They know codes and distinct values, never rows:
+engines apply them.
 """
 
 from __future__ import annotations
@@ -36,7 +37,6 @@ class Parts:
     """How a compressed table is released, in parts of records that are released alike: its tuples, or larger ones.
 
     Args:
-        records: Records of each part.
         cells: By attribute, the released value of each part, as a number.
         losses: By attribute, the generalized loss of each released value.
         of_tuple: The part of each tuple; None where parts are the tuples, and where a tuple has several parts.
@@ -50,6 +50,23 @@ class Parts:
     of_tuple: Codes | None = None
     kept: Mask | None = None
     is_split: bool = False
+
+
+@dataclass(frozen=True)
+class Pieces:
+    """Which records of each tuple are released as what; the pieces of a tuple follow each other, tuples in order.
+
+    Args:
+        records: Records of each piece.
+        tuples: Its tuple, ascending.
+        cells: By attribute, its released value, as `Parts` numbers them.
+        kept: Which pieces are released.
+    """
+
+    records: Counts
+    tuples: Codes
+    cells: dict[str, Codes]
+    kept: Mask
 
 
 class Column(Protocol):
@@ -92,6 +109,16 @@ class Recoding(Displayed, ABC):
     @abstractmethod
     def by_row(self) -> bool:
         """Whether a single row can be recoded by itself, whatever other rows there are."""
+
+    @property
+    def by_value(self) -> bool:
+        """Whether what a value is released as does not depend on the other values of its row."""
+        return False
+
+    @property
+    def for_new_rows(self) -> Recoding:
+        """What rows that it was not made from are recoded by; says no more than the release does."""
+        return self
 
     @property
     def constant(self) -> tuple[str, ...]:
@@ -156,6 +183,15 @@ class Recoding(Displayed, ABC):
     def class_numbers(self, cells: Sequence[Codes], parts: Codes) -> Codes:
         """The released class of each tuple, as `parts` numbers them; -1 for a class that the release does not have."""
 
+    def covered(self, name: str) -> tuple[Codes, Codes]:
+        """The numbers of values that each of `all_labels` covers: the first, and one more than the last."""
+        places = np.arange(len(self.all_labels(name)))
+        return places, places + 1
+
+    def in_released_class(self, batch: pa.RecordBatch) -> Mask | None:
+        """Which of some recoded rows are in a released class; None where that is not asked."""
+        return None
+
     # What is shown
 
     @abstractmethod
@@ -197,6 +233,18 @@ class Recoding(Displayed, ABC):
         """How the table that it was made from is released."""
 
     @abstractmethod
+    def pieces(self, table: CompressedTable) -> Pieces:
+        """The same by tuple; which records of a tuple go where is not said, since those are equal."""
+
+    @abstractmethod
+    def ends(self, attribute: Attribute) -> tuple[Codes, Codes]:
+        """The first and the last code that each released value covers, as `parts` numbers them."""
+
+    @abstractmethod
+    def means(self, attribute: Attribute, values: Floats) -> Floats:
+        """The mean of some figures (codes x figures) over the codes that each released value covers; 0 where none."""
+
+    @abstractmethod
     def without(self, table: CompressedTable, left_out: Mask) -> Recoding:
         """The recoding that leaves out some whole tuples of the table, and says nothing of them."""
 
@@ -218,16 +266,16 @@ class Recoding(Displayed, ABC):
 
 
 # What a search does not find, but the policy says.
-_FROM_POLICY = ("dropped", "missing", "missing_values", "missing_label")
+FROM_POLICY = ("dropped", "missing", "missing_values", "missing_label")
 
 
 def policy_fields(recoding: Recoding) -> dict[str, Any]:
-    found = {name: getattr(recoding, name) for name in _FROM_POLICY}
+    found = {name: getattr(recoding, name) for name in FROM_POLICY}
     return {name: list(value) if isinstance(value, tuple) else value for name, value in found.items()}
 
 
 def policy_fields_from(data: Mapping[str, Any]) -> dict[str, Any]:
-    return {name: tuple(data[name]) if isinstance(data[name], list) else data[name] for name in _FROM_POLICY}
+    return {name: tuple(data[name]) if isinstance(data[name], list) else data[name] for name in FROM_POLICY}
 
 
 def _codebook_lines(name: str, labels: Sequence[str | None], meanings: Sequence[str]) -> list[str]:

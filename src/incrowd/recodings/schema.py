@@ -33,7 +33,7 @@ from incrowd.table.exact_numbers import from_json
 from incrowd.table.scales import Kind
 from incrowd.taxonomies.labels import ANY
 
-_GIVE = "give the .recoding.json of a release, or of a local method the one that --confidential keeps"
+_GIVE = "give the .recoding.json of a release"
 DOCUMENT = Document("recoding", 2, _GIVE, megabytes=2048)
 
 _NAME = Text(blank=False)
@@ -215,7 +215,7 @@ _WIDTHS: Mapping[str, Shape] = {"scale": SCALE, "widths": ListOf(Number())}
 _HIERARCHY = Kinds(
     "kind",
     {
-        "taxonomy": Fields({"name": _NAME, "taxonomy": Anything(), "built": Flag()}),
+        "taxonomy": Fields({"name": _NAME, "taxonomy": Anything(), "rule": Anything()}),
         "flat": Fields(_VALUES, law=_values_law),
         "intervals": Fields({**_VALUES, **_WIDTHS}, law=_values_law),
         "calendar": Fields({**_VALUES, **_WIDTHS}, law=_calendar_law),
@@ -229,6 +229,31 @@ _HIERARCHY = Kinds(
             },
             law=_ranges_law,
         ),
+    },
+)
+
+
+def _parents_law(data: Mapping[str, Any], place: str) -> None:
+    path = [-1]  # down to the last label: in preorder, the next one lies below one of these
+    for number, parent in enumerate(data["parents"]):
+        while path and path[-1] != parent:
+            path.pop()
+        if not path or (parent < 0) != (number == 0):
+            raise SchemaError(f"{place}.parents", "be the places of labels above, in preorder, and -1 for the first")
+        path.append(number)
+    if len(data["parents"]) != len(data["labels"]):
+        raise SchemaError(f"{place}.parents", "be as many as the labels")
+
+
+_SHOWN: Mapping[str, Shape] = {"name": _NAME, "labels": _LABELS}
+_RELEASED_VALUES = Kinds(
+    "kind",
+    {
+        "taxonomy": Fields({**_SHOWN, "taxonomy": Anything()}),
+        "rule": Fields({**_SHOWN, "parents": ListOf(Whole(-1), 1), "rule": Anything()}, law=_parents_law),
+        "calendar": Fields({**_SHOWN, "parents": ListOf(Whole(-1), 1), "scale": SCALE}, law=_parents_law),
+        "values": Fields(_SHOWN),
+        "intervals": Fields({**_SHOWN, "scale": SCALE}),
     },
 )
 
@@ -269,6 +294,14 @@ RECODING = Kinds(
                 "attributes": ListOf(_BY_VALUE, 1),
             },
             law=_classes_law,
+        ),
+        "by class": DOCUMENT.shape(
+            {
+                **_COMMON,
+                "attributes": ListOf(_RELEASED_VALUES, 1),
+                "classes": ListOf(Text(pattern=_NODES, called="numbers separated by blanks"), 1),
+            },
+            law=_columns_law,
         ),
         "by tuple": DOCUMENT.shape(
             {

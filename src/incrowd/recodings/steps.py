@@ -64,7 +64,6 @@ class Suppress:
     """Suppress values that were shown.
 
     Args:
-        codes: The values.
         more: Whether others of the attribute were suppressed before.
     """
 
@@ -129,7 +128,6 @@ class Step:
 
     Args:
         number: 1 for the first step.
-        attribute: Column name.
         value: The more general released value; None for missing values.
         children: The more specific released values.
         gain: What the step gained: information top-down, anonymity (summed over quasi-identifiers) bottom-up.

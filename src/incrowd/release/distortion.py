@@ -14,7 +14,7 @@ from incrowd.formats.registry import open_source
 from incrowd.formats.sources import Source
 from incrowd.measures.distortion import Distortion, Values, values_distortion
 from incrowd.measures.hierarchical_distance import HEIGHT, Weights
-from incrowd.policy.words import make_policy
+from incrowd.policy.making import make_policy
 from incrowd.run import Run
 from incrowd.table.missing import encoded
 from incrowd.table.scales import text_of
@@ -46,8 +46,8 @@ def distortion(
     Raises:
         PolicyError: A released value is not a node of its column's hierarchy.
     """
-    words: dict[str, Any] = {"missing_values": missing_values, "types": types, "ranges": ranges}
-    policy = make_policy(quasi_identifiers=[list(quasi_identifier)], k=2, taxonomies=taxonomies, **words)
+    reading: dict[str, Any] = {"missing_values": missing_values, "types": types, "ranges": ranges}
+    policy = make_policy(quasi_identifiers=[list(quasi_identifier)], k=2, taxonomies=taxonomies, **reading)
     before, after = open_source(original), open_source(released)
     for source in (before, after):
         policy.check_columns(source.columns, source.name)

@@ -79,9 +79,9 @@ class ReleaseFiles:
     def sidecars(self) -> tuple[Path, ...]:
         return (self.certificate, self.recoding, self.steps, self.grown, self.tuples, self.commitment, self.key)
 
-    def _beside(self, word: str) -> Path:
+    def _beside(self, ending: str) -> Path:
         stem = self.release.name.removesuffix(".gz").rpartition(".")[0]
-        return self.release.with_name(f"{stem}.{word}")
+        return self.release.with_name(f"{stem}.{ending}")
 
     def check(self, source: Source, *, overwrite: bool, sidecars: bool = True, rows: bool = True) -> None:
         """Check that all files can be written, before any work is done.
@@ -152,9 +152,7 @@ class ReleaseFiles:
     def remove_others(self, files: AtomicFiles, written: Iterable[Path]) -> None:
         """Remove, with these files, the sidecars of an earlier release that would be wrong beside this one.
 
-        Args:
-            files: The files of this release.
-            written: Its sidecars. Without any, the certificate and the codebook of an earlier one go nevertheless.
+        If this one has none, the certificate and the codebook of an earlier one go nevertheless.
         """
         kept = set(written)
         if self.owner() is not None:

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from incrowd.errors import many
-from incrowd.policy.policy import Policy, QuasiIdentifier
+from incrowd.policy.policy import Policy
 from incrowd.run import Run
 from incrowd.search.method import SearchResult
+from incrowd.settled import Settled
 from incrowd.table.arrays import text_array
 from incrowd.table.compressed import CompressedTable
 from incrowd.table.out_of_core import OutOfCoreTable
@@ -25,14 +26,12 @@ NO_BOUND = (
 
 
 def notes_of(
-    policy: Policy,
-    redundant: Sequence[QuasiIdentifier],
-    table: CompressedTable | OutOfCoreTable,
-    found: SearchResult,
-    run: Run,
-    engine: str,
+    settled: Settled, table: CompressedTable | OutOfCoreTable, found: SearchResult, run: Run, engine: str
 ) -> tuple[str, ...]:
-    notes = [f"dropped the quasi-identifier {qid}, because another one implies it" for qid in redundant]
+    policy = settled.policy
+    notes = [f"dropped the quasi-identifier {qid}, because another one implies it" for qid in settled.left_out]
+    notes += () if settled.earlier is None else settled.earlier.notes
+    notes += settled.notes()
     notes += reading_notes(table, policy)
     if table.incomplete:
         dropped = many(table.incomplete, "record was", "records were")

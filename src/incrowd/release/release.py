@@ -7,8 +7,7 @@ out and raise before anyone sees rows that do not satisfy the policy.
 from __future__ import annotations
 
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -16,73 +15,57 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from incrowd import display
+from incrowd.advice.warnings import warnings_of
+from incrowd.advice.why import Why, hints, why
+from incrowd.attacks.attack import attack
+from incrowd.attacks.result import AttackReport
 from incrowd.display import Tabular
 from incrowd.engines.engine import Engine
 from incrowd.engines.plan import ReleasePlan
 from incrowd.engines.reading import compressed
-from incrowd.engines.registry import engine_of
 from incrowd.errors import PolicyError
-from incrowd.formats.atomic_files import AtomicFiles
 from incrowd.formats.registry import open_source
 from incrowd.formats.sources import Source
 from incrowd.inspection.first_look import Look, look_at, steady_warning
-from incrowd.key import Key
+from incrowd.ledger.outgoing import Outgoing, outgoing
 from incrowd.measures.distortion import Distortion, release_distortion
 from incrowd.measures.hierarchical_distance import HEIGHT, Weights
 from incrowd.measures.measures import Measures, measure
+from incrowd.pipeline import Draft, draft, publish, verified
 from incrowd.policy.policy import Policy
 from incrowd.population.table import Everyone, released_population
 from incrowd.recodings.learned_hierarchies import grown_bounds
-from incrowd.recodings.recoding import Recoding
+from incrowd.recodings.recoding import FROM_POLICY, Recoding
 from incrowd.recodings.replay import replayed
 from incrowd.recodings.steps import Step
-from incrowd.release.files import ReleaseFiles
-from incrowd.release.sidecars import sidecars_of
+from incrowd.release.weighted_loss import WeightedLoss, weighted_loss
 from incrowd.risk.assessment import ReleaseRisk, release_risk
 from incrowd.run import Run
 from incrowd.search.leaving_out import released_after
-from incrowd.search.method import SearchResult
 from incrowd.search.registry import METHODS
 from incrowd.table.attributes import NumberAttribute
 from incrowd.table.compressed import CompressedTable
 from incrowd.table.missing import listed
+from incrowd.table.out_of_core import OutOfCoreTable
 from incrowd.verification.certificate import Certificate
-from incrowd.verification.promises import witness_of
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from incrowd.advice.why import Why
     from incrowd.evaluation.result import Evaluation
-    from incrowd.release.weighted_loss import WeightedLoss
     from incrowd.table.grouping import Counts
     from incrowd.taxonomies.rules import Bounds
-    from incrowd.verification.witness import Verdict, Witness
+    from incrowd.verification.witness import Verdict
 
 
 @dataclass(frozen=True, repr=False)
-class Release(Tabular):
-    """The result of `anonymize`. All of it is data: it can be pickled and sent to another process.
+class Release(Tabular, Draft):
+    """The result of `anonymize`. All of it is data: it can be pickled and sent to another process."""
 
-    Args:
-        policy: What it satisfies, redundant quasi-identifiers left out.
-        source: The rows it was made from.
-        table: The compressed table.
-        found: What the search gave: the recoding, steps and facts.
-        notes: What a user should know.
-        engine: What reads, counts and writes the rows.
-        key: What was drawn at random came from it; with it, the same rows and policy give this very release again.
-        look: What the columns that leave as they are look like; None if nobody has looked yet.
-    """
-
-    policy: Policy
-    source: Source = field(repr=False)
-    table: CompressedTable = field(repr=False)
-    found: SearchResult = field(repr=False)
-    notes: tuple[str, ...] = ()
-    engine: Engine = field(default_factory=engine_of, repr=False)
-    key: Key | None = field(default=None, repr=False)
-    look: Look | None = field(default=None, repr=False)
+    @property
+    def policy(self) -> Policy:
+        """What it satisfies: what was asked for, with what was decided for this table."""
+        return self.settled.policy
 
     @property
     def recoding(self) -> Recoding:
@@ -119,8 +102,6 @@ class Release(Tabular):
     @cached_property
     def warnings(self) -> tuple[str, ...]:
         """What is risky: columns that pass through and look like names or ids, people with several rows, and so on."""
-        from incrowd.advice.warnings import warnings_of
-
         return warnings_of(self)
 
     @property
@@ -135,15 +116,11 @@ class Release(Tabular):
             column: A column of a quasi-identifier.
             run: Asked between trials whether to go on; by default there is half a minute for them.
         """
-        from incrowd.advice.why import why
-
         return why(self, column, run)
 
     @cached_property
     def hints(self) -> tuple[str, ...]:
         """For each column that says next to nothing, one line on what forbids to tell more."""
-        from incrowd.advice.why import hints
-
         return hints(self)
 
     @property
@@ -182,65 +159,96 @@ class Release(Tabular):
 
     def weighted_loss(self, weights: str) -> WeightedLoss:
         """The loss for the people that records stand for, by a column of survey weights; k stays as it is."""
-        from incrowd.release.weighted_loss import weighted_loss
-
         return weighted_loss(self, weights)
 
     @cached_property
     def risk(self) -> ReleaseRisk:
         """What an attacker could do before and after; people are counted where there is a unit or a population."""
-        population = self.policy.population_table
+        population = self.settled.population
         everyone = None if population is None else Everyone(*self.released_population, population.name)
-        return release_risk(self.source, self.rows_with_owners(), self.policy, everyone)
+        return release_risk(self.original, self.rows_with_owners(), self.policy, everyone)
+
+    def attack(self, **options: Any) -> AttackReport:
+        """Play attackers against this release; see `incrowd.attack`."""
+        return attack(self, **options)
 
     def rows_with_owners(self) -> Source:
         """The released rows, each with the unit that it belongs to, where the policy has one; then confidential."""
         import pyarrow as pa
 
-        rows, unit = open_source(self.data), self.policy.unit
+        rows, unit = open_source(self.rows), self.policy.unit
         if unit is None:
             return rows
         shown: list[pa.RecordBatch] = []
         plan = ReleasePlan(hidden_columns=(unit,), keep_order=self.policy.keep_order)
-        self.engine.recoded(self.source, self.recoding, Run(), plan, shown.append)
+        self.engine.recoded(*self.outgoing, Run(), plan, shown.append)
         return open_source(pa.Table.from_batches(shown))
 
     @cached_property
     def data(self) -> Any:
-        """The released rows, verified: the kind of frame that was given, or an Arrow table for a file."""
+        """The released rows, verified: the kind of frame that was given, or an Arrow table for a file.
+
+        Raises:
+            PolicyError: There is a ledger, which rows must be entered in when they leave.
+        """
+        if self.settled.earlier is not None:
+            raise PolicyError(
+                "rows leave with a ledger only when they are entered in it: use write, and read the file that it writes"
+            )
+        return self.rows
+
+    @property
+    def rows(self) -> Any:
+        """The same rows, to be measured or attacked by those who hand out none."""
         return self._verified[0]
 
     @cached_property
     def _verified(self) -> tuple[Any, Verdict]:
         _ = self.checked
-        witness = witness_of(self.policy)
-        rows = self.engine.recoded(self.source, self.recoding, Run(), self._plan(witness), witness.see)
-        self._show_population(witness)
-        return rows, witness.verdict().require()
-
-    def _show_population(self, witness: Witness) -> None:
-        """Show the witness what everyone would be released as, where something is promised against a population."""
-        if self.policy.population_table is not None:
-            witness.see_population(*self.released_population)
+        rows, recoding = self.outgoing
+        return verified(self, lambda see, plan: self.engine.recoded(rows, recoding, Run(), plan, see))
 
     @cached_property
     def released_population(self) -> tuple[pa.RecordBatch, Counts]:
         """What people of the population would be released as, and how many each row stands for."""
         return released_population(self.table, self.policy, self.recoding, partial(compressed, self.engine))
 
-    def _plan(self, witness: Witness, *, is_training_data: bool = False) -> ReleasePlan:
-        """The witness must see some columns that are not released."""
-        hidden = tuple(name for name in witness.columns if name in self.recoding.dropped)
-        return ReleasePlan(tuple(witness.columns), hidden, is_training_data, self.policy.keep_order)
-
     @cached_property
     def certificate(self) -> Certificate:
         """The certificate of `data`; what `write` writes has its own."""
-        rows, verification = self._verified
-        digests = self.source.fingerprint(), open_source(rows).fingerprint()
+        rows, verdict = self._verified
+        return self.certified(verdict, self.original.fingerprint(), open_source(rows).fingerprint())
+
+    def certified(self, verdict: Verdict, original: str, released: str) -> Certificate:
+        """The certificate of rows that were verified, given the digests of the table and of these rows."""
+        policy = self.policy
+        if self.settled.chosen is not None:  # how often a search starts again tells how many tuples the table has
+            told = {name: value for name, value in policy.options.items() if name != "restarts"}
+            policy = replace(policy, options=told)
         return Certificate.of(
-            self.policy, verification, *digests, untouched=self.untouched, warnings=self.public_warnings
+            policy,
+            verdict,
+            original,
+            released,
+            untouched=self.untouched,
+            warnings=self.public_warnings,
+            releases=None if self.settled.earlier is None else self.settled.earlier.certified,
         )
+
+    @property
+    def original(self) -> Source:
+        """The whole table; where a ledger has a say, `source` is what is new of it."""
+        return self.source if self.settled.earlier is None else self.settled.earlier.original
+
+    @cached_property
+    def sent(self) -> Outgoing | None:
+        """The rows that leave, where a ledger has a say in it."""
+        return None if self.settled.earlier is None else outgoing(self, Run())
+
+    @property
+    def outgoing(self) -> tuple[Source, Recoding]:
+        """The rows to hand out, and the recoding to do it by."""
+        return (self.source, self.recoding) if self.sent is None else self.sent.source(self)
 
     def at(self, step: int) -> Release:
         """The release after that many steps of a greedy method, 0 for where the search began.
@@ -265,9 +273,7 @@ class Release(Tabular):
         made = replayed(self.table.attributes, steps, self.found.begins)
         if self.found.begins == "general" and "suppressed_records" in self.found.facts:
             made = released_after(self.table, self.policy.requirements, made)
-        kept = {
-            name: getattr(self.recoding, name) for name in ("dropped", "missing", "missing_values", "missing_label")
-        }
+        kept = {name: getattr(self.recoding, name) for name in FROM_POLICY}
         return replace(self, found=replace(self.found, recoding=replace(made, **kept), steps=steps))
 
     def write(
@@ -304,49 +310,16 @@ class Release(Tabular):
             OutputError: The files cannot be written there, or do not hold what was to be written.
             NotAnonymousError: The rows failed the recount; nothing was written.
         """
-        run = run or Run()
-        run.anytime = True  # there is a release: a time limit no longer ends it
-        _ = self.checked
-        run.stage("writing")
-        place = self.engine.output(path, overwrite=overwrite)
-        paths = ReleaseFiles.of(path if place is None else place.beside)
-        paths.check(self.source, overwrite=overwrite, sidecars=sidecars, rows=place is None)
-        reports = display.reports_of(report, public_report, evaluation)
-        if reports is not None:
-            reports.check(self.source, paths, overwrite=overwrite)
-        with paths.private_folder(needed=sidecars):
-            contents: dict[Path, str] = {}
-            with AtomicFiles(overwrite=overwrite) as files, ThreadPoolExecutor(1) as pool, run.cancelling():
-                fingerprint = pool.submit(self.source.fingerprint, run.check)  # while the rows are written
-                counted = run.submit(lambda: self.measures) if sidecars and self.steps else None
-                witness = witness_of(self.policy)
-                output = self.engine.write(
-                    self.source,
-                    self.recoding,
-                    files.open(path) if place is None else files.join(place),
-                    witness.see,
-                    run,
-                    self._plan(witness, is_training_data=True),
-                )
-                self._show_population(witness)
-                verification = witness.verdict().require()
-                digests = fingerprint.result(), output
-                certificate = Certificate.of(
-                    self.policy, verification, *digests, untouched=self.untouched, warnings=self.public_warnings
-                )
-                if counted is not None:
-                    counted()
-                contents = sidecars_of(self, paths, certificate, confidential=confidential) if sidecars else {}
-                for target, text in contents.items():
-                    paths.open(files, target).write_text(text, encoding="utf-8")
-                if reports is not None:
-                    reports.write(self, certificate, files, paths)
-                paths.remove_others(files, contents)
-                if contents:
-                    files.check(paths.check_own)
-                if before is not None:
-                    before()
-        return certificate
+        return publish(
+            self,
+            path,
+            overwrite=overwrite,
+            sidecars=sidecars,
+            confidential=confidential,
+            reports=display.reports_of(report, public_report, evaluation),
+            run=run or Run(),
+            before=before,
+        )
 
     def preview(self, rows: int = 5) -> tuple[dict[str, list[Any]], dict[str, list[Any]]]:
         """The first few released rows, before and after, all columns in order; confidential.
@@ -377,6 +350,7 @@ class Release(Tabular):
         public: bool = False,
         overwrite: bool = False,
         evaluation: Evaluation | None = None,
+        attacks: AttackReport | None = None,
     ) -> Path:
         """Write a report: is it safe, what did it cost, what was done, and how can anyone check it.
 
@@ -388,11 +362,13 @@ class Release(Tabular):
             public: Whether it is for anyone.
             overwrite: Whether an existing file may be replaced.
             evaluation: What `incrowd.evaluate` found, to show in the steward's report what classifiers err.
+            attacks: What `attack` found, for the steward's report; the public one only says which were played.
 
         Raises:
             OutputError: The file cannot be written there.
         """
-        return display.write_report(self, path, public=public, overwrite=overwrite, evaluation=evaluation)
+        settings = {"public": public, "overwrite": overwrite, "evaluation": evaluation, "attacks": attacks}
+        return display.write_report(self, path, **settings)
 
     def to_json(self) -> dict[str, Any]:
         """Everything but the rows and the steps."""
@@ -407,3 +383,17 @@ class Release(Tabular):
             "hints": list(self.hints),
             "notes": list(self.notes),
         }
+
+
+def release_of(
+    source: Source,
+    policy: Policy,
+    run: Run | None = None,
+    *,
+    engine: Engine | None = None,
+    table: CompressedTable | OutOfCoreTable | None = None,
+    look: Look | None = None,
+) -> Release:
+    """The release of an open source; see `pipeline.draft`."""
+    run = run or Run(time_limit=policy.time_limit)
+    return Release(**vars(draft(source, policy, run, engine=engine, table=table, look=look)))

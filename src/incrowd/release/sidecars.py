@@ -23,10 +23,11 @@ def sidecars_of(
         contents[paths.commitment] = certificate.secret.to_json()
     if release.key is not None:
         contents[paths.key] = release.key.to_json()
+    if release.settled.earlier is not None and release.settled.earlier.continues is not None:
+        return _texts(contents)  # a codebook would tell of newcomers who wait, and not of rows that left before
     recoding = release.recoding
-    if not recoding.is_confidential:
-        contents[paths.recoding] = recoding.to_json()
-    elif confidential:
+    contents[paths.recoding] = recoding.for_new_rows.to_json()
+    if confidential and recoding.is_confidential:
         contents[paths.tuples] = recoding.to_json()
     if release.steps:
         left_out = release.measures.total.suppressed > 0
@@ -36,6 +37,10 @@ def sidecars_of(
         )
     if grown := release.grown:
         contents[paths.grown] = learned_hierarchies_file(grown)
+    return _texts(contents)
+
+
+def _texts(contents: dict[Path, Any]) -> dict[Path, str]:
     return {path: content if isinstance(content, str) else _json(content) for path, content in contents.items()}
 
 

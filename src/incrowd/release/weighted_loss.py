@@ -29,7 +29,6 @@ class WeightedLoss:
     """The generalized loss (NCP), in which every record counts for as many people as it stands for.
 
     Args:
-        weights: The column with the weights.
         people: How many people all records stand for.
         left_out: How many of them the records stand for that are not released; they lose everything.
         ncp: The loss per cell, from 0 to 1.
@@ -47,12 +46,7 @@ class WeightedLoss:
 
 
 def weighted_loss(release: Release, weights: str, run: Run | None = None) -> WeightedLoss:
-    """Measure a release with survey weights; the rows of its source are read once more.
-
-    Args:
-        release: The release.
-        weights: The column of the original table that says for how many people of the population a record stands.
-        run: Gets the number of rows.
+    """Measure a release with a column of survey weights; the rows of its source are read once more.
 
     Raises:
         PolicyError: There is no such column, or its values are no weights.

@@ -45,7 +45,6 @@ def cramers_v(first: Codes, second: Codes) -> float:
 
 
 def _coarse(columns: Columns, name: str) -> Codes:
-    """The codes of a column with few values, all of which occur."""
     codes, labels = columns.codes[name], columns.labels[name]
     numbers = _numbers(labels) if len(labels) > _MANY_NUMBERS else None
     if numbers is not None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from incrowd.errors import many
 from incrowd.measures.registry import MEASURES, OF_CLASSES
 from incrowd.privacy.units import KUnits
 from incrowd.report.labels import MOST_COLUMNS, PEOPLE, RECORDS, shown
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
     from incrowd.release.release import Release
 
 MOST_VALUES = 6  # that are named of a column
-_TOLD = ("method", "options", "why")  # facts that have a place of their own
+_ELSEWHERE = ("method", "options", "why", "trial")  # facts that have a place of their own
 
 
 def brief(release: Release) -> dict[str, Any]:
@@ -31,13 +32,12 @@ def title_of(release: Release) -> str:
 
 
 def safe(release: Release) -> dict[str, Any]:
-    """The smallest crowds, and what to be careful about."""
     return {
         "crowds": [
             {
                 "quasi_identifier": _names(qid.attributes),
                 "asked": qid.k,
-                **_smallest(release, requirement, qid.anonymity),
+                **_smallest(release, requirement, qid.k if _left_before(release) else qid.anonymity),
                 "promises": [shown(str(model)) for model in requirement.models],
             }
             for qid, requirement in zip(release.measures.quasi_identifiers, release.policy.requirements, strict=True)
@@ -54,7 +54,7 @@ def _smallest(release: Release, requirement: Requirement, records: int) -> dict[
     if not isinstance(promised, KUnits):
         return {"smallest": records, "counted": RECORDS}
     parts = release.recoding.parts(table)
-    if parts.is_split:  # which people of a tuple went where, only rows show
+    if parts.is_split or _left_before(release):  # which people of a tuple went where, only rows show
         return {"smallest": promised.k, "counted": PEOPLE}
     names = requirement.attributes
     groups, firsts = group([parts.cells[name] for name in names], [len(parts.losses[name]) for name in names])
@@ -63,20 +63,34 @@ def _smallest(release: Release, requirement: Requirement, records: int) -> dict[
     return {"smallest": int(promised.levels(classes)[classes.records > 0].min()), "counted": PEOPLE}
 
 
-def crowd_told(crowd: Mapping[str, Any]) -> str:
+def _left_before(release: Release) -> int:
+    """How many rows left before and leave again; the release itself measures the new ones alone."""
+    earlier = release.settled.earlier
+    return 0 if earlier is None or earlier.carried is None else earlier.carried.num_rows
+
+
+def crowd_size(crowd: Mapping[str, Any]) -> str:
     """How large every crowd is at least, from an entry of `safe.crowds`."""
     return f"{crowd['smallest']:,}" + (" people" if crowd["counted"] == PEOPLE else "")
 
 
+def released_records(records: Mapping[str, Any]) -> str:
+    """How many records are in the file, from `cost.records`."""
+    before = records["released_before"]
+    new = f", {records['released'] - before:,} of them new" if before else ""
+    return f"{many(records['released'], 'record')} released{new}"
+
+
 def cost(release: Release) -> dict[str, Any]:
-    """What was lost, in all, by quasi-identifier and by column."""
-    measures = release.measures
+    measures, before = release.measures, _left_before(release)
     left_out, incomplete = measures.total.suppressed, release.table.incomplete
+    new = release.sent.new.num_rows if before and release.sent else measures.records - left_out
     rows = release.to_rows()
     return {
         "records": {
-            "original": measures.records + incomplete,
-            "released": measures.records - left_out,
+            "original": before + measures.records + incomplete,
+            "released": before + new,
+            "released_before": before,
             "left_out": left_out + incomplete,
         },
         "measures": [
@@ -104,12 +118,13 @@ def cost(release: Release) -> dict[str, Any]:
 
 def done(release: Release) -> dict[str, Any]:
     """The method, what it says of its result, and why columns are almost completely generalized."""
-    facts = {key: value for key, value in release.found.facts.items() if key not in _TOLD}
+    facts = {key: value for key, value in release.found.facts.items() if key not in _ELSEWHERE}
     single = {key: value for key, value in facts.items() if not isinstance(value, list | dict)}
     return {
         "method": release.policy.method,
         "about_method": release.method_about,
         "facts": {shown(key.replace("_", " ")): _fact(key, value) for key, value in single.items()},
+        "trial": list(release.found.facts.get("trial", ())),
         "notes": [shown(note, 600) for note in release.notes],
         "hints": [shown(hint, 600) for hint in release.hints],
     }

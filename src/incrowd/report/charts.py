@@ -73,11 +73,7 @@ class Chart:
 
 
 def distribution_chart(column: Row) -> Chart:
-    """The values of one column before and after, side by side.
-
-    Args:
-        column: An entry of `cost.columns` of a steward's summary.
-    """
+    """The values of one column before and after, side by side; `column` is an entry of `cost.columns`."""
     name, found = column["name"], column["distribution"]["bars"]
     data = [
         {"value": bar["value"], "table": table, "share": bar[key]}
@@ -94,11 +90,7 @@ def distribution_chart(column: Row) -> Chart:
 
 
 def class_sizes_chart(sizes: Row) -> Chart:
-    """How many records are in crowds of which size; a person counts in the smallest of their crowds.
-
-    Args:
-        sizes: An entry of `safe.class_sizes`.
-    """
+    """Records by the size of their crowd, people by the smallest of theirs; `sizes` is from `safe.class_sizes`."""
     counted = sizes["counted"]
     one = {"records": "record", "people": "person"}[counted]
     about = (
@@ -116,11 +108,7 @@ def class_sizes_chart(sizes: Row) -> Chart:
 
 
 def loss_chart(columns: Sequence[Row]) -> Chart:
-    """What each column lost.
-
-    Args:
-        columns: The entries of `cost.columns` of a steward's summary.
-    """
+    """What each column lost; `columns` are those of `cost.columns`."""
     worst, best = (choose(columns, key=lambda each: each["loss"]) for choose in (max, min))
     about = (
         f"Share of detail that each column lost, from {best['loss']:.0%} ({best['name']}) "
@@ -139,13 +127,40 @@ def error_chart(classifier: str, errors: Mapping[str, float]) -> Chart:
     return Chart(f"Error of {classifier}", about, data, *_horizontal_bars(bars, lambda value: f"{100 * value:.1f}%"))
 
 
-def path_charts(path: Row, chosen: int = -1) -> list[Chart]:
-    """Anonymity and loss over the steps of a search.
+def excess_chart(attacks: Sequence[Row], allowed: float | None = None) -> Chart:
+    """By how much each attack exceeds its control, with the interval; what is allowed is a line.
 
     Args:
-        path: `cost.path` of a steward's summary.
-        chosen: The point that is marked.
+        attacks: For each, its "attack", "excess", and the ends "low" and "high".
+        allowed: The most that the policy allows, if it says so.
     """
+    worst = max(attacks, key=lambda each: each["excess"])
+    largest = f"the largest is {worst['excess']:.1%} ({worst['attack']})"
+    about = f"Excess of {many(len(attacks), 'attack')} over the control; {largest}."
+    data = [{name: each[name] for name in ("attack", "excess", "low", "high")} for each in attacks]
+    least, most = min(0.0, *(each["low"] for each in attacks)), max(_SMALL, *(each["high"] for each in attacks))
+    tall, right = _ROWS[1], WIDTH - 52
+
+    def x_of(value: float) -> float:
+        return float(_LABEL + (right - _LABEL) * (value - least) / (most - least))
+
+    height = len(attacks) * tall + 4
+    parts = [_line("axis", x_of(0), 0, x_of(0), height)]
+    if allowed is not None and allowed < most:
+        parts.append(_line("rule", x_of(allowed), 0, x_of(allowed), height, tooltip=f"allowed: {allowed:.1%}"))
+    for place, each in enumerate(attacks):
+        y, told = (place + 0.5) * tall + 2, f"{each['excess']:+.{0 if abs(each['excess']) >= 0.1 else 1}%}"
+        told = "0%" if told[1:] == "0.0%" else told
+        parts.append(_text("name", _LABEL - 6, y + 4, _short(each["attack"], _LETTERS), tooltip=each["attack"]))
+        parts.append(_line("line", x_of(each["low"]), y, x_of(each["high"]), y))
+        kind = "after" if each["low"] > 0 else "before"
+        parts.append(_rect(kind, x_of(each["excess"]) - 3.5, y - 3.5, 7, 7, tooltip=f"{each['attack']}: {told}"))
+        parts.append(_text("value", right + 6, y + 4, told))
+    return Chart("Excess of each attack over its control", about, data, Markup("").join(parts), height)
+
+
+def path_charts(path: Row, chosen: int = -1) -> list[Chart]:
+    """Anonymity and loss over the steps of a search (`cost.path`); the point `chosen` is marked."""
     points, losses, asked = path["anonymity"], path["losses"], path["asked"]
     about = (
         f"Smallest crowd after each of {many(path['chosen'], 'step')}, from {points[0]['value']:,} "
@@ -156,6 +171,22 @@ def path_charts(path: Row, chosen: int = -1) -> list[Chart]:
     if losses:
         about = f"Loss over the steps, from {losses[0]['value']:.1%} to {losses[-1]['value']:.1%}."
         charts.append(Chart("Loss over the steps", about, losses, _line_chart(losses, _percent, chosen)))
+    return charts
+
+
+def releases_charts(releases: Sequence[Row]) -> list[Chart]:
+    """Loss, and people who wait or whose rows stay, over releases: each has "release", "loss", "waiting" and "held"."""
+    charts = []
+    for name, title, write in (
+        ("loss", "Loss of each release", _percent),
+        ("waiting", "Newcomers who wait for a crowd", _plain),
+        ("held", "People who left or changed, whose rows stay", _plain),
+    ):
+        first, last = (write(releases[place][name]) for place in (0, -1))
+        about = f"{title}: {first} with the first release, {last} with the last of {len(releases):,}."
+        data = [{"release": each["release"], name: each[name]} for each in releases]
+        bars = [(str(each["release"]), [each[name]]) for each in releases]
+        charts.append(Chart(title, about, data, _vertical_bars(bars, write, "release")))
     return charts
 
 
@@ -179,20 +210,30 @@ def comparison_chart(rows: Sequence[Row], title: str, *, percent: bool = False) 
         places.setdefault((round(x_of(row["k"]), 1), round(y_of(row["loss"]), 1)), []).append(row)
     front = {place: found for place, found in places.items() if not all(row["dominated"] for row in found)}
     parts.append(Markup('<polyline class="front" points="{}"></polyline>').format(_points(sorted(front))))
+    named = [*sorted(front.items()), *(each for each in sorted(places.items()) if each[0] not in front)]
+    parts += _point_names({place: str(found[0]["method"]) for place, found in named})
     for place, found in sorted(places.items(), key=lambda each: each[0] in front):
         parts.append(_point(place, found, "after" if place in front else "before"))
-    parts += _point_names({place: str(found[0]["method"]) for place, found in sorted(front.items())})
     parts.append(_text("hint", WIDTH / 2, HEIGHT + 8, _HINT))
     return Chart(f"{title} by k", about, rows, Markup("").join(parts), HEIGHT + _TIP, is_group=True)
 
 
-def sparkline(picture: Row, name: str) -> Markup:
-    """A small picture of a column, without axes.
+def sheet(title: str, charts: Sequence[Chart], style: Markup) -> Markup:
+    """Charts in a grid under a title, as an SVG file of its own."""
+    across = 2 if len(charts) == 4 else min(3, len(charts))
+    wide, tall = WIDTH + 20, max(chart.height for chart in charts) + 34
+    parts, frame = [_text("", 20, 18, title)], Markup('<svg x="{}" y="{}" width="{}" height="{}">{}</svg>')
+    for place, chart in enumerate(charts):
+        x, y = 10 + place % across * wide, 44 + place // across * tall
+        parts += [_text("", x + 10, y, chart.title), frame.format(x, y + 8, WIDTH, chart.height, chart.body)]
+    return Markup(
+        '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {w} {h}" width="{w}" height="{h}"><style>{style}</style>'
+        '<rect width="{w}" height="{h}" fill="#ffffff"></rect><g class="incrowd"><svg>{body}</svg></g></svg>\n'
+    ).format(w=across * wide, h=36 + -(-len(charts) // across) * tall, style=style, body=Markup("").join(parts))
 
-    Args:
-        picture: What `studio.tasks.pictures` gives.
-        name: Of the column, for people who cannot see it.
-    """
+
+def sparkline(picture: Row, name: str) -> Markup:
+    """A small picture of a column, without axes, from what `studio.tasks.pictures` gives."""
     bars = list(picture["bars"])
     if not bars:
         return Markup('<p class="faint small">no picture: no two people share a value</p>')
@@ -213,7 +254,7 @@ def _horizontal_bars(bars: Bars, write: Write, top: float | None = None) -> tupl
     height, parts = len(bars) * tall + 4, []
     for place, (name, values) in enumerate(bars):
         y = place * tall + 4
-        parts.append(_text("name", _LABEL - 6, y + tall / 2, _short(name, _LETTERS), told=name))
+        parts.append(_text("name", _LABEL - 6, y + tall / 2, _short(name, _LETTERS), tooltip=name))
         thick = (tall - 8) / len(values)
         for number, value in enumerate(values):
             length = max(0.0, (WIDTH - _LABEL - 52) * value / top)
@@ -223,7 +264,6 @@ def _horizontal_bars(bars: Bars, write: Write, top: float | None = None) -> tupl
 
 
 def _vertical_bars(bars: Bars, write: Write, title: str) -> Markup:
-    """A place for each category, with the series side by side."""
     ticks = _ticks_to(max(_SMALL, *(value for _, values in bars for value in values)))
     scale = (BOTTOM - TOP) / ticks[-1]
     parts = _grid(ticks, lambda value: BOTTOM - scale * value, write)
@@ -236,7 +276,7 @@ def _vertical_bars(bars: Bars, write: Write, title: str) -> Markup:
         for number, value in enumerate(values):
             x = middle - room / 2 + number * thick
             size = (max(0.6, thick - 0.4), scale * value)
-            parts.append(_bar(x, BOTTOM - size[1], *size, number, len(values), told=f"{name}: {write(value)}"))
+            parts.append(_bar(x, BOTTOM - size[1], *size, number, len(values), tooltip=f"{name}: {write(value)}"))
         if place % every == 0 and (place == 0 or len(bars) - place > every / 2):
             parts.append(_text("tick", min(middle, WIDTH - 2.9 * min(14, len(name))), BOTTOM + 14, _short(name, 14)))
     return Markup("").join([*parts, _axis_title(title)])
@@ -250,7 +290,7 @@ def _line_chart(
     rules = [] if rule is None else [rule]
     x_of, y_of, parts = _axes(steps, [*values, *rules], write, "step", log_y=log)
     for height in rules:
-        parts.append(_line("rule", LEFT, y_of(height), RIGHT, y_of(height), told=f"asked for: {height:g}"))
+        parts.append(_line("rule", LEFT, y_of(height), RIGHT, y_of(height), tooltip=f"asked for: {height:g}"))
     places = [(x_of(step), y_of(value)) for step, value in zip(steps, values, strict=True)]
     parts.append(Markup('<polyline class="line" points="{}"></polyline>').format(_points(places)))
     x, y = places[chosen]
@@ -261,7 +301,6 @@ def _line_chart(
 def _axes(
     xs: Sequence[float], ys: Sequence[float], write: Write, title: str, *, log_x: bool = False, log_y: bool = False
 ) -> tuple[Place, Place, list[Markup]]:
-    """Where values are, and the marks of both axes."""
     x_of, x_ticks = _scale(xs, LEFT + 6, RIGHT - 12, log=log_x)
     y_of, y_ticks = _scale(ys, BOTTOM, TOP, log=log_y)
     ticks = [_text("tick", x_of(tick), BOTTOM + 14, _plain(tick)) for tick in x_ticks]
@@ -303,20 +342,20 @@ def _axis_title(title: str) -> Markup:
 
 
 def _point(place: tuple[float, float], rows: Sequence[Row], colour: str) -> Markup:
-    told = "; ".join(str(row["setting"]) for row in rows[:_MOST_NAMED])
-    told += f" and {len(rows) - _MOST_NAMED:,} more" if len(rows) > _MOST_NAMED else ""
+    tooltip = "; ".join(str(row["setting"]) for row in rows[:_MOST_NAMED])
+    tooltip += f" and {len(rows) - _MOST_NAMED:,} more" if len(rows) > _MOST_NAMED else ""
     button = Markup('role="button" data-row="{}"').format(rows[0]["row"]) if "row" in rows[0] else Markup('role="img"')
     return Markup(
-        '<g class="point" tabindex="0" {button} aria-label="{told}">'
+        '<g class="point" tabindex="0" {button} aria-label="{tooltip}">'
         '<circle class="reach" cx="{x}" cy="{y}" r="6.5"></circle>'
         '<circle class="{colour}" cx="{x}" cy="{y}" r="4.5"></circle>{tip}</g>'
     ).format(
         button=button,
-        told=told,
+        tooltip=tooltip,
         x=place[0],
         y=place[1],
         colour=colour,
-        tip=_text("tip", WIDTH / 2, HEIGHT + 8, _short(told, _TIP_LETTERS)),
+        tip=_text("tip", WIDTH / 2, HEIGHT + 8, _short(tooltip, _TIP_LETTERS)),
     )
 
 
@@ -340,14 +379,14 @@ def _spark_columns(bars: Sequence[Row], name: str) -> Markup:
     for place, bar in enumerate(bars):
         tall = max((_SPARK_HEIGHT - 2) * bar["records"] / top, 1.0) if bar["records"] else 0.0
         where = (place * wide, _SPARK_HEIGHT - tall, max(wide - 1, 0.8), tall)
-        parts.append(_rect("", *where, told=f"{bar['value']}: {bar['records']:,}"))
+        parts.append(_rect("", *where, tooltip=f"{bar['value']}: {bar['records']:,}"))
     ends = [bar["value"] for bar in bars if bar["records"]]
     low, high = ends[0].partition(" to ")[0], ends[-1].rpartition(" to ")[2]
     return Markup(
-        '<svg class="spark" role="img" aria-label="{told}" viewBox="0 0 {w} {h}" preserveAspectRatio="none">'
+        '<svg class="spark" role="img" aria-label="{tooltip}" viewBox="0 0 {w} {h}" preserveAspectRatio="none">'
         '{body}</svg><p class="ends small faint"><span>{low}</span><span>{high}</span></p>'
     ).format(
-        told=f"Values of {name} from {low} to {high}",
+        tooltip=f"Values of {name} from {low} to {high}",
         w=_SPARK_WIDTH,
         h=_SPARK_HEIGHT,
         body=Markup("").join(parts),
@@ -362,33 +401,32 @@ def _spark_rows(bars: Sequence[Row], name: str) -> Markup:
     for place, bar in enumerate(bars):
         y, length = place * _SPARK_ROW, max((_SPARK_WIDTH - _SPARK_LABEL) * bar["records"] / top, 1)
         parts.append(_text("", 0, y + 13, _short(bar["value"], _SPARK_LETTERS)))
-        kind, told = "rest" if bar.get("rest") else "", f"{bar['value']}: {bar['records']:,}"
-        parts.append(_rect(kind, _SPARK_LABEL, y + 3, length, _SPARK_ROW - 6, told))
-    told = f"Most frequent values of {name}: " + ", ".join(f"{bar['value']} {bar['records']:,}" for bar in bars[:3])
+        kind, tooltip = "rest" if bar.get("rest") else "", f"{bar['value']}: {bar['records']:,}"
+        parts.append(_rect(kind, _SPARK_LABEL, y + 3, length, _SPARK_ROW - 6, tooltip))
+    tooltip = f"Most frequent values of {name}: " + ", ".join(f"{bar['value']} {bar['records']:,}" for bar in bars[:3])
     frame = Markup('<svg class="spark lying" role="img" aria-label="{}" viewBox="0 0 {} {}">{}</svg>')
-    return frame.format(told, _SPARK_WIDTH, len(bars) * _SPARK_ROW, Markup("").join(parts))
+    return frame.format(tooltip, _SPARK_WIDTH, len(bars) * _SPARK_ROW, Markup("").join(parts))
 
 
-def _bar(x: float, y: float, width: float, height: float, number: int, series: int, told: str = "") -> Markup:
-    return _rect("before" if series > 1 and number == 0 else "after", x, y, width, height, told)
+def _bar(x: float, y: float, width: float, height: float, number: int, series: int, tooltip: str = "") -> Markup:
+    return _rect("before" if series > 1 and number == 0 else "after", x, y, width, height, tooltip)
 
 
-def _rect(kind: str, x: float, y: float, width: float, height: float, told: str = "") -> Markup:
+def _rect(kind: str, x: float, y: float, width: float, height: float, tooltip: str = "") -> Markup:
     rect = Markup('<rect class="{}" x="{:.1f}" y="{:.1f}" width="{:.1f}" height="{:.1f}">{}</rect>')
-    return rect.format(kind, x, y, width, height, _told(told))
+    return rect.format(kind, x, y, width, height, _tooltip(tooltip))
 
 
-def _line(kind: str, x1: float, y1: float, x2: float, y2: float, told: str = "") -> Markup:
+def _line(kind: str, x1: float, y1: float, x2: float, y2: float, tooltip: str = "") -> Markup:
     line = Markup('<line class="{}" x1="{:.1f}" x2="{:.1f}" y1="{:.1f}" y2="{:.1f}">{}</line>')
-    return line.format(kind, x1, x2, y1, y2, _told(told))
+    return line.format(kind, x1, x2, y1, y2, _tooltip(tooltip))
 
 
-def _text(kind: str, x: float, y: float, text: str, told: str = "") -> Markup:
-    return Markup('<text class="{}" x="{:.1f}" y="{:.1f}">{}{}</text>').format(kind, x, y, _told(told), text)
+def _text(kind: str, x: float, y: float, text: str, tooltip: str = "") -> Markup:
+    return Markup('<text class="{}" x="{:.1f}" y="{:.1f}">{}{}</text>').format(kind, x, y, _tooltip(tooltip), text)
 
 
-def _told(text: str) -> Markup:
-    """What a part of a chart says when somebody points at it."""
+def _tooltip(text: str) -> Markup:
     return Markup("<title>{}</title>").format(text) if text else Markup("")
 
 

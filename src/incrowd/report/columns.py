@@ -33,7 +33,6 @@ class Columns:
     labels: dict[str, tuple[str | None, ...]]
 
     def counts(self, name: str) -> Counts:
-        """How many rows have each value of a column."""
         return count(self.codes[name], len(self.labels[name]), None)
 
     def members(self, names: Sequence[str], unit: str | None = None) -> Members:

@@ -2,7 +2,7 @@
 
 A released value stands for several original ones; the release tells no more than that each of them is possible. So its
 records are shared out evenly among them, which is what somebody would do who knows no better, and both distributions
-stand beside each other on the original values.
+are compared on the original values.
 """
 
 from __future__ import annotations
@@ -27,9 +27,8 @@ MOST = 12  # categories; all others are one bar
 
 
 def distribution(table: CompressedTable, recoding: Recoding, parts: Parts, attribute: Attribute) -> dict[str, Any]:
-    """The shares of the values of a column before and after, as bars to draw."""
     before = table.value_counts(table.index(attribute.name)) / table.records
-    after = _told(table, recoding, parts, attribute)
+    after = _released_shares(table, recoding, parts, attribute)
     places, labels = _bars(attribute, before)
     shares = [np.bincount(places, weights, len(labels)) for weights in (before, after)]
     bars = [
@@ -41,23 +40,23 @@ def distribution(table: CompressedTable, recoding: Recoding, parts: Parts, attri
     return {"kind": "numbers" if numbers else "categories", "bars": bars, "distance": round(distance, 6)}
 
 
-def _told(table: CompressedTable, recoding: Recoding, parts: Parts, attribute: Attribute) -> Floats:
-    """The share of each original value, as the release tells it."""
+def _released_shares(table: CompressedTable, recoding: Recoding, parts: Parts, attribute: Attribute) -> Floats:
+    """The share of each original value, as the release shows it."""
     cells = parts.cells[attribute.name].astype(np.int64)
     records = parts.records if parts.kept is None else parts.records * parts.kept
     there = records > 0
     released = count(cells[there], int(cells.max()) + 1, records[there])
     start, stop, sets = _covers(table, recoding, parts, attribute)
-    told = np.zeros(attribute.size + 1)
+    shares = np.zeros(attribute.size + 1)
     alone = np.zeros(attribute.size)
     for cell in np.flatnonzero(released).tolist():
         if sets is not None:
             alone[sets[cell]] += released[cell] / len(sets[cell])
         else:
             share = released[cell] / (stop[cell] - start[cell])
-            told[start[cell]] += share
-            told[stop[cell]] -= share
-    return np.asarray((np.cumsum(told)[:-1] + alone) / max(1, int(released.sum())))
+            shares[start[cell]] += share
+            shares[stop[cell]] -= share
+    return np.asarray((np.cumsum(shares)[:-1] + alone) / max(1, int(released.sum())))
 
 
 def _covers(

@@ -19,6 +19,7 @@ from incrowd.report.page import html_of
 from incrowd.report.summary import summary_of
 
 if TYPE_CHECKING:
+    from incrowd.attacks.result import AttackReport
     from incrowd.display import Tabular
     from incrowd.evaluation.result import Evaluation
     from incrowd.release.release import Release
@@ -65,11 +66,11 @@ def write_report(
     public: bool = False,
     overwrite: bool = False,
     evaluation: Evaluation | None = None,
+    attacks: AttackReport | None = None,
 ) -> Path:
-    """Write the report of a release whose rows are not written; see `Release.report`."""
     inputs = [release.source.path] if isinstance(release.source, WatchedFile) else []
     target = check_report(path, inputs=inputs, overwrite=overwrite)
-    summary = summary_of(release, for_public=public, evaluation=evaluation)
+    summary = summary_of(release, for_public=public, evaluation=evaluation, attacks=attacks)
     with AtomicFiles(overwrite=overwrite) as files:
         _write(files, target, summary, public=public)
     return target
@@ -97,7 +98,6 @@ class Reports:
     evaluation: Evaluation | None = None
 
     def check(self, source: Source, files: ReleaseFiles, *, overwrite: bool) -> None:
-        """Check that they can be written, before any work is done."""
         inputs = [source.path] if isinstance(source, WatchedFile) else []
         taken = {os.path.realpath(path) for path in (files.release, *files.sidecars)}
         for path in (Path(each) for each in (self.own, self.public) if each is not None):
@@ -110,7 +110,6 @@ class Reports:
             taken.add(os.path.realpath(path))
 
     def write(self, release: Release, certificate: Certificate, files: AtomicFiles, paths: ReleaseFiles) -> None:
-        """Write them where nobody sees them yet, to appear with the release."""
         for given, public in ((self.own, False), (self.public, True)):
             if given is None:
                 continue

@@ -1,4 +1,4 @@
-"""Values and names as a report shows them: short, on one line, and without signs that turn what is beside them."""
+"""Values and names as a report shows them: short, on one line, and without signs that turn the text around them."""
 
 from __future__ import annotations
 

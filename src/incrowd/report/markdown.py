@@ -7,21 +7,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from incrowd.errors import many
+from incrowd.report import tables
 from incrowd.report.summary import STEWARD, sections_for
-from incrowd.report.tables import (
-    book_rows,
-    change_rows,
-    check_rows,
-    count,
-    figure,
-    measure_rows,
-    part_rows,
-    part_titles,
-    percent,
-    risk_rows,
-    shared_rows,
-    shared_titles,
-)
+from incrowd.report.tables import count, figure, percent
 
 _SPECIAL = re.compile(r"([\\`*_{}\[\]<>()#+!|~&$-])")
 _CONFIDENTIAL = "**Confidential: for the steward of the data only. This report shows the original table.**"
@@ -80,7 +68,9 @@ def _safe(safe: Mapping[str, Any]) -> Iterator[str]:
     for place, risk in enumerate(safe["risks"]):
         yield from (f"### Risk on {escaped(', '.join(risk['quasi_identifier']))}", "")
         old = before[place] if before else None
-        yield from _table(("Attacker", "Before", "After") if old else ("Attacker", "After"), risk_rows(risk, old))
+        yield from _table(
+            ("Attacker", "Before", "After") if old else ("Attacker", "After"), tables.risk_rows(risk, old)
+        )
     for sizes in safe["class_sizes"]:
         yield from (f"### Sizes of crowds on {escaped(', '.join(sizes['quasi_identifier']))}", "")
         rows = [
@@ -91,26 +81,31 @@ def _safe(safe: Mapping[str, Any]) -> Iterator[str]:
         yield from _table((f"{counted} in the crowd", "Crowds", counted), rows)
     if safe["homogeneity"]:
         yield from ("### Crowds that share one sensitive value", "")
-        yield from _table(shared_titles(safe), shared_rows(safe))
+        yield from _table(tables.shared_titles(safe), tables.shared_rows(safe))
+    if safe.get("attacks"):
+        yield from ("### Attacks that were played", "")
+        yield from _table(tables.ATTACK_TITLES, tables.attack_rows(safe["attacks"]))
+    elif safe["attacks_played"]:
+        yield from ("### Attacks that were played before the release", "", *_list(safe["attacks_played"]))
     untouched = ", ".join(safe["untouched"]) or "none"
     yield from (f"Columns that passed through untouched: {escaped(untouched)}", "")
     if safe["kept"]:
         kept = escaped(", ".join(safe["kept"]))
-        yield from (f"Kept on purpose, though they look as if they named people: {kept}", "")
+        yield from (f"Kept on purpose, though they look like names or IDs: {kept}", "")
     yield from _list([f"Warning: {warning}" for warning in safe.get("warnings", ())])
     yield from ("### What is not promised", "", *_list(safe["not_promised"]))
 
 
 def _cost(cost: Mapping[str, Any]) -> Iterator[str]:
     records = cost["records"]
-    told = f"{many(records['released'], 'record')} released"
+    line = f"{many(records['released'], 'record')} released"
     if "original" in records:
-        told += f" of {records['original']:,}; {records['left_out']:,} left out"
-    yield from (told, "")
+        line += f" of {records['original']:,}; {records['left_out']:,} left out"
+    yield from (line, "")
     if "measures" in cost:
-        yield from _table(("Measure", "Value", "Meaning"), measure_rows(cost["measures"]))
+        yield from _table(("Measure", "Value", "Meaning"), tables.measure_rows(cost["measures"]))
         if len(cost["by_quasi_identifier"]) > 1:
-            yield from ("### By quasi-identifier", "", *_table(part_titles(cost), part_rows(cost)))
+            yield from ("### By quasi-identifier", "", *_table(tables.part_titles(cost), tables.part_rows(cost)))
         rows: Rows = [
             (
                 each["name"],
@@ -132,17 +127,16 @@ def _cost(cost: Mapping[str, Any]) -> Iterator[str]:
     if cost.get("errors"):
         yield from ("### Errors of classifiers", "")
         rows = [
-            (each["classifier"], *(percent(each[word]["value"]) for word in ("original", "released", "without")))
+            (each["classifier"], *(percent(each[data]["value"]) for data in ("original", "released", "without")))
             for each in cost["errors"]
         ]
         yield from _table(("Classifier", "Original", "Released", "Without quasi-identifiers"), rows)
     if cost["association"].get("changes"):
         yield from ("### Associations that changed most (Cramér's V)", "")
-        yield from _table(("Pair", "Original", "Released"), change_rows(cost["association"]["changes"]))
+        yield from _table(("Pair", "Original", "Released"), tables.change_rows(cost["association"]["changes"]))
 
 
 def _bars(column: Mapping[str, Any]) -> Iterator[str]:
-    """The distribution of a column before and after, as bars of text."""
     bars = column["distribution"]["bars"]
     top = max(max(bar["before"], bar["after"]) for bar in bars) or 1
     rows = []
@@ -156,13 +150,16 @@ def _done(done: Mapping[str, Any]) -> Iterator[str]:
     about = f": {done['about_method']}" if "about_method" in done else ""
     yield from (escaped(f"Method {done['method']}{about}"), "")
     yield from _list([*done.get("notes", ()), *done.get("hints", ())])
+    if done.get("trial"):
+        yield from ("Tried for the target on samples; * errs no more than the best, within the interval:", "")
+        yield from _table(tables.TRIAL, tables.trial_rows(done["trial"]))
     yield from _code(done["policy"])
     for book in done["codebook"]:
         yield from (f"### Codebook of {escaped(book['column'])}", "")
-        yield from _table(("Value", "Stands for", "Records"), book_rows(book))
+        yield from _table(("Value", "Stands for", "Records"), tables.book_rows(book))
 
 
 def _check(check: Mapping[str, Any]) -> Iterator[str]:
     for command in check["commands"]:
         yield from _code(command)
-    yield from _table(("What", "Value"), check_rows(check))
+    yield from _table(("What", "Value"), tables.check_rows(check))

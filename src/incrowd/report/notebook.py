@@ -5,6 +5,7 @@ Nothing here runs a script, and everything is escaped, like in the report.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -12,14 +13,24 @@ from markupsafe import Markup
 
 from incrowd.errors import many
 from incrowd.measures.registry import MEASURES
-from incrowd.report.brief import brief, crowd_told
-from incrowd.report.charts import comparison_chart, error_chart, loss_chart
+from incrowd.report.brief import brief, crowd_size, released_records
+from incrowd.report.charts import (
+    Chart,
+    comparison_chart,
+    error_chart,
+    excess_chart,
+    loss_chart,
+    releases_charts,
+    sheet,
+)
 from incrowd.report.labels import MOST_COLUMNS, listed, meaning, shown
 from incrowd.report.page import environment, style
 from incrowd.report.tables import compared, comparison_rows, figure, short_figure
 from incrowd.report.trees import tree_lines
+from incrowd.version import __version__
 
 if TYPE_CHECKING:
+    from incrowd.attacks.result import AttackReport
     from incrowd.comparison.comparison import Comparison
     from incrowd.comparison.runs import SettingRun
     from incrowd.display import Tabular
@@ -31,9 +42,9 @@ if TYPE_CHECKING:
 MOST_ROWS = 40
 
 
-def piece(template: str, **words: Any) -> str:
+def piece(template: str, **values: Any) -> str:
     """A piece of a report, with the style that it needs."""
-    body = environment().get_template(f"notebook/{template}.html").render(**words)
+    body = environment().get_template(f"notebook/{template}.html").render(**values)
     frame = Markup('<div class="incrowd"><style>{style}</style>{body}</div>')
     return str(frame.format(style=style(), body=Markup(body)))
 
@@ -76,11 +87,10 @@ def _more(number: int) -> str:
 
 
 def release_html(release: Release) -> str:
-    """A release: its crowds, what became of each column, and what it lost."""
     summary = brief(release)
     records, columns = summary["cost"]["records"], summary["cost"]["columns"]
-    told = [
-        f"{many(records['released'], 'record')} released, each in a crowd of at least {crowd_told(crowd)} on "
+    text = [
+        f"{released_records(records)}, each in a crowd of at least {crowd_size(crowd)} on "
         f"{listed(crowd['quasi_identifier'])} ({', '.join(crowd['promises'])})"
         for crowd in summary["safe"]["crowds"]
     ]
@@ -97,7 +107,7 @@ def release_html(release: Release) -> str:
     return piece(
         "release",
         title=f"{summary['title']} by {release.policy.method}",
-        notes=[*told, *left_out, *warnings, *summary["done"]["notes"]],
+        notes=[*text, *left_out, *warnings, *summary["done"]["notes"]],
         rows=rows,
         more=summary["cost"]["more_columns"],
         chart=loss_chart(columns),
@@ -109,7 +119,7 @@ def recoding_html(recoding: Recoding) -> str:
     books = []
     for name in recoding.names[:MOST_COLUMNS]:
         pairs = list(zip(recoding.labels(name), recoding.meanings(name), strict=True))
-        rows = [(shown(label), _stands_for(shown(label), shown(told, 200))) for label, told in pairs[:MOST_ROWS]]
+        rows = [(shown(label), _stands_for(shown(label), shown(text, 200))) for label, text in pairs[:MOST_ROWS]]
         books.append({"column": shown(name), "rows": rows, "more": len(pairs) - MOST_ROWS})
     return piece(
         "codebook",
@@ -118,9 +128,9 @@ def recoding_html(recoding: Recoding) -> str:
     )
 
 
-def _stands_for(label: str, told: str) -> str:
+def _stands_for(label: str, text: str) -> str:
     """What a released value stands for; its own text says it where it is an interval."""
-    return told if told != label else meaning(label) or "itself"
+    return text if text != label else meaning(label) or "itself"
 
 
 def taxonomy_html(taxonomy: Taxonomy) -> str:
@@ -129,53 +139,83 @@ def taxonomy_html(taxonomy: Taxonomy) -> str:
 
 
 def comparison_html(comparison: Comparison) -> str:
-    """A comparison: privacy against each loss, and the table."""
-    charts = []
-    for loss in comparison.losses:
-        title = MEASURES[loss].title if loss in MEASURES else loss.replace("_", " ")
-        rows = [_setting(comparison, run, loss, title) for run in comparison.runs if run.value(loss) is not None]
-        charts.append(comparison_chart(rows, title))
     return piece(
         "comparison",
         table=shown(comparison.table),
-        charts=charts,
+        charts=_comparison_charts(comparison),
         titles=["method", "k", *compared(comparison).values()],
         rows=comparison_rows(comparison),
         problems=[shown(f"{run}: {run.status}: {run.problem}", 400) for run in comparison.runs if run.problem],
     )
 
 
+def comparison_svg(comparison: Comparison) -> str:
+    """The charts of a comparison as one picture that needs nothing else."""
+    title = f"{shown(comparison.table)}: privacy against loss (right and low is better)"
+    return str(sheet(title, _comparison_charts(comparison), _plain_style(".incrowd svg .hint { display: none; }")))
+
+
+def releases_svg(releases: Sequence[Mapping[str, Any]]) -> str:
+    """What became of loss, and of people who wait, from release to release, as one picture that needs nothing else."""
+    return str(sheet("Releases over time", releases_charts(releases), _plain_style()))
+
+
+def _plain_style(more: str = "") -> Markup:
+    """The style of charts for viewers that do not know variables."""
+    colours = dict(re.findall(r"(--\w+): (#\w+)", style().partition("@media")[0]))
+    rules = [line for line in style().splitlines() if line.startswith(".incrowd svg")]
+    return Markup(re.sub(r"var\((--\w+)\)", lambda found: colours[found[1]], "\n".join(rules)) + more)
+
+
+def _comparison_charts(comparison: Comparison) -> list[Chart]:
+    charts = []
+    for loss in comparison.losses:
+        title = MEASURES[loss].title if loss in MEASURES else loss.replace("_", " ")
+        rows = [_setting(comparison, run, loss, title) for run in comparison.runs if run.value(loss) is not None]
+        charts.append(comparison_chart(rows, title))
+    return charts
+
+
 def _setting(comparison: Comparison, run: SettingRun, loss: str, title: str) -> dict[str, Any]:
     better = comparison.dominated_by(run, loss)
-    told = f"{run.method}, k={run.k:,}: {title} {short_figure(run.value(loss))}"
-    told += "" if better is None else f" (dominated by {better.method}, k={better.k:,})"
+    text = f"{run.method}, k={run.k:,}: {title} {short_figure(run.value(loss))}"
+    text += "" if better is None else f" (dominated by {better.method}, k={better.k:,})"
     value = run.value(loss)
-    return {"setting": told, "method": run.method, "k": run.k, "loss": value, "dominated": better is not None}
+    return {"setting": text, "method": run.method, "k": run.k, "loss": value, "dominated": better is not None}
 
 
 def evaluation_html(evaluation: Evaluation) -> str:
     """An evaluation: what each classifier errs with the original, the release, and without the columns at issue."""
     trained = {"baseline": "the original", "anonymity": "the release", "upper": "no quasi-identif."}
     charts = [
-        error_chart(shown(each.classifier), {name: getattr(each, word).value for word, name in trained.items()})
+        error_chart(shown(each.classifier), {name: getattr(each, field).value for field, name in trained.items()})
         for each in evaluation.errors
     ]
     titles = {**trained, "quality_loss": "release - original", "impact": "no quasi-identif. - original"}
     rows = [
-        {"error in percent": each.classifier, **{name: str(getattr(each, word)) for word, name in titles.items()}}
+        {
+            f"{evaluation.measured} in percent": each.classifier,
+            **{name: str(getattr(each, field)) for field, name in titles.items()},
+        }
         for each in evaluation.errors
     ]
     drawn = piece("charts", charts=charts)
     notes = [
-        f"{evaluation.train:,} training and {evaluation.test:,} test rows: {evaluation.design}",
+        f"{evaluation.train:,} training and {evaluation.test:,} test rows: {evaluation.design}, {evaluation.how}",
         evaluation.intervals,
     ]
     return drawn + rows_html("Error of classifiers", rows, notes)
 
 
+def attacks_html(found: AttackReport) -> str:
+    """Attacks: the excess of each, what it means, and what was not tried."""
+    title, notes = found.title_and_notes()
+    rows = found.to_rows()
+    drawn = piece("charts", charts=[excess_chart(rows, found.max_excess)]) if rows else ""
+    return drawn + rows_html(title, rows, notes)
+
+
 def page_of(result: Tabular) -> str:
     """A result as a page of its own, with the pieces that a notebook shows; confidential."""
-    from incrowd import __version__
-
-    words = {"title": type(result).__name__, "version": __version__, "body": Markup(result._repr_html_())}
-    return environment().get_template("result.html").render(style=style(), **words)
+    values = {"title": type(result).__name__, "version": __version__, "body": Markup(result._repr_html_())}
+    return environment().get_template("result.html").render(style=style(), **values)

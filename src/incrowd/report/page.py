@@ -1,4 +1,4 @@
-"""A summary as one HTML file that needs nothing else: no network, no script, and no word that is not escaped.
+"""A summary as one HTML file that needs nothing else: no network, no script, and no text that is not escaped.
 
 The templates escape everything; charts come as SVG, whose texts are escaped where they are drawn. A policy in the page
 itself forbids scripts and requests, so that even a mistake here could run and fetch nothing.
@@ -13,32 +13,18 @@ from typing import Any
 from jinja2 import Environment, PackageLoader
 from markupsafe import Markup
 
+from incrowd.report import tables
 from incrowd.report.charts import (
     TRAINED,
     class_sizes_chart,
     distribution_chart,
     error_chart,
+    excess_chart,
     loss_chart,
     path_charts,
 )
 from incrowd.report.summary import sections_for
-from incrowd.report.tables import (
-    book_rows,
-    change_rows,
-    check_rows,
-    count,
-    explains,
-    figure,
-    interval,
-    measure_rows,
-    part_rows,
-    part_titles,
-    percent,
-    plain_book_rows,
-    risk_rows,
-    shared_rows,
-    shared_titles,
-)
+from incrowd.report.tables import count, figure
 
 _MOST_DATA = 60  # rows of the data of a chart
 
@@ -59,15 +45,17 @@ def style() -> Markup:
 
 def _charts(summary: Mapping[str, Any]) -> dict[str, Any]:
     cost, columns = summary["cost"], summary["cost"]["columns"]
+    attacks = summary["safe"].get("attacks")
     whole = bool(columns) and "distribution" in columns[0]
     losses = [each["value"] for each in cost.get("measures", ()) if each["name"] == "ncp"]
     return {
         "class_size_charts": [class_sizes_chart(sizes) for sizes in summary["safe"]["class_sizes"]],
+        "excess_chart": excess_chart(attacks, summary["safe"]["max_excess"]) if attacks else None,
         "loss_chart": loss_chart(columns) if whole else None,
         "total_loss": losses[0] if losses else None,
         "distribution_charts": [(distribution_chart(column), column) for column in columns if whole],
         "error_charts": [
-            error_chart(each["classifier"], {title: each[word]["value"] for word, title in TRAINED.items()})
+            error_chart(each["classifier"], {title: each[data]["value"] for data, title in TRAINED.items()})
             for each in cost.get("errors", ())
         ],
         "path_charts": path_charts(cost["path"]) if cost.get("path") else [],
@@ -76,41 +64,27 @@ def _charts(summary: Mapping[str, Any]) -> dict[str, Any]:
 
 @cache
 def environment() -> Environment:
-    """The templates, with what they may ask for."""
     made = Environment(loader=PackageLoader("incrowd.report"), autoescape=True, trim_blocks=True)
+    made.filters |= {name: each for name, each in vars(tables).items() if callable(each)}
     made.filters |= {
-        "count": count,
-        "percent": percent,
-        "figure": figure,
         "decimals": lambda value: f"{value:.2f}",
         "cut": lambda text, letters: text if len(text) <= letters else text[: letters - 1] + "…",
         "cells": _cells,
         "shade": _shade,
-        "pairs": lambda table: [(key, _told(value)) for key, value in table.items()],
-        "risk_rows": risk_rows,
-        "shared_rows": shared_rows,
-        "shared_titles": shared_titles,
-        "measure_rows": measure_rows,
-        "part_rows": part_rows,
-        "part_titles": part_titles,
-        "change_rows": change_rows,
+        "pairs": lambda table: [(key, _text(value)) for key, value in table.items()],
         "column_rows": lambda columns: [(each["name"], count(each["released_values"])) for each in columns],
-        "interval": interval,
-        "book_rows": book_rows,
-        "plain_book_rows": plain_book_rows,
-        "explains": explains,
-        "check_rows": check_rows,
     }
+    made.globals["trial_titles"] = tables.TRIAL
     return made
 
 
 def _cells(rows: Sequence[Mapping[str, Any]]) -> list[list[str]]:
-    found = [[_told(value) for value in row.values()] for row in rows[:_MOST_DATA]]
+    found = [[_text(value) for value in row.values()] for row in rows[:_MOST_DATA]]
     more = len(rows) - len(found)
     return [*found, *([[f"and {more:,} more"]] if more > 0 else [])]
 
 
-def _told(value: Any) -> str:
+def _text(value: Any) -> str:
     if isinstance(value, bool):
         return "yes" if value else "no"
     return figure(value) if isinstance(value, int | float) else str(value)

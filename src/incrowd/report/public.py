@@ -102,22 +102,21 @@ class Published:
 
     @cached_property
     def risks(self) -> tuple[Risk, ...]:
-        """What an attacker can do with the rows, by quasi-identifier."""
         questions = map(self.question, self.quasi_identifiers)
         return tuple(risk_of(self.rows, asked, Run(), unreleased=_one(self.unit)) for asked in questions)
 
     def question(self, names: Sequence[str]) -> Question:
-        """What is asked of the rows on a quasi-identifier."""
         return Question.of(names, sensitive=[name for name in self.sensitive if name not in names], unit=self.unit)
 
 
 def safe(published: Published) -> dict[str, Any]:
-    """Is it safe: the promise, what was reached, and what the crowds are like."""
     found = published.certificate.verification
-    unprotected = bool(published.sensitive) and not published.policy.get("protections")
+    promised = {model["column"] for finding in found["quasi_identifiers"] for model in finding["models"]}
+    bare = [name for name in published.sensitive if name not in promised]
     several = SEVERAL_RECORDS if published.unit is None else SEVERAL_PEOPLE
     return {
-        "promise": _promise(published),
+        "promise": _promise(published) + (f" Nothing is promised about {listed(bare, 8)}." if bare else ""),
+        "unprotected": _names(bare),
         "holds": found["holds"],
         "records": found["records"],
         "requirements": [
@@ -136,10 +135,11 @@ def safe(published: Published) -> dict[str, Any]:
         "class_sizes": [_class_sizes(published, names) for names in published.quasi_identifiers],
         "risks": [risk_figures(risk) for risk in published.risks],
         "homogeneity": [row for risk in published.risks for row in homogeneity(risk)],
+        "attacks_played": [],
         "untouched": _names(published.certificate.untouched),
         "kept": _names(published.policy.get("keep", ())),
         "warnings": [shown(warning, 400) for warning in published.certificate.warnings],
-        "not_promised": [*[UNPROTECTED] * unprotected, *[several] * ("unit" in published.policy), *NOT_PROMISED],
+        "not_promised": [*[UNPROTECTED] * bool(bare), *[several] * ("unit" in published.policy), *NOT_PROMISED],
     }
 
 
@@ -185,7 +185,6 @@ def risk_figures(risk: Risk) -> dict[str, Any]:
 
 
 def homogeneity(risk: Risk) -> list[dict[str, Any]]:
-    """Crowds in which everybody has the same sensitive value."""
     names = _names(risk.question.attributes)
     return [
         {"quasi_identifier": names, "column": shown(each.column), "crowds": each.classes, "records": each.records}
@@ -264,19 +263,18 @@ def policy_toml(policy: Mapping[str, Any]) -> str:
     Args:
         policy: What `Policy.to_json` gives, which names the columns with a taxonomy and does not hold their trees.
     """
-    words = {word: value for word, value in policy.items() if _DEFAULTS.get(word, ...) != value}
-    asked, protections = words["quasi_identifiers"], words.pop("protections", {})
+    settings = {option: value for option, value in policy.items() if _DEFAULTS.get(option, ...) != value}
+    asked, protections = settings["quasi_identifiers"], settings.pop("protections", {})
     if len(asked) == 1:
-        words |= {"quasi_identifiers": asked[0]["attributes"], "k": asked[0]["k"]}
+        settings |= {"quasi_identifiers": asked[0]["attributes"], "k": asked[0]["k"]}
     if protections:
-        words["sensitive"] = {column: protections.get(column, {}) for column in words["sensitive"]}
-    trees = words.pop("taxonomies", ())
+        settings["sensitive"] = {column: protections.get(column, {}) for column in settings["sensitive"]}
+    trees = settings.pop("taxonomies", ())
     note = f'# taxonomies = "FOLDER"  with a file for each of: {toml_comment(", ".join(trees))}\n' if trees else ""
-    return note + policy_text(words)
+    return note + policy_text(settings)
 
 
 def codebook(columns: Columns, name: str) -> dict[str, Any]:
-    """The released values of a column, the frequent ones first."""
     counts, labels = columns.counts(name), columns.labels[name]
     order = sorted(range(len(labels)), key=lambda code: (-int(counts[code]), labels[code] or ""))
     values = []

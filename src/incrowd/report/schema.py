@@ -61,13 +61,23 @@ _SAFE = {
     "class_sizes": ListOf(Fields(_SIZES), 1),
     "risks": ListOf(Fields(_RISK), 1),
     "homogeneity": _SHARED,  # crowds in which all have the same sensitive value
-    **_fields(TEXTS, "untouched kept warnings not_promised"),  # "kept": on purpose, though they may name people
+    "attacks_played": TEXTS,  # without what they found
+    # "kept": on purpose, though they may name people; "unprotected": sensitive columns about which nothing is promised
+    **_fields(TEXTS, "untouched kept unprotected warnings not_promised"),
+}
+_ATTACK = {
+    **_fields(TEXT, "attack variant meaning"),
+    "trials": POSITIVE,
+    **_fields(NUMBER, "successes control baseline excess low high"),  # shares of 1
+    "leak": FLAG,
 }
 _CROWD = {**_fields(TEXTS, "quasi_identifier promises"), **_fields(POSITIVE, "asked smallest"), "counted": COUNTED}
 _SAFE_STEWARD = {
     "crowds": ListOf(Fields(_CROWD), 1),
     "risks_before": ListOf(Fields(_RISK), 1),
     "homogeneity_before": _SHARED,
+    "attacks": ListOf(Fields(_ATTACK)),
+    "max_excess": NUMBER_OR_NOTHING,
 }
 
 # What did it cost
@@ -105,7 +115,9 @@ _DONE = {
     "codebook": ListOf(Fields(_BOOK), 1),
 }
 _LINE = {"depth": COUNT, **_fields(TEXT, "value stands_for"), "records": Either((COUNT, Nothing()))}
+_TRIED = {**_fields(TEXT, "candidate measure"), **_fields(NUMBER, "error low high loss"), "as_good": FLAG}
 _DONE_STEWARD = {
+    "trial": ListOf(Fields(_TRIED)),
     "about_method": TEXT,
     "facts": TableOf(TEXT),
     **_fields(TEXTS, "notes hints"),
@@ -121,7 +133,7 @@ def shape_of(reader: str) -> Fields:
     def both(public: Mapping[str, Shape], own: Mapping[str, Shape]) -> Fields:
         return Fields({**public, **(own if reader == STEWARD else {})})
 
-    records = both({"released": POSITIVE}, {"original": POSITIVE, "left_out": COUNT})
+    records = both({"released": POSITIVE}, {"original": POSITIVE, **_fields(COUNT, "left_out released_before")})
     association = both(
         {"columns": TEXTS, "released": _MATRIX}, {"original": _MATRIX, "changes": ListOf(Fields(_CHANGE))}
     )
@@ -139,9 +151,5 @@ def shape_of(reader: str) -> Fields:
 
 
 def read_summary(path: str | Path) -> dict[str, Any]:
-    """Read the JSON file of a report, of either reader.
-
-    Raises:
-        DataError: The file cannot be read, is not a report, or was changed.
-    """
+    """Read the JSON file of a report for either reader."""
     return DOCUMENT.read(path, Either((shape_of(STEWARD), shape_of(PUBLIC))))

@@ -20,6 +20,7 @@ from incrowd.run import Run
 from incrowd.table.attributes import TaxonomyAttribute
 
 if TYPE_CHECKING:
+    from incrowd.attacks.result import AttackReport
     from incrowd.evaluation.result import Evaluation
     from incrowd.release.release import Release
 
@@ -31,15 +32,13 @@ MOST_CHANGES = 6  # pairs of columns whose association changed most
 
 @dataclass(frozen=True)
 class Own:
-    """What the steward has."""
-
     release: Release
     published: Published
     evaluation: Evaluation | None = None
+    attacks: AttackReport | None = None
 
 
 def safe(own: Own) -> dict[str, Any]:
-    """Is it safe, with the risk before the release and what to be careful about."""
     found = public.safe(own.published)
     before = []
     for names, after in zip(own.published.quasi_identifiers, own.published.risks, strict=True):
@@ -51,7 +50,16 @@ def safe(own: Own) -> dict[str, Any]:
         **brief.safe(own.release),
         "risks_before": [risk_figures(risk) for risk in before],
         "homogeneity_before": crowds,
+        "attacks": [] if own.attacks is None else _attacks(own.attacks),
+        "max_excess": None if own.attacks is None else own.attacks.max_excess,
     }
+
+
+def _attacks(found: AttackReport) -> list[dict[str, Any]]:
+    """What each attack achieved, shares of 1."""
+    texts = ("attack", "variant", "meaning")
+    rows = found.to_rows()
+    return [{name: shown(value, 600) if name in texts else value for name, value in row.items()} for row in rows]
 
 
 def cost(own: Own) -> dict[str, Any]:
@@ -75,18 +83,17 @@ def cost(own: Own) -> dict[str, Any]:
 
 def _errors(evaluation: Evaluation) -> list[dict[str, Any]]:
     """What each classifier errs, shares of 1, with the ends of a confidence interval."""
-    words = {"original": "baseline", "released": "anonymity", "without": "upper"}
+    fields = {"original": "baseline", "released": "anonymity", "without": "upper"}
     return [
         {
             "classifier": shown(errors.classifier),
-            **{title: getattr(errors, word).to_json() for title, word in words.items()},
+            **{title: getattr(errors, field).to_json() for title, field in fields.items()},
         }
         for errors in evaluation.errors
     ]
 
 
 def _associations(own: Own, after: Mapping[str, Any]) -> dict[str, Any]:
-    """The associations before, and which of them changed most."""
     names = own.published.associated
     before = associations(read_columns(own.release.source, names), names)
     changes = [

@@ -16,6 +16,7 @@ from incrowd.report.steward import Own
 from incrowd.schemas.documents import Document
 
 if TYPE_CHECKING:
+    from incrowd.attacks.result import AttackReport
     from incrowd.evaluation.result import Evaluation
     from incrowd.release.release import Release
     from incrowd.verification.certificate import Certificate
@@ -35,19 +36,26 @@ def sections_for(reader: str) -> dict[str, str]:
     return SECTIONS if reader == STEWARD else {**SECTIONS, "cost": "What is it like to work with?"}
 
 
-def public_summary(rows: Any, certificate: Certificate) -> dict[str, Any]:
+def public_summary(rows: Any, certificate: Certificate, attacks: AttackReport | None = None) -> dict[str, Any]:
     """What anyone may read, counted from a release and its certificate."""
     published = Published.of(rows, certificate)
     parts = {name: getattr(public, name)(published) for name in SECTIONS}
+    if attacks is not None:  # that they were played, and nothing of what they found
+        parts["safe"]["attacks_played"] = [
+            f"{each.attack.title}: knows {each.attack.knows}" for each in attacks.results
+        ]
     return DOCUMENT.sealed({"reader": PUBLIC, "title": "Release report", **parts})
 
 
 def steward_summary(
-    release: Release, certificate: Certificate | None = None, evaluation: Evaluation | None = None
+    release: Release,
+    certificate: Certificate | None = None,
+    evaluation: Evaluation | None = None,
+    attacks: AttackReport | None = None,
 ) -> dict[str, Any]:
     """All that a steward wants to know of a release; confidential."""
     published = Published(release.rows_with_owners(), certificate or release.certificate, release.policy.unit)
-    own = Own(release, published, evaluation)
+    own = Own(release, published, evaluation, attacks)
     parts = {name: getattr(steward, name)(own) for name in SECTIONS}
     return DOCUMENT.sealed({"reader": STEWARD, "title": title_of(release), **parts})
 
@@ -58,8 +66,8 @@ def summary_of(
     for_public: bool,
     certificate: Certificate | None = None,
     evaluation: Evaluation | None = None,
+    attacks: AttackReport | None = None,
 ) -> dict[str, Any]:
-    """The summary of a release for one of its readers."""
     if for_public:
-        return public_summary(release.data, certificate or release.certificate)
-    return steward_summary(release, certificate, evaluation)
+        return public_summary(release.rows, certificate or release.certificate, attacks)
+    return steward_summary(release, certificate, evaluation, attacks)

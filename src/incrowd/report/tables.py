@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from incrowd.errors import many
 from incrowd.measures.registry import MEASURES
 from incrowd.report.labels import PEOPLE
-from incrowd.risk.wording import above_threshold
+from incrowd.risk import wording
 
 if TYPE_CHECKING:
     from incrowd.comparison.comparison import Comparison
@@ -27,16 +27,28 @@ _RISKS = {
 }
 
 
+TRIAL = ("candidate", "error %", "95 % interval", "loss of detail")
+
+
+def trial_rows(outcomes: Sequence[Mapping[str, Any]]) -> list[Row]:
+    """What came of the methods tried for a target; * errs no more than the best, within the interval."""
+    return [
+        (
+            each["candidate"] + (" *" if each["as_good"] else ""),
+            f"{100 * each['error']:.1f}" + (" (1 - AUC)" if each["measure"] != "error" else ""),
+            f"{100 * each['low']:.1f} to {100 * each['high']:.1f}",
+            f"{each['loss']:.3f}",
+        )
+        for each in outcomes
+    ]
+
+
 def count(value: int) -> str:
     return f"{value:,}"
 
 
 def percent(share: float | None) -> str:
-    if share is None:
-        return "not known"
-    if 0 < share < 0.0001:
-        return "below 0.01 %"
-    return f"{100 * share:.3g} %"
+    return "not known" if share is None else wording.percent(share)
 
 
 def figure(value: float | int | None) -> str:
@@ -61,10 +73,15 @@ def short_figure(value: float | None) -> str:
 
 
 def compared(comparison: Comparison) -> dict[str, str]:
-    """What is shown of the runs of a comparison, with its title."""
     titles = _COSTS | {name: MEASURES[name].title for name in _COMPARED}
-    names = [name for name in (*titles, *comparison.errors) if any(run.value(name) for run in comparison.runs)]
+    if "worst_excess" in comparison.losses:  # also where no attack succeeds
+        titles |= {"worst_excess": "worst excess"}
+    names = [name for name in (*titles, *comparison.errors) if _is_told(comparison, name)]
     return {name: titles.get(name, name.replace("_", " ")) for name in names}
+
+
+def _is_told(comparison: Comparison, name: str) -> bool:
+    return name == "worst_excess" or any(run.value(name) for run in comparison.runs)
 
 
 def comparison_rows(comparison: Comparison) -> list[Row]:
@@ -82,16 +99,15 @@ def comparison_rows(comparison: Comparison) -> list[Row]:
 
 
 def risk_rows(after: Mapping[str, Any], before: Mapping[str, Any] | None = None) -> list[Row]:
-    """What three attackers can do, before and after."""
     in_people = ", in people" if after["counted"] == PEOPLE else ""
-    above = above_threshold(after["threshold"], after["threshold_crowd"])
-    words = {"above": above, "counted": after["counted"].capitalize(), "in_people": in_people}
+    above = wording.above_threshold(after["threshold"], after["threshold_crowd"])
+    values = {"above": above, "counted": after["counted"].capitalize(), "in_people": in_people}
     found = []
     for key, (title, kind) in _RISKS.items():
         cells = [_risk(each, key, kind) for each in (before, after) if each is not None]
         if key == "journalist_highest" and after[key] is None:
             cells = ["≤ prosecutor’s" for _ in cells]  # the population is not known
-        found.append((title.format(**words), *cells))
+        found.append((title.format(**values), *cells))
     return found
 
 
@@ -102,6 +118,22 @@ def _risk(risk: Mapping[str, Any], key: str, kind: str) -> str:
     return count(value) if kind == "count" else f"{value:,} ({percent(value / risk['records'])})"
 
 
+ATTACK_TITLES = ("Attack", "Successes", "Control", "Excess", "95 % interval", "What it means")
+
+
+def attack_rows(attacks: Sequence[Mapping[str, Any]]) -> list[Row]:
+    return [
+        (
+            each["attack"],
+            *(f"{each[name]:.1%}" for name in ("successes", "control")),
+            f"{each['excess']:+.1%}",
+            f"{each['low']:.1%} to {each['high']:.1%}",
+            f"{'Leak: ' if each['leak'] else ''}{each['meaning']}",
+        )
+        for each in attacks
+    ]
+
+
 def shared_titles(safe: Mapping[str, Any]) -> Row:
     counted = safe["risks"][0]["counted"].capitalize()
     if "homogeneity_before" not in safe:
@@ -110,7 +142,6 @@ def shared_titles(safe: Mapping[str, Any]) -> Row:
 
 
 def shared_rows(safe: Mapping[str, Any]) -> list[Row]:
-    """The crowds of one sensitive value, before and after."""
     before = safe.get("homogeneity_before")
     found = []
     for place, row in enumerate(safe["homogeneity"]):
@@ -121,7 +152,6 @@ def shared_rows(safe: Mapping[str, Any]) -> list[Row]:
 
 
 def measure_rows(measures: list[Mapping[str, Any]]) -> list[Row]:
-    """The measures of a release with what they mean."""
     return [(each["title"], figure(each["value"]), each["about"]) for each in measures]
 
 
@@ -130,7 +160,6 @@ def part_titles(cost: Mapping[str, Any]) -> list[str]:
 
 
 def part_rows(cost: Mapping[str, Any]) -> list[Row]:
-    """The measures of each quasi-identifier, where there are several."""
     names = [each["name"] for each in cost["measures"]]
     return [
         (", ".join(part["quasi_identifier"]), *(figure(part["values"][name]) for name in names))
@@ -151,7 +180,6 @@ def change_rows(changes: list[Mapping[str, Any]]) -> list[Row]:
 
 
 def book_rows(book: Mapping[str, Any]) -> list[Row]:
-    """The released values of a column with what they stand for."""
     rows: list[Row] = [(each["value"], each["meaning"], count(each["records"])) for each in book["values"]]
     if book["more"]:
         rows.append((f"and {many(book['more'], 'more value')}", "", count(book["more_records"])))
@@ -159,7 +187,6 @@ def book_rows(book: Mapping[str, Any]) -> list[Row]:
 
 
 def plain_book_rows(book: Mapping[str, Any]) -> list[Row]:
-    """The same where no value needs to be explained."""
     return [(row[0], row[2]) for row in book_rows(book)]
 
 

@@ -14,12 +14,13 @@ from rich.text import Text
 from incrowd.errors import many
 from incrowd.measures.registry import MEASURES, OF_CLASSES
 from incrowd.release.files import ReleaseFiles
-from incrowd.report.brief import brief, crowd_told
-from incrowd.report.tables import compared, comparison_rows, short_figure
+from incrowd.report.brief import brief, crowd_size, released_records
+from incrowd.report.tables import TRIAL, compared, comparison_rows, short_figure, trial_rows
 from incrowd.risk.wording import notes, rows
 
 if TYPE_CHECKING:
     from incrowd.advice.why import Why
+    from incrowd.attacks.result import AttackReport
     from incrowd.comparison.comparison import Comparison
     from incrowd.evaluation.result import Evaluation
     from incrowd.inspection.columns import Column
@@ -33,7 +34,12 @@ Preview = tuple[dict[str, list[Any]], dict[str, list[Any]]]
 WIDTH = 100  # characters, where there is no terminal
 PREVIEWED = 5  # rows
 _MOST_TRIALS = 12
-_FEW = 3  # values of a column, and combinations of columns, that an inspection shows
+_TRIED = (
+    "tried for the target on samples, tested on original records that were held out; * errs no more than the best, "
+    "within the interval"
+)
+_FEW = 3  # values of a column that an inspection shows
+_WORST = 2  # pairs, and triples, of columns that it shows
 _NARROW = 100  # characters; an inspection on a narrower terminal shortens words, so that some values can be seen
 _LONGEST = 24  # characters of a name or a value of an inspection
 _LONGEST_CELL = 28  # characters of a cell of a preview
@@ -43,7 +49,9 @@ _GAP = 2  # blanks between two columns
 def as_text(show: Callable[..., object], *things: Any, width: int = WIDTH) -> str:
     """What a function prints on a console, as text without trailing blanks."""
     text = io.StringIO()
-    show(Console(file=text, width=width, color_system=None, markup=False, emoji=False, highlight=False), *things)
+    plain: dict[str, Any] = {"color_system": None, "markup": False, "emoji": False, "highlight": False}
+    # In a notebook rich would draw into the cell instead, and nothing would be in the text.
+    show(Console(file=text, width=width, force_terminal=False, force_jupyter=False, **plain), *things)
     return "\n".join(line.rstrip() for line in text.getvalue().rstrip("\n").split("\n"))
 
 
@@ -58,7 +66,6 @@ def _say(console: Console, text: str) -> None:
 
 
 def print_summary(console: Console, summary: Mapping[str, Any]) -> None:
-    """Print what a steward wants to know about a release: its summary, or the brief part of it."""
     safe, done = summary["safe"], summary["done"]
     _print_crowds(console, summary)
     if safe["untouched"]:
@@ -66,20 +73,32 @@ def print_summary(console: Console, summary: Mapping[str, Any]) -> None:
     if safe["kept"]:
         console.print(Text(f"kept on purpose, though they may name people: {', '.join(safe['kept'])}"))
     remarks = {"warning": safe["warnings"], "hint": done["hints"], "note": done["notes"]}
-    for word, texts in remarks.items():
+    for field, texts in remarks.items():
         for text in texts:
-            console.print(Text(f"{word}: {text}"))
+            console.print(Text(f"{field}: {text}"))
     if done["facts"]:
-        told = ", ".join(f"{key} {value}" for key, value in done["facts"].items())
-        console.print(Text(f"{done['method']}: {told}"))
+        line = ", ".join(f"{key} {value}" for key, value in done["facts"].items())
+        console.print(Text(f"{done['method']}: {line}"))
+    if done["trial"]:
+        console.print()
+        console.print(_trial(done["trial"]))
     console.print()
     _print_columns(console, summary["cost"])
     console.print()
     console.print(_measures(summary["cost"]))
 
 
+def _trial(outcomes: Sequence[Mapping[str, Any]]) -> Table:
+    """What came of the methods that were tried for a target, as `tables.trial_rows` words it."""
+    table = _plain_table(_TRIED)
+    for place, title in enumerate(TRIAL):
+        table.add_column(title, justify="right" if place else "left")
+    for row in trial_rows(outcomes):
+        table.add_row(*map(Text, row))
+    return table
+
+
 def print_brief_release(console: Console, release: Release) -> None:
-    """Print a release in short: its crowds, and what became of each column."""
     summary = brief(release)
     console.print(Text(f"release of {release.source.name} by {release.policy.method}"))
     _print_crowds(console, summary)
@@ -90,9 +109,8 @@ def _print_crowds(console: Console, summary: Mapping[str, Any]) -> None:
     records = summary["cost"]["records"]
     for crowd in summary["safe"]["crowds"]:
         names = ", ".join(crowd["quasi_identifier"])
-        released = many(records["released"], "record")
-        told = f"{released} released, each in a crowd of at least {crowd_told(crowd)} on {names}"
-        console.print(Text(f"{told} ({', '.join(crowd['promises'])})"))
+        line = f"{released_records(records)}, each in a crowd of at least {crowd_size(crowd)} on {names}"
+        console.print(Text(f"{line} ({', '.join(crowd['promises'])})"))
     if records["left_out"]:
         console.print(Text(f"{many(records['left_out'], 'record was', 'records were')} left out"))
 
@@ -102,8 +120,8 @@ def print_files(console: Console, files: ReleaseFiles, table: str | None = None)
     console.print()
     if table is not None:
         _say(console, f"{'release':<13}{table}")
-    told = {"release": files.release, "certificate": files.certificate, "codebook": files.recoding}
-    for name, file in told.items():
+    shown = {"release": files.release, "certificate": files.certificate, "codebook": files.recoding}
+    for name, file in shown.items():
         if file.exists():
             _say(console, f"{name:<13}{file}")
     if files.confidential.is_dir():
@@ -173,31 +191,37 @@ def _reached(value: float) -> str:
 
 
 def print_evaluation(console: Console, evaluation: Evaluation) -> None:
-    """Print the errors of classifiers, in percent."""
     method, rows = evaluation.policy.method, f"{evaluation.train:,} training and {evaluation.test:,} test rows"
-    how = {"apply": "test rows recoded like the training rows", "together": "all rows released together"}
     for qid in evaluation.policy.quasi_identifiers:
         console.print(Text(f"{method} {qid}"))
-    console.print(Text(f"{rows}: {evaluation.design}, {how[evaluation.protocol]}"))
+    console.print(Text(f"{rows}: {evaluation.design}, {evaluation.how}"))
     if evaluation.left_out:
-        guessed = "test rows were left out of the release; for these the majority class was guessed"
+        guessed = "test rows could not be recoded like the release; for these the usual value was guessed"
         console.print(Text(f"{evaluation.left_out:,} {guessed}"))
-    table = _plain_table("error in percent")
+    table = _plain_table(f"{evaluation.measured} in percent")
     table.add_column("")
     for errors in evaluation.errors:
         table.add_column(errors.classifier, justify="right")
-    words = {
+    fields = {
         "baseline": "original (baseline)",
         "anonymity": "release (anonymity)",
+        "recoded": "release, test rows recoded too",
         "upper": "no quasi-identifiers (upper)",
         "quality_loss": "release - original",
         "impact": "no quasi-identifiers - original",
     }
-    for word, title in words.items():
-        cells = [Text(str(getattr(errors, word))) for errors in evaluation.errors]
+    if evaluation.protocol != "original":
+        del fields["recoded"]
+    for field, title in fields.items():
+        cells = [Text(str(getattr(errors, field))) for errors in evaluation.errors]
         table.add_row(title, *cells)
-        if word == "upper":
+        if field == "upper":
             table.add_row()
+    if evaluation.deviation is not None:
+        table.add_row()
+        for field in ("baseline", "anonymity", "upper"):
+            roots = [evaluation.deviation * getattr(errors, field).value ** 0.5 for errors in evaluation.errors]
+            table.add_row(f"{fields[field]}: RMSE", *(Text(f"{root:,.4g}") for root in roots))
     console.print(table)
     _say(console, evaluation.intervals)
 
@@ -220,15 +244,14 @@ def print_comparison(console: Console, comparison: Comparison) -> None:
         if run.problem:
             _say(console, f"{run}: {run.status}: {run.problem}")
     for entry in next((run.errors for run in comparison.runs if run.errors), ()):
-        baseline, upper = (short_figure(entry[word]["value"]) for word in ("baseline", "upper"))
+        baseline, upper = (short_figure(entry[field]["value"]) for field in ("baseline", "upper"))
         width = (entry["anonymity"]["high"] - entry["anonymity"]["low"]) / 2
-        told = f"error {entry['classifier']}: {baseline} on the original, {upper} without the quasi-identifiers"
-        told += f"; 95 % intervals are about ± {width:.3f}"
-        _say(console, told)
+        line = f"error {entry['classifier']}: {baseline} on the original, {upper} without the quasi-identifiers"
+        line += f"; 95 % intervals are about ± {width:.3f}"
+        _say(console, line)
 
 
 def print_why(console: Console, why: Why) -> None:
-    """Print what keeps a column from showing more, and what was tried."""
     values = "1 value" if why.released == 1 else f"{why.released:,} values"
     console.print(Text(f"'{why.column}' lost {why.loss:.1%} of its detail ({values} in the release)"))
     for refusal in why.refusals:
@@ -250,7 +273,6 @@ def print_why(console: Console, why: Why) -> None:
 
 
 def print_risk(console: Console, before: Risk, after: Risk | None = None) -> None:
-    """Print what an attacker could do with a table, and with its release if there is one."""
     shown = [rows(before)] if after is None else [rows(before), rows(after)]
     table = _plain_table(f"risk on {', '.join(before.question.attributes)}")
     table.add_column("", overflow="fold")
@@ -263,19 +285,44 @@ def print_risk(console: Console, before: Risk, after: Risk | None = None) -> Non
         _say(console, note if after is None else f"after: {note}")
 
 
+def print_attacks(console: Console, found: AttackReport, *, variants: bool = False) -> None:
+    """Print what each attack on a release achieved, what that means, and what was not tried."""
+    table = _plain_table(f"attacks on {found.release}, {many(found.people, 'record')}")
+    titles = ("attack", "trials", "successes", "control", "excess", "95 % interval", "")
+    for title in titles:
+        table.add_column(title, justify="left" if title in ("attack", "") else "right")
+    for result in found.results:
+        for score in result.scores if variants else (result.worst,):
+            cells = [f"{score.trials:,}", *(f"{share:.2%}" for share in (score.share, score.control_share))]
+            reach = f"[{score.excess.low:.2%}, {score.excess.high:.2%}]"
+            name = f"{result.attack.name}: {_short(score.variant)}" if variants else result.attack.name
+            leak = "LEAK" if score.excess.low > 0 else ""
+            table.add_row(Text(name), *cells, f"{score.excess.value:+.2%}", Text(reach), leak)
+    console.print(table)
+    for result in found.results:
+        console.print()
+        _say(console, f"{result.attack.title}: {result.sentence}.")
+        _say(console, f"  knows {result.attack.knows}; control: {result.attack.control}")
+    console.print()
+    for note in found.title_and_notes()[1]:
+        _say(console, note)
+    _say(console, "a low score is not a proof; intervals: Wilson and Newcombe, widened for several variants")
+
+
 def print_inspection(console: Console, inspection: Inspection) -> None:
-    """Print what a steward wants to know of a table before it is released."""
     console.print(
         Text(f"{inspection.name}: {many(inspection.records, 'record')}, {many(len(inspection.columns), 'column')}")
     )
     console.print(_inspected_columns(inspection, narrow=console.width < _NARROW))
+    for reason in _reasons(inspection, narrow=console.width < _NARROW):
+        _say(console, reason)
     if inspection.together is not None:
         noun = ("record", "records") if inspection.unit is None else ("person", "people")
         who = "" if inspection.unit is None else f", by {_short(inspection.unit)}"
         number = len(inspection.together.columns)
-        told = f"unique on all {number} quasi-identifiers: {_uniques(inspection.together, noun)}{who}"
-        _say(console, told)
-        for combination in (*inspection.pairs[:_FEW], *inspection.triples[:_FEW]):
+        line = f"unique on all {number} quasi-identifiers: {_uniques(inspection.together, noun)}{who}"
+        _say(console, line)
+        for combination in (*inspection.pairs[:_WORST], *inspection.triples[:_WORST]):
             if combination.uniques:
                 _say(console, f"  on {', '.join(combination.columns)}: {_uniques(combination, noun)}")
     for warning in inspection.warnings:
@@ -286,7 +333,16 @@ def print_inspection(console: Console, inspection: Inspection) -> None:
 
 def _inspected_columns(inspection: Inspection, *, narrow: bool) -> Table:
     table = _plain_table()
-    for head in ("column", "type", "missing", "distinct", "unique", "values", "role"):
+    for head in (
+        "column",
+        "type",
+        "missing",
+        "distinct",
+        "unique",
+        "values",
+        "role",
+        *([] if narrow else ["how sure"]),
+    ):
         right = head in ("missing", "distinct", "unique")
         table.add_column(head, justify="right" if right else "left", no_wrap=head != "values")  # the values shrink
     for column in inspection.columns:
@@ -298,8 +354,19 @@ def _inspected_columns(inspection: Inspection, *, narrow: bool) -> Table:
             _share(column.alone) if column.once else "",
             Text(_distribution(column), no_wrap=True, overflow="ellipsis"),
             _role(column, narrow=narrow),
+            *([] if narrow else [column.role.certainty]),
         )
     return table
+
+
+def _reasons(inspection: Inspection, *, narrow: bool) -> Iterator[str]:
+    """Why columns have their roles, a line for each reason; how sure that is, if the table has no room for it."""
+    names: dict[tuple[str, str], list[str]] = {}
+    for column in sorted(inspection.columns, key=lambda column: column.role.name):
+        role = column.role
+        name = _short(column.name) + (f" ({role.certainty})" if narrow and role.certainty != "sure" else "")
+        names.setdefault((role.name, role.reason), []).append(name)
+    yield from (f"{role}: {', '.join(columns)}: {reason}" for (role, reason), columns in names.items())
 
 
 def _role(column: Column, *, narrow: bool) -> str:
@@ -360,7 +427,7 @@ def print_preview(console: Console, release: Release, seen: Preview | None = Non
 
 
 def _blocks(widths: Mapping[str, int], room: int) -> Iterator[list[str]]:
-    """The columns in blocks that fit beside the words that say what is before and after."""
+    """The columns in blocks that fit into the width."""
     block: list[str] = []
     used = margin = len("before")
     for name, width in widths.items():

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 MOST_CHILDREN = 12
 MOST_LINES = 60
-MOST_TOLD = 6  # values that are listed of those that a released node stands for
+MOST_BELOW = 6  # values that are listed of those that a released node stands for
 
 
 def tree_lines(taxonomy: Taxonomy, released: Mapping[str | None, int]) -> list[dict[str, Any]]:
@@ -30,8 +30,8 @@ def tree_lines(taxonomy: Taxonomy, released: Mapping[str | None, int]) -> list[d
             continue
         label, children = taxonomy.labels[node], taxonomy.children[node]
         opens = _any_between(marks, node + 1, ends[node]) or not released
-        told = "" if opens or not children else _told(taxonomy, node)
-        lines.append({"depth": depth, "value": shown(label), "records": released.get(label), "stands_for": told})
+        below = "" if opens or not children else _values_below(taxonomy, node)
+        lines.append({"depth": depth, "value": shown(label), "records": released.get(label), "stands_for": below})
         if opens:
             first = sorted(children, key=lambda child: not _any_between(marks, child, ends[child]))[:MOST_CHILDREN]
             if len(children) > len(first):
@@ -48,10 +48,10 @@ def _any_between(marks: list[int], low: int, high: int) -> bool:
     return bisect_left(marks, low) < bisect_left(marks, high)
 
 
-def _told(taxonomy: Taxonomy, node: int) -> str:
+def _values_below(taxonomy: Taxonomy, node: int) -> str:
     leaves = taxonomy.leaves[taxonomy.start[node] : taxonomy.stop[node]]
-    first = ", ".join(shown(taxonomy.labels[leaf], 30) for leaf in leaves[:MOST_TOLD])
-    return first + (f" and {len(leaves) - MOST_TOLD:,} more" if len(leaves) > MOST_TOLD else "")
+    first = ", ".join(shown(taxonomy.labels[leaf], 30) for leaf in leaves[:MOST_BELOW])
+    return first + (f" and {len(leaves) - MOST_BELOW:,} more" if len(leaves) > MOST_BELOW else "")
 
 
 def _ends(taxonomy: Taxonomy) -> list[int]:

@@ -27,7 +27,7 @@ def rows(risk: Risk) -> dict[str, str]:
         ),
         **_attacker("prosecutor", "knows who is in the table", risk.prosecutor, risk),
         **_attacker("journalist", "does not know who is in it", risk.journalist, risk),
-        "marketer (links everybody): right links": _how(risk.journalist) + _percent(risk.marketer),
+        "marketer (links everybody): right links": _how(risk.journalist) + percent(risk.marketer),
         "special uniques (alone by few columns): highest score": _special(risk),
     }
     for each in risk.homogeneity:
@@ -38,7 +38,7 @@ def rows(risk: Risk) -> dict[str, str]:
     for estimate in risk.population_uniques:
         found[f"alone in the population ({estimate.estimator})"] = _estimate(estimate)
     if risk.match_is_right is not None:
-        found["a match with a record that is alone is right"] = _percent(risk.match_is_right)
+        found["a match with a record that is alone is right"] = percent(risk.match_is_right)
     return found
 
 
@@ -47,7 +47,7 @@ def notes(risk: Risk) -> list[str]:
     said = []
     if any(risk.special.contributions.values()):
         most = sorted(risk.special.contributions.items(), key=lambda item: -item[1])[:_MOST]
-        listed = ", ".join(f"{name} ({_percent(share)})" for name, share in most)
+        listed = ", ".join(f"{name} ({percent(share)})" for name, share in most)
         said.append(f"columns that make records special, by their share in all scores: {listed}")
     if not risk.special.complete:
         said.append(f"special uniques: only sets of up to {risk.special.largest} columns were searched")
@@ -70,8 +70,8 @@ def _attacker(name: str, knows: str, attacker: Attacker | None, risk: Risk) -> d
     how, above = _how(attacker), above_threshold(risk.question.threshold, risk.question.crowd)
     highest = "" if attacker.how == COUNTED else "at most "
     return {
-        f"{name} ({knows}): highest risk": highest + _percent(attacker.highest),
-        f"{name}: average risk": how + _percent(attacker.average),
+        f"{name} ({knows}): highest risk": highest + percent(attacker.highest),
+        f"{name}: average risk": how + percent(attacker.average),
         f"{name}: {noun} with a risk above {above}": how + _part(attacker.at_risk, risk.records),
     }
 
@@ -125,8 +125,8 @@ def _estimate(estimate: Estimate) -> str:
 
 
 def _part(records: int, all_records: int) -> str:
-    return f"{records:,} ({_percent(Fraction(records, all_records))})"
+    return f"{records:,} ({percent(Fraction(records, all_records))})"
 
 
-def _percent(share: Fraction) -> str:
+def percent(share: float | Fraction) -> str:
     return "below 0.01 %" if 0 < share < Fraction(1, 10_000) else f"{100 * float(share):.3g} %"

@@ -29,23 +29,23 @@ class Document:
     """A kind of file.
 
     Args:
-        word: What the file says it is, such as "recoding".
+        kind: What the file says it is, such as "recoding".
         version: The format that this version of incrowd writes and reads.
         give: What to give instead of a file that is none, for messages.
         megabytes: How large a file may be.
     """
 
-    word: str
+    kind: str
     version: int
     give: str
     megabytes: int
 
     def head(self) -> dict[str, Any]:
-        return {"incrowd": self.word, "format": self.version}
+        return {"incrowd": self.kind, "format": self.version}
 
     def shape(self, fields: Mapping[str, Shape], **more: Any) -> Fields:
         """The schema of the whole file."""
-        head: dict[str, Shape] = {"incrowd": Choice((self.word,)), "format": Whole(self.version, self.version)}
+        head: dict[str, Shape] = {"incrowd": Choice((self.kind,)), "format": Whole(self.version, self.version)}
         return Fields({**head, **fields, "digest": DIGEST}, **more)
 
     def sealed(self, fields: Mapping[str, Any]) -> dict[str, Any]:
@@ -59,12 +59,12 @@ class Document:
             DataError: It cannot be read, is of another kind or format, does not have the shape, or was changed.
         """
         document = self._parsed(path)
-        if not isinstance(document, dict) or document.get("incrowd") != self.word:
+        if not isinstance(document, dict) or document.get("incrowd") != self.kind:
             self.refuse(path)
         version = document.get("format")
         if version != self.version and isinstance(version, int) and 0 <= version < 10_000:
             raise DataError(
-                f"{path} is a {self.word} of format {version}; this version reads format {self.version}; "
+                f"{path} is a {self.kind} of format {version}; this version reads format {self.version}; "
                 "make the release again, or use the version that made it"
             )
         try:
@@ -84,7 +84,7 @@ class Document:
             with open_regular(path) as file:
                 data = file.read(self.megabytes * _MEGABYTE + 1)
         except OSError as error:
-            raise DataError(f"cannot read the {self.word} {path}: {error.strerror}; {self.give}") from None
+            raise DataError(f"cannot read the {self.kind} {path}: {error.strerror}; {self.give}") from None
         if len(data) > self.megabytes * _MEGABYTE:
             self.refuse(path, f"it is larger than {self.megabytes} megabytes")
         try:
@@ -98,7 +98,7 @@ class Document:
         text = str(reason).rstrip(".")
         text = text if len(text) <= _MOST_REASON else f"{text[:_MOST_REASON]}..."  # it may quote a value of any length
         why = f" ({text})" if text else ""
-        raise DataError(f"{path} is not a {self.word} written by incrowd{why}; {self.give}") from None
+        raise DataError(f"{path} is not a {self.kind} written by incrowd{why}; {self.give}") from None
 
 
 def digest_of(document: Mapping[str, Any]) -> str:
@@ -116,5 +116,5 @@ def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return table
 
 
-def _no_constant(word: str) -> NoReturn:
-    raise ValueError(f"{word} is no JSON")
+def _no_constant(kind: str) -> NoReturn:
+    raise ValueError(f"{kind} is no JSON")

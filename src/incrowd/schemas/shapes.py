@@ -42,7 +42,7 @@ class Shape:
 
     @property
     def choices(self) -> tuple[str, ...]:
-        """The words that it may be, none if it is not a word."""
+        """The texts that it may be; none if it may be others."""
         return ()
 
     @property
@@ -226,20 +226,20 @@ class Nothing(Shape):
 
 @dataclass(frozen=True)
 class Choice(Shape):
-    """One of some words."""
+    """One of some texts."""
 
-    words: tuple[str, ...]
+    values: tuple[str, ...]
 
     @property
     def choices(self) -> tuple[str, ...]:
-        return self.words
+        return self.values
 
     @property
     def form(self) -> str:
-        return f"'{self.words[0]}'" if len(self.words) == 1 else f"one of {', '.join(self.words)}"
+        return f"'{self.values[0]}'" if len(self.values) == 1 else f"one of {', '.join(self.values)}"
 
     def allows(self, value: Any) -> bool:
-        return isinstance(value, str) and value in self.words
+        return isinstance(value, str) and value in self.values
 
     def parse(self, text: str) -> Any:
         return text.strip()
@@ -372,6 +372,6 @@ class Kinds(Shape):
     def check(self, value: Any, place: str) -> None:
         if not isinstance(value, Mapping):
             self.refuse(value, place)
-        word = value.get(self.tag)
-        Choice(tuple(self.kinds)).check(word, _inside(place, self.tag))
-        self.kinds[str(word)].check({key: item for key, item in value.items() if key != self.tag}, place)
+        tag = value.get(self.tag)
+        Choice(tuple(self.kinds)).check(tag, _inside(place, self.tag))
+        self.kinds[str(tag)].check({key: item for key, item in value.items() if key != self.tag}, place)

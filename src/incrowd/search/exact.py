@@ -69,6 +69,11 @@ def _times_log(n: int) -> int:
     return n * _log(n) if n > 1 else 0
 
 
+def logarithm(n: int) -> Fraction:
+    """log2(n) of a whole number above 0."""
+    return Fraction(_log(n), _SCALE) if n > 1 else Fraction()
+
+
 def _log(n: int) -> int:
     """log2(n) in units of 1 / _SCALE, rounded; in whole numbers, which takes a fifth of the time of decimals.
 

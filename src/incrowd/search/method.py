@@ -55,6 +55,7 @@ class Method:
     anytime: bool = False  # whether it can stop at any moment and give the best that it has
     anytime_later: bool = False  # whether it can as soon as every class is good; it then sets `run.anytime` itself
     local: bool = False  # whether equal records may be released differently
+    out_of_core_without: tuple[str, ...] | None = None  # options that need all tuples in memory; None: it always does
     leaves_out: str = ""  # whether and when records are, for people; empty where the option `suppress` decides it
 
     def __call__(

@@ -24,9 +24,9 @@ from incrowd.errors import IncrowdError, OutputError, PolicyError
 from incrowd.studio.guard import Keys, Refused
 from incrowd.studio.paths import safe_name
 from incrowd.studio.screens import SCREENS
-from incrowd.studio.screens.screen import Form, Part, Screen, words_of
+from incrowd.studio.screens.screen import Form, Part, Screen, shown_by
 from incrowd.studio.studio import Studio
-from incrowd.studio.words import FILTERS, TERMS
+from incrowd.studio.wording import FILTERS, TERMS
 from incrowd.studio.worker import place_of
 
 MOST_FIELDS = 2_000
@@ -37,8 +37,6 @@ Handler = Callable[[Request], Awaitable[Response]]
 
 
 class Pages:
-    """Answers requests."""
-
     def __init__(self, studio: Studio, keys: Keys) -> None:
         self.studio, self.keys = studio, keys
 
@@ -48,16 +46,16 @@ class Pages:
         self, screen: Screen, problem: str = "", said: str = "", *, whole: bool, place: int | None = None, at: str = ""
     ) -> HTMLResponse:
         """A screen, or one of several things that it shows: the whole page, or what htmx puts in its place."""
-        missing, words = self._missing(screen), {}
+        missing, values = self._missing(screen), {}
         if not missing:
             try:
-                words = words_of(screen, self.studio, place)
+                values = shown_by(screen, self.studio, place)
             except IncrowdError as error:
                 missing, problem = problem or str(error), ""
         template = environment().get_template("page.html" if whole else "screen.html")
         text = template.render(
             **self._common(screen, place),
-            **words,
+            **values,
             problem=problem,
             problem_at=at,
             said=said,
@@ -67,7 +65,6 @@ class Pages:
         return HTMLResponse(text, 422 if problem else 200)
 
     def _missing(self, screen: Screen) -> str:
-        """What has to be done before this screen can be used."""
         if screen.needs and self.studio.project.table is None:
             return "Choose a table first."
         if screen.needs and self.studio.inspection() is None:
@@ -101,13 +98,13 @@ class Pages:
     def part(self, screen: Screen, part: Part) -> Handler:
 
         async def answer(request: Request) -> Response:
-            words, status = {"problem": ""}, 200
+            values, status = {"problem": ""}, 200
             try:
-                words |= words_of(part, self.studio, request.path_params.get("place"))
+                values |= shown_by(part, self.studio, request.path_params.get("place"))
             except IncrowdError as error:
-                words, status = {"problem": " ".join(str(error).split())}, 422
+                values, status = {"problem": " ".join(str(error).split())}, 422
             template = environment().get_template(part.template if status == 200 else "parts/problem.html")
-            return HTMLResponse(template.render(**self._common(screen), **words), status)
+            return HTMLResponse(template.render(**self._common(screen), **values), status)
 
         return answer
 
@@ -131,7 +128,6 @@ class Pages:
     # What is not a screen
 
     async def first(self, request: Request) -> Response:
-        """On to the first screen, or to the one where something is left to do."""
         return RedirectResponse("/data", 303)
 
     async def events(self, request: Request) -> Response:
@@ -159,6 +155,10 @@ class Pages:
 
     async def cancel(self, request: Request) -> Response:
         self.studio.jobs.cancel(int(request.path_params["number"]))
+        return Response(status_code=204)
+
+    async def stop(self, request: Request) -> Response:
+        self.studio.jobs.stop(int(request.path_params["number"]))
         return Response(status_code=204)
 
     async def undo(self, request: Request) -> Response:
@@ -196,7 +196,7 @@ class Pages:
         name = request.path_params["name"]
         found = _static().get(name)
         if found is None:
-            raise Refused(404, "nothing is here")
+            raise Refused(404, "not found")
         body, kind = found
         return Response(body, media_type=kind)
 
@@ -211,7 +211,6 @@ async def _form(request: Request) -> Form:
 
 
 def _place(form: Form) -> int | None:
-    """Which of several things a page shows that has sent a form."""
     text = form.one("place")
     return int(text) if text.isascii() and text.isdigit() and len(text) < 9 else None
 
@@ -228,10 +227,10 @@ async def _receive(request: Request, target: Any) -> None:
             async for chunk in request.stream():
                 file.write(chunk)
         if hidden.stat().st_size != size:
-            raise OutputError("the file did not arrive whole; try again")
+            raise OutputError("the upload was incomplete; try again")
         hidden.replace(target)
     except ClientDisconnect:
-        raise OutputError("the file did not arrive whole; try again") from None
+        raise OutputError("the upload was incomplete; try again") from None
     except OSError as error:
         raise OutputError(f"the file could not be kept: {error.strerror}") from None
     finally:
@@ -251,7 +250,6 @@ def _event(message: dict[str, Any]) -> str:
 
 @cache
 def environment() -> Environment:
-    """The templates, with what they may ask for."""
     made = Environment(
         loader=PackageLoader("incrowd.studio"),
         autoescape=True,
@@ -265,7 +263,7 @@ def environment() -> Environment:
 
 def prepare() -> None:
     """Load what the first clicks need, while nobody waits."""
-    for name in ("incrowd.policy.toml", "incrowd.policy.words", "incrowd.taxonomies.rules"):
+    for name in ("incrowd.policy.toml", "incrowd.policy.making", "incrowd.taxonomies.rules"):
         import_module(name)
     for name in environment().list_templates():
         environment().get_template(name)
@@ -288,6 +286,7 @@ def application(studio: Studio, keys: Keys) -> Starlette:
         Route("/", pages.first, methods=["GET"]),
         Route("/events", pages.events, methods=["GET"]),
         Route("/jobs/{number:int}/cancel", pages.cancel, methods=["POST"]),
+        Route("/jobs/{number:int}/stop", pages.stop, methods=["POST"]),
         Route("/undo", pages.undo, methods=["POST"]),
         Route("/data/upload", pages.upload, methods=["POST"]),
         Route("/static/{name}", pages.static, methods=["GET"]),
@@ -319,12 +318,12 @@ def application(studio: Studio, keys: Keys) -> Starlette:
 
 
 async def _nothing(request: Request, error: Exception) -> Response:
-    return Response("nothing is here", 404, media_type="text/plain")
+    return Response("not found", 404, media_type="text/plain")
 
 
 async def _failed(request: Request, error: Exception) -> Response:
     """A mistake of the studio itself: neither the page nor the terminal says more than where it was."""
     if isinstance(error, Refused):
         return Response(error.reason, error.status, media_type="text/plain")
-    print(f"a mistake of the studio: {type(error).__name__} at {place_of(error)}; please report it", file=sys.stderr)
-    return Response("something went wrong in the studio; reload the page", 500, media_type="text/plain")
+    print(f"error in the studio: {type(error).__name__} at {place_of(error)}; please report it", file=sys.stderr)
+    return Response("an error occurred in the studio; reload the page", 500, media_type="text/plain")

@@ -22,17 +22,16 @@ Bound = int | float
 Levels = list[list[Bound]]
 
 
-def levels_of(words: Mapping[str, Any] | None, low: float, high: float) -> Levels | None:
-    """The bounds of a rule, level by level."""
-    if words is None:
+def levels_of(rule: Mapping[str, Any] | None, low: float, high: float) -> Levels | None:
+    if rule is None:
         return []
-    if "bounds" in words:
-        bounds = words["bounds"]
+    if "bounds" in rule:
+        bounds = rule["bounds"]
         levels = [list(level) for level in bounds] if bounds and isinstance(bounds[0], list) else [list(bounds)]
     else:
-        origin = _exact(words.get("origin", 0))
+        origin = _exact(rule.get("origin", 0))
         levels = []
-        for width in map(_exact, words["widths"]):
+        for width in map(_exact, rule["widths"]):
             first, last = floor((_exact(low) - origin) / width) + 1, ceil((_exact(high) - origin) / width)
             if last - first > MOST_BOUNDS:
                 return None
@@ -42,8 +41,8 @@ def levels_of(words: Mapping[str, Any] | None, low: float, high: float) -> Level
     return levels if not levels or len(levels[0]) <= MOST_BOUNDS else None
 
 
-def words_of(levels: Levels) -> dict[str, Any] | None:
-    """The rule in the words of a policy file; None for no bounds at all."""
+def rule_of(levels: Levels) -> dict[str, Any] | None:
+    """The rule as a policy file has it; None for no bounds at all."""
     if not levels:
         return None
     return {"bounds": levels[0] if len(levels) == 1 else levels}
@@ -53,9 +52,9 @@ def split(levels: Levels, level: int, bound: Bound) -> Levels:
     """Cut the interval that a number is in, on a level and on all finer ones."""
     found = [list(each) for each in levels] or [[]]
     if bound in found[level]:
-        raise PolicyError(f"there is a bound at {number_label(bound)} already; write another number")
+        raise PolicyError(f"there is already a bound at {number_label(bound)}; write another number")
     if len(found[0]) >= MOST_BOUNDS:
-        raise PolicyError(f"there are {MOST_BOUNDS} bounds already; join some intervals first")
+        raise PolicyError(f"there are already {MOST_BOUNDS} bounds; join some intervals first")
     for each in found[: level + 1]:
         if bound not in each:
             each.append(bound)
@@ -75,7 +74,7 @@ def coarser(levels: Levels) -> Levels:
     if not levels or len(levels[-1]) < 2:
         raise PolicyError("there is nothing left to join; split an interval first")
     if len(levels) >= MOST_LEVELS:
-        raise PolicyError(f"there are {MOST_LEVELS} levels already; take one away first")
+        raise PolicyError(f"there are already {MOST_LEVELS} levels; remove one first")
     return tidy([*levels, levels[-1][1::2]])
 
 
@@ -93,7 +92,6 @@ def tidy(levels: Sequence[Sequence[Bound]]) -> Levels:
 
 
 def labels(level: Sequence[Bound]) -> list[str]:
-    """What the intervals of a level are released as."""
     return [interval_label(*ends) for ends in pairwise([None, *map(number_label, level), None])]
 
 

@@ -3,7 +3,7 @@
 A request has to come from this machine, name exactly this host, and carry the cookie of this session. The cookie is
 given once, in exchange for the token of the link that the terminal shows. What changes anything must also come from a
 page of the studio itself: exact origin, and a token that other pages cannot read. Bodies, headers and addresses are
-limited in size, and bodies in time. No address holds anything but fixed words and numbers.
+limited in size, and bodies in time. No address holds anything but fixed settings and numbers.
 """
 
 from __future__ import annotations
@@ -56,12 +56,7 @@ _HEADERS = (
 
 
 class Refused(Exception):
-    """A request that is not answered.
-
-    Args:
-        status: The code of the answer.
-        reason: What the answer says; nothing that was sent comes back.
-    """
+    """A request that is not answered; the reason repeats nothing that was sent."""
 
     def __init__(self, status: int, reason: str) -> None:
         super().__init__(reason)
@@ -70,13 +65,7 @@ class Refused(Exception):
 
 @dataclass
 class Keys:
-    """The secrets of one start of the studio.
-
-    Args:
-        session: What the cookie holds.
-        form: What every change must carry.
-        start: What tells this start from another one; no secret.
-    """
+    """The secrets of one start of the studio: of its cookie and its forms. `start` only tells it from other starts."""
 
     session: str = field(default_factory=lambda: secrets.token_urlsafe(32))
     form: str = field(default_factory=lambda: secrets.token_urlsafe(32))
@@ -97,17 +86,12 @@ class Keys:
 
 
 def same(secret: str, given: bytes) -> bool:
-    """Whether something is the secret, told in a time that says nothing about how much of it is right."""
+    """Whether something is the secret, compared in a time that reveals nothing about it."""
     return hmac.compare_digest(secret.encode(), given)
 
 
 def is_another_user(port: int, own: int) -> bool:
-    """Whether a connection was opened by another user of this machine; no, where the system does not tell.
-
-    Args:
-        port: The port of whoever asks.
-        own: The port of the studio.
-    """
+    """Whether another user of this machine has opened a connection; no if the system does not say."""
     try:
         lines = CONNECTIONS.read_text(encoding="ascii").splitlines()[1:]
     except (OSError, ValueError):
@@ -120,13 +104,7 @@ def is_another_user(port: int, own: int) -> bool:
 
 
 class Guard:
-    """Lets requests through to the app, or refuses them.
-
-    Args:
-        app: What is guarded.
-        port: Where the studio listens.
-        keys: The secrets of this start.
-    """
+    """Lets requests through to the app, or refuses them."""
 
     def __init__(self, app: App, port: int, keys: Keys) -> None:
         self._app, self._keys, self._port = app, keys, port
@@ -135,7 +113,6 @@ class Guard:
         self.cookie = f"incrowd-{port}"
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer one connection of ASGI."""
         if scope["type"] == "lifespan":
             await self._app(scope, receive, send)
             return
@@ -158,20 +135,20 @@ class Guard:
         """The headers of a request that may be looked at."""
         client = scope.get("client")
         if not client or client[0] != ADDRESS:
-            raise Refused(403, "only this machine may ask")
+            raise Refused(403, "only this machine has access")
         if scope["method"] not in METHODS:
-            raise Refused(405, "no such method here")
+            raise Refused(405, "method not allowed")
         path = scope.get("raw_path") or b""
         whole = _PATH.fullmatch(path) and len(path) <= MOST_PATH
         if not whole or b".." in path or b"//" in path or b"/." in path or path.decode() != scope["path"]:
-            raise Refused(404, "nothing is here")
+            raise Refused(404, "not found")
         headers = _single(scope["headers"])
         if headers.get(b"host") != self._host:
-            raise Refused(421, "this is not the host that was asked for")
+            raise Refused(421, "wrong host")
         if headers.get(b"sec-fetch-site", b"none") not in (b"none", b"same-origin"):
-            raise Refused(403, "another site may not ask")
+            raise Refused(403, "other sites have no access")
         if headers.get(b"origin", self._origin) != self._origin:
-            raise Refused(403, "another site may not ask")
+            raise Refused(403, "other sites have no access")
         return headers
 
     async def _let_in(self, scope: Scope, headers: dict[bytes, bytes], send: Send) -> bool:
@@ -181,9 +158,9 @@ class Guard:
         if query:
             token = query.removeprefix(b"token=")
             if scope["path"] != "/" or scope["method"] != "GET" or token == query or len(token) > MOST_PATH:
-                raise Refused(404, "nothing is here")
+                raise Refused(404, "not found")
             if is_another_user(scope["client"][1], self._port):  # who may have read the link in the list of processes
-                raise Refused(403, "another user may not ask")
+                raise Refused(403, "other users have no access")
             if not self._keys.take(token):
                 if self._knows(headers):  # the same link once more, in the same browser
                     await _redirect(send)
@@ -198,7 +175,6 @@ class Guard:
         return False
 
     def _knows(self, headers: dict[bytes, bytes]) -> bool:
-        """Whether the cookie is the one of this session."""
         pairs = [part.strip().partition(b"=") for part in headers.get(b"cookie", b"").split(b";")]
         found = [value for name, _, value in pairs if name == self.cookie.encode()]
         return len(found) == 1 and same(self._keys.session, found[0])
@@ -214,14 +190,14 @@ class Guard:
         """The body, of which no more and no later may come than is allowed."""
         length = headers.get(b"content-length", b"0")
         if not re.fullmatch(rb"[0-9]{1,12}", length):
-            raise Refused(400, "the length makes no sense")
+            raise Refused(400, "invalid length")
         size = int(length)
         if scope["method"] != "POST":
             if size or b"transfer-encoding" in headers:
                 raise Refused(400, "a body is not expected here")
             return receive
         if b"content-length" not in headers or b"transfer-encoding" in headers:
-            raise Refused(411, "say how long the body is")
+            raise Refused(411, "the length of the body is missing")
         is_file = scope["path"] in UPLOADS
         if headers.get(b"content-type", FORM).partition(b";")[0].strip() != (FILE if is_file else FORM):
             raise Refused(415, "this kind of body is not expected here")
@@ -231,8 +207,6 @@ class Guard:
 
 
 class _Body:
-    """Receives a body of a known size, within a time."""
-
     def __init__(self, receive: Receive, size: int, is_file: bool) -> None:
         self._receive, self._left, self._is_file = receive, size, is_file
         self._until = asyncio.get_running_loop().time() + FORM_SECONDS
@@ -277,7 +251,7 @@ def _single(pairs: list[tuple[bytes, bytes]]) -> dict[bytes, bytes]:
     for name, value in pairs:
         name = name.lower()
         if name in found and name in _ONCE:
-            raise Refused(400, "a header came twice")
+            raise Refused(400, "a header was sent twice")
         found[name] = value
     return found
 

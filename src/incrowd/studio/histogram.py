@@ -20,7 +20,6 @@ Numbers = npt.NDArray[np.float64]
 
 
 def picture(numbers: Numbers, counts: npt.NDArray[np.int64], levels: Levels) -> dict[str, Any]:
-    """What the histogram and the intervals below it are drawn from."""
     edges, places = _scale(numbers, levels[0] if levels else [])
     below = np.append(0, np.cumsum(counts))
     return {
@@ -69,7 +68,6 @@ def _bars(numbers: Numbers, counts: npt.NDArray[np.int64], edges: Numbers, place
 def _intervals(
     numbers: Numbers, below: npt.NDArray[np.int64], level: Sequence[float], edges: Numbers, places: Numbers
 ) -> list[dict[str, Any]]:
-    """The intervals of a level: where each stands, what it is called, and how many records it has."""
     ranks = [0, *np.searchsorted(numbers, np.array(level, np.float64)).tolist(), len(numbers)]
     ends = [0.0, *np.interp(np.array(level, np.float64), edges, places).tolist(), 1.0]
     return [

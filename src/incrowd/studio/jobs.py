@@ -34,11 +34,9 @@ Finish = Callable[["Job", dict[str, Any]], None]
 
 @dataclass
 class Job:
-    """A piece of work, and how far it is."""
-
     number: int
     task: str
-    words: Mapping[str, Any]
+    request: Mapping[str, Any]
     title: str
     state: str = WAITING
     progress: dict[str, Any] = field(default_factory=dict)
@@ -46,6 +44,7 @@ class Job:
     problem: str = ""
     began: float = field(default_factory=time.monotonic)
     seconds: float = 0.0
+    made_from: str = ""  # digest of the table and the policy
 
     @property
     def is_over(self) -> bool:
@@ -66,8 +65,6 @@ class Job:
 
 
 class Jobs:
-    """All jobs of a studio."""
-
     def __init__(self) -> None:
         self.all: dict[int, Job] = {}
         self._next = 1
@@ -82,38 +79,29 @@ class Jobs:
     # Starting and ending
 
     def start(
-        self, task: str, words: Mapping[str, Any], finish: Finish, title: str, drop: Callable[[], None] | None = None
+        self, task: str, request: Mapping[str, Any], finish: Finish, title: str, drop: Callable[[], None] | None = None
     ) -> Job:
-        """Start a job; one of the same task that is still running is cancelled.
-
-        Args:
-            task: One of `tasks.TASKS`.
-            words: What it is told; JSON-able.
-            finish: Called with what it found, before anyone is told that it is done.
-            title: What people call it.
-            drop: Called when it is over and has not come to that, when nothing works on it any more.
-        """
+        """Start a job instead of one of the same task; `finish` gets its result, `drop` is called if it has none."""
         for other in self.all.values():
             if other.task == task and not other.is_over:
                 self.cancel(other.number)
-        job = Job(self._next, task, words, title)
+        job = Job(self._next, task, request, title)
         self._next += 1
         self.all[job.number] = job
         over = [number for number, each in self.all.items() if each.is_over]
         for number in over[: max(0, len(over) - MOST_KEPT)]:
             del self.all[number]
         self._tasks[job.number] = asyncio.get_running_loop().create_task(self._work(job, finish))
-        self._tasks[job.number].add_done_callback(lambda _: self._tell_end(job, drop))
-        self._told(job)
+        self._tasks[job.number].add_done_callback(lambda _: self._announce_end(job, drop))
+        self._announce(job)
         return job
 
     def running(self, task: str) -> Job | None:
-        """The job of a task that is not over yet, nor told to end."""
+        """The job of a task that is running and was not cancelled."""
         going = (job for job in self.all.values() if not job.is_over and job.number not in self._cancelled)
         return next((job for job in going if job.task == task), None)
 
     def latest(self, task: str) -> Job | None:
-        """The last job of a task, whatever became of it."""
         return next((job for job in reversed(self.all.values()) if job.task == task), None)
 
     def unfinished(self, task: str) -> Job | None:
@@ -121,8 +109,12 @@ class Jobs:
         job = self.latest(task)
         return None if job is None or job.state == DONE else job
 
+    def stop(self, number: int) -> None:
+        """Ask the search of a job to stop and to use the best that it has found; one that cannot goes on."""
+        if (process := self._processes.get(number)) is not None and number not in self._cancelled:
+            self._say(process, b"stop\n")
+
     def cancel(self, number: int) -> None:
-        """End a job without a result."""
         job = self.all.get(number)
         if job is None or job.is_over or number in self._cancelled:
             return
@@ -135,7 +127,6 @@ class Jobs:
         asyncio.get_running_loop().call_later(GRACE, _kill, process)
 
     async def end(self) -> None:
-        """End everything, and wait until it has ended."""
         self._ending = True
         for process in self._processes.values():
             _kill(process)
@@ -156,7 +147,6 @@ class Jobs:
     # Watching
 
     def watch(self) -> asyncio.Queue[dict[str, Any]]:
-        """A queue that gets every event from now on; see `unwatch`."""
         queue: asyncio.Queue[dict[str, Any]] = asyncio.Queue(maxsize=MOST_WAITING)
         self._watchers.add(queue)
         return queue
@@ -174,7 +164,7 @@ class Jobs:
                     queue.put_nowait(each)
             queue.put_nowait(message)
 
-    def _told(self, job: Job) -> None:
+    def _announce(self, job: Job) -> None:
         self.tell({"kind": "job", **job.to_json()})
 
     # Working
@@ -195,7 +185,7 @@ class Jobs:
             if process is not None:
                 await _gone(process)
 
-    def _tell_end(self, job: Job, drop: Callable[[], None] | None) -> None:
+    def _announce_end(self, job: Job, drop: Callable[[], None] | None) -> None:
         """Tell that a job is over; one that was cancelled before its first step has not run at all."""
         if not job.is_over:
             job.state = CANCELLED
@@ -204,7 +194,7 @@ class Jobs:
         job.seconds = time.monotonic() - job.began
         self._cancelled.discard(job.number)
         self._tasks.pop(job.number, None)
-        self._told(job)
+        self._announce(job)
 
     async def _run(self, job: Job, finish: Finish) -> None:
         process = await self._process()
@@ -212,17 +202,17 @@ class Jobs:
         assert process.stdin is not None
         assert process.stdout is not None
         job.state = RUNNING
-        self._say(process, json.dumps({"task": job.task, "words": job.words}).encode() + b"\n")
-        self._told(job)
+        self._say(process, json.dumps({"task": job.task, "request": job.request}).encode() + b"\n")
+        self._announce(job)
         last: dict[str, Any] = {}
         while line := await process.stdout.readline():
             last = json.loads(line)
             if last["event"] == "progress":
                 job.progress = {key: value for key, value in last.items() if key != "event"}
-                self._told(job)
+                self._announce(job)
             elif last["event"] == "note":
                 job.notes.append(last["text"])
-                self._told(job)
+                self._announce(job)
             else:
                 break
         self._over(job, finish, last, await self._code(process, last))
@@ -289,7 +279,6 @@ def _kill(process: asyncio.subprocess.Process) -> None:
 
 
 async def _gone(process: asyncio.subprocess.Process) -> None:
-    """End a process, and close what it spoke through."""
     _kill(process)
     with contextlib.suppress(asyncio.CancelledError, OSError):
         await process.communicate()

@@ -9,7 +9,6 @@ from typing import Any
 
 
 def command(table: str, policy: str, output: str, key: str) -> str:
-    """The command that makes the same release, in the folder of the studio."""
     parts = ["incrowd", "anonymize", _path(table), "-o", output, "--policy", policy, "--key", key]
     return " ".join(shlex.quote(part) for part in parts)
 
@@ -19,25 +18,18 @@ def _path(text: str) -> str:
     return f"./{text}" if text.startswith("-") else text
 
 
-def python(table: str, words: Mapping[str, Any], home: str, output: str, key: str) -> str:
-    """The lines of Python that make the same release, in the folder of the studio.
-
-    Args:
-        table: The table, relative to that folder.
-        words: What the policy file says.
-        home: The folder of the policy file, relative to that of the studio.
-        output: Where the release goes.
-        key: The file of the key of the release.
-    """
-    given = {word: value for word, value in words.items() if word != "csv" and value not in (None, [], {})}
+def python(table: str, settings: Mapping[str, Any], home: str, output: str, key: str) -> str:
+    """The Python code that makes the same release in the folder of the studio; `home` has the policy file."""
+    own = ("csv", "attack")  # tables of the file that are about other things
+    given = {option: value for option, value in settings.items() if option not in own and value not in (None, [], {})}
     if "population_table" in given:
         given["population_table"] = str(PurePosixPath(home) / given["population_table"])
     if "taxonomies" in given:
         given["taxonomies"] = _taxonomies(given["taxonomies"], home)
-    given |= {**words.get("csv", {}), "key": key}
+    given |= {**settings.get("csv", {}), "key": key}
     lines = ["import incrowd", "", "release = incrowd.anonymize(", f"    {_path(table)!r},"]
-    for word, value in given.items():
-        lines += _entry(word, value)
+    for option, value in given.items():
+        lines += _entry(option, value)
     return "\n".join([*lines, ")", f"release.write({output!r})"]) + "\n"
 
 
@@ -49,15 +41,14 @@ def _taxonomies(given: Any, home: str) -> Any:
     }
 
 
-def _entry(word: str, value: Any) -> list[str]:
-    line = f"    {word}={value!r},"
+def _entry(option: str, value: Any) -> list[str]:
+    line = f"    {option}={value!r},"
     if len(line) <= 100 or not isinstance(value, dict | list):
         return [line]
     if isinstance(value, dict):
-        return [f"    {word}={{", *(f"        {key!r}: {each!r}," for key, each in value.items()), "    },"]
-    return [f"    {word}=[", *(f"        {each!r}," for each in value), "    ],"]
+        return [f"    {option}={{", *(f"        {key!r}: {each!r}," for key, each in value.items()), "    },"]
+    return [f"    {option}=[", *(f"        {each!r}," for each in value), "    ],"]
 
 
 def relative(path: Path, folder: Path) -> str:
-    """A path as it is typed in a folder."""
     return path.relative_to(folder).as_posix()

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path, PurePosixPath
+from typing import IO
 
 from incrowd.errors import DataError
 from incrowd.formats.registry import format_of
@@ -34,7 +36,6 @@ def inside(folder: Path, text: str) -> Path:
 
 
 def _is_drive(text: str) -> bool:
-    """Whether a path begins as on Windows, with a drive."""
     return len(text) > 1 and text[1] == ":"
 
 
@@ -64,8 +65,22 @@ def _files(folder: Path, hidden: Path, depth: int, left: list[int]) -> Iterator[
         path = Path(entry.path)
         if entry.is_file():
             yield path
-        elif entry.is_dir() and depth > 0 and path != hidden and not entry.name.endswith((".studio", ".confidential")):
+        elif entry.is_dir() and depth > 0 and path != hidden and not _is_own(path):
             yield from _files(path, hidden, depth - 1, left)
+
+
+def _is_own(folder: Path) -> bool:
+    """Whether a folder is of incrowd itself, and has no tables for anyone."""
+    return folder.name.endswith((".studio", ".confidential")) or (folder / "ledger.json").exists()
+
+
+@contextmanager
+def private_file(path: Path) -> Iterator[IO[bytes]]:
+    """A file to write, for its owner alone; it appears when it is whole."""
+    hidden = path.with_name(f".{path.name}")
+    with os.fdopen(os.open(hidden, os.O_CREAT | os.O_WRONLY | os.O_TRUNC, 0o600), "wb") as file:
+        yield file
+    hidden.replace(path)
 
 
 def safe_name(text: str) -> str:

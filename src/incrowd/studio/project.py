@@ -28,28 +28,41 @@ from incrowd.errors import DataError, OutputError, PolicyError
 from incrowd.formats.atomic_files import AtomicFiles, output_errors
 from incrowd.formats.staging import recover_commits
 from incrowd.policy.toml_text import policy_text
+from incrowd.schemas.documents import DIGEST, Document
 from incrowd.schemas.regular_files import open_regular
+from incrowd.schemas.shapes import Anything, Fields, ListOf, Maybe, TableOf, Text, Whole
 from incrowd.schemas.toml import parsed_toml
 from incrowd.studio.paths import inside
-from incrowd.studio.schema import PROJECT, PROJECT_SHAPE, RESULT, RESULT_SHAPE
 
 OWNER_FOLDER, OWNER_FILE = 0o700, 0o600
 MOST_UNDO = 100
 FOLDERS = ("hierarchies", "history", "results", "uploads", "export")
-Words = dict[str, Any]
+Settings = dict[str, Any]
+PROJECT = Document("studio project", 1, "rename it, and the studio starts over", megabytes=16)
+RESULT = Document("studio result", 1, "rename it, and run it again", megabytes=256)
+
+_STATE = Fields({"size": Whole(0), "changed": Whole()})  # of a file: its bytes, and the time of its last change in ns
+PROJECT_SHAPE = PROJECT.shape(
+    {
+        "table": Maybe(Text(blank=False)),  # relative to the folder that the studio was started in
+        "revision": Whole(0),  # one more with every change
+        "undo": ListOf(Whole(1)),  # numbers of earlier policies in history/, the last one first to come back
+        "redo": ListOf(Whole(1)),
+        "parked": TableOf(TableOf(Anything())),  # by column, what was said of it in a role that it no longer has
+    }
+)
+RESULT_SHAPE = RESULT.shape(
+    {
+        "name": Text(blank=False),
+        "made_from": DIGEST,  # of the table and the policy; another one means that it is out of date
+        "table": Maybe(_STATE),
+        "data": TableOf(Anything()),
+    }
+)
 
 
 class Project:
-    """A project folder that is open.
-
-    Args:
-        root: The folder that the studio was started in; tables are within.
-        folder: The project folder.
-
-    Raises:
-        OutputError: It cannot be written to, or another studio has it open.
-        DataError: Its files were damaged.
-    """
+    """A project folder that is open; tables are in `root`, the folder that the studio was started in."""
 
     def __init__(self, root: Path, folder: Path) -> None:
         self.root, self.folder = Path(os.path.realpath(root)), Path(os.path.realpath(folder))
@@ -83,7 +96,7 @@ class Project:
 
     @classmethod
     def at(cls, root: Path, table: str | None) -> Project:
-        """The project of a table, beside it; without a table, that of the folder."""
+        """The project of a table, in the same folder; without a table, that of the folder."""
         stem = "incrowd" if table is None else table.removesuffix(".gz").rpartition(".")[0] or table
         return cls(root, root / f"{stem}.studio")
 
@@ -99,14 +112,13 @@ class Project:
 
     @property
     def table(self) -> str | None:
-        """The table, relative to the folder of the studio."""
         name = self._state["table"]
         return None if name is None else str(name)
 
     @property
     def table_path(self) -> Path:
         if self.table is None:
-            raise DataError("no table yet; choose one on the first screen, Data")
+            raise DataError("no table yet; choose one on the screen Data")
         return inside(self.root, self.table)
 
     def choose(self, table: str) -> None:
@@ -119,7 +131,6 @@ class Project:
         self._write({"release.toml": ""}, {**self._state, "table": table, "undo": [], "redo": [], "parked": {}})
 
     def upload(self, name: str) -> Path:
-        """Where a file that is being uploaded goes; `choose` it when it is whole."""
         return self.folder / "uploads" / name
 
     # The policy
@@ -128,7 +139,7 @@ class Project:
     def policy_path(self) -> Path:
         return self.folder / "release.toml"
 
-    def words(self) -> Words:
+    def settings(self) -> Settings:
         """What the policy file says, as TOML has it; nothing where there is none yet."""
         try:
             with open_regular(self.policy_path) as file:
@@ -138,19 +149,14 @@ class Project:
         except OSError as error:
             raise PolicyError(f"cannot read release.toml in the project folder: {error.strerror}") from None
         except (ValueError, RecursionError) as error:
-            told = " ".join(str(error).split())[:200]
+            reason = " ".join(str(error).split())[:200]
             raise PolicyError(
-                f"release.toml in the project folder is not valid TOML: {told}; undo, or edit it"
+                f"release.toml in the project folder is not valid TOML: {reason}; undo, or edit it"
             ) from None
 
-    def change(self, words: Mapping[str, Any], parked: Mapping[str, Any] | None = None) -> None:
-        """Write another policy; the one before can be brought back.
-
-        Args:
-            words: What the policy file is to say.
-            parked: What was said of columns that have another role now; as before if None.
-        """
-        self._save(self._words_or_none(), words, parked=parked)
+    def change(self, settings: Mapping[str, Any], parked: Mapping[str, Any] | None = None) -> None:
+        """Write another policy; the one before can be brought back. What is parked stays if None."""
+        self._save(self._settings_or_none(), settings, parked=parked)
 
     @property
     def parked(self) -> dict[str, dict[str, Any]]:
@@ -181,19 +187,19 @@ class Project:
         files = {f"history/{kept:06}.toml": self._text(), "release.toml": text}
         self._write(files, {**self._state, **state})
 
-    def _save(self, before: Words | None, words: Mapping[str, Any], **state: Any) -> None:
-        text = policy_text(words)
+    def _save(self, before: Settings | None, settings: Mapping[str, Any], **state: Any) -> None:
+        text = policy_text(settings)
         files = {"release.toml": text}
         changed = {key: value for key, value in state.items() if value is not None}
-        if before != words or before is None:
+        if before != settings or before is None:
             kept = self._number()
             files[f"history/{kept:06}.toml"] = self._text()
             changed |= {"undo": [*self._state["undo"][-MOST_UNDO:], kept], "redo": []}
         self._write(files, {**self._state, **changed})
 
-    def _words_or_none(self) -> Words | None:
+    def _settings_or_none(self) -> Settings | None:
         try:
-            return self.words()
+            return self.settings()
         except PolicyError:
             return None
 
@@ -284,11 +290,9 @@ class Project:
         return path
 
     def whole(self, name: str, folder: Path) -> None:
-        """The files of a result are whole: they take the place of those before."""
         exchange(folder, self.made(name))
 
     def drop(self, folder: Path) -> None:
-        """Remove the files of a result that did not become whole."""
         _remove(folder)
 
     def forget(self, name: str) -> None:

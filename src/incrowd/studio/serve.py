@@ -51,7 +51,6 @@ class Server(uvicorn.Server):
         self._jobs = jobs
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
-        """End the jobs first, and with them the streams."""
         await self._jobs.end()
         await super().shutdown(sockets)
 
@@ -90,7 +89,7 @@ async def _serve(
 
     say(f"incrowd studio: {link()}")
     say(f"project folder: {project.folder}")
-    say("Ctrl-C ends it; Enter makes a new link, each opens one browser")
+    say("Ctrl-C stops it; Enter makes a new link, and each link works once")
     if browser:
         loop = asyncio.get_running_loop()
         loop.call_later(0.1, lambda: loop.run_in_executor(None, webbrowser.open, link()))

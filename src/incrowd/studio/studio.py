@@ -7,18 +7,16 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from incrowd.errors import DataError, PolicyError, shorten
-from incrowd.studio import policy_words
+from incrowd.errors import DataError, PolicyError, many, shorten
+from incrowd.studio import policy_settings
 from incrowd.studio.jobs import Job, Jobs
 from incrowd.studio.project import Project
 
 MOST_NAMING = 8  # columns that a message has room for
-CSV_WORDS = ("separator", "quote", "encoding", "header", "strip")
+CSV_OPTIONS = ("separator", "quote", "encoding", "header", "strip")
 
 
 class Studio:
-    """One studio."""
-
     def __init__(self, project: Project, jobs: Jobs) -> None:
         self.project, self.jobs = project, jobs
         self.digests: dict[str, str] = {}  # by result, of what its job has kept in this session
@@ -36,34 +34,45 @@ class Studio:
     def known_columns(self) -> list[dict[str, Any]]:
         found = self.inspection()
         if found is None:
-            raise DataError("the table was not looked at yet; open the first screen, Data")
+            raise DataError("the table has not been inspected yet; open the screen Data")
         return list(found["columns"])
 
     def names(self) -> list[str]:
         return [column["name"] for column in self.known_columns()]
 
     def roles(self) -> dict[str, str]:
-        return policy_words.roles(self.project.words(), self.names())
+        return policy_settings.roles(self.project.settings(), self.names())
 
-    def policy_problem(self, words: Mapping[str, Any] | None = None) -> str:
+    def policy_problem(self, settings: Mapping[str, Any] | None = None) -> str:
         """What is wrong with the policy, in one line; empty if nothing is."""
         try:
-            words = self.project.words() if words is None else words
-            policy, _ = policy_words.policy_of(words, self.project.folder)
+            settings = self.project.settings() if settings is None else settings
+            policy, _ = policy_settings.policy_of(settings, self.project.folder)
             policy.check_columns(self.names(), self.project.table or "the table")
         except (PolicyError, DataError) as error:
             return " ".join(str(error).split())
-        naming = [f"'{name}' {reason}" for name, reason in self.naming(words).items()]
-        return policy_words.names_people(shorten(naming, MOST_NAMING)) if naming else ""
+        if too_large := self._too_large(settings):
+            return too_large
+        naming = [f"'{name}' {reason}" for name, reason in self.naming(settings).items()]
+        return policy_settings.names_people(shorten(naming, MOST_NAMING)) if naming else ""
 
-    def naming(self, words: Mapping[str, Any]) -> dict[str, str]:
+    def _too_large(self, settings: Mapping[str, Any]) -> str:
+        """Whether a crowd would need more records, or people, than the table has."""
+        unit = settings.get("unit")
+        people = next((column["distinct"] for column in self.known_columns() if column["name"] == unit), None)
+        most, noun = ((self.inspection() or {})["records"], "record") if people is None else (people, "person")
+        k = max((each["k"] for each in policy_settings.quasi_sets(settings) if isinstance(each["k"], int)), default=0)
+        has = many(most, noun, "people" if noun == "person" else "records")
+        return f"k is {k:,}, but the table has only {has}; choose a smaller k" if k > most else ""
+
+    def naming(self, settings: Mapping[str, Any]) -> dict[str, str]:
         """The columns that would leave as they are though they may name people, and why."""
-        given, on_purpose = policy_words.roles(words, self.names()), policy_words.kept(words)
+        given, on_purpose = policy_settings.roles(settings, self.names()), policy_settings.kept(settings)
         return {
             column["name"]: column["stops"]
             for column in self.known_columns()
             if column.get("stops")
-            and given[column["name"]] in policy_words.PASSING
+            and given[column["name"]] in policy_settings.PASSING
             and column["name"] not in on_purpose
         }
 
@@ -75,7 +84,7 @@ class Studio:
         return {**found["data"], "stale": found["made_from"] != self.project.made_from()}
 
     def digest_of(self, *known: Any) -> str:
-        """What something was made from: the table as it is, and some words."""
+        """What something was made from: the table as it is, and some settings."""
         text = json.dumps([self.project.table_state(), *known], sort_keys=True, default=str)
         return hashlib.sha256(text.encode()).hexdigest()
 
@@ -90,19 +99,12 @@ class Studio:
                 self.jobs.cancel(job.number)
             self.digests.clear()
 
-    def run(self, task: str, words: Mapping[str, Any], title: str, *, fresh: bool = False) -> Job:
-        """Start a job whose answer is kept as the result of the same name.
-
-        Args:
-            task: One of `tasks.TASKS`.
-            words: What it is told, besides "table" and "folder".
-            title: What people call the job.
-            fresh: Whether its files take the place of those before only when all of them are there.
-        """
+    def run(self, task: str, settings: Mapping[str, Any], title: str, *, fresh: bool = False) -> Job:
+        """Start a job and keep its answer; if `fresh`, its files replace earlier ones once all of them are there."""
         made_from, state, project = self.project.made_from(), self.project.table_state(), self.project
         table = str(project.table_path)
         folder = project.fresh(task) if fresh else project.folder_of(task)
-        told = {"table": table, "folder": str(folder), **words}
+        request = {"table": table, "folder": str(folder), **settings}
 
         def finish(job: Job, data: dict[str, Any]) -> None:
             if digest := data.pop("digest", None):
@@ -116,24 +118,31 @@ class Studio:
             if fresh:
                 project.drop(folder)
 
-        return self.jobs.start(task, told, finish, title, drop)
+        job = self.jobs.start(task, request, finish, title, drop)
+        job.made_from = made_from
+        return job
 
-    def change(self, words: Mapping[str, Any], parked: Mapping[str, Any] | None = None) -> None:
+    def unfinished(self, task: str) -> Job | None:
+        """The last job of a task if it is running, or has failed or been cancelled with the current settings."""
+        job = self.jobs.unfinished(task)
+        return job if job is not None and (not job.is_over or job.made_from == self.project.made_from()) else None
+
+    def change(self, settings: Mapping[str, Any], parked: Mapping[str, Any] | None = None) -> None:
         """Write another policy; one that makes no sense does not take the place of one that does."""
-        problem = self.policy_problem(words)
+        problem = self.policy_problem(settings)
         if problem and not self.policy_problem():
             raise PolicyError(problem)
-        self.project.change(words, parked)
+        self.project.change(settings, parked)
 
     def policy_task(self) -> dict[str, Any]:
-        """What a task is told of the policy as it is now."""
-        words = self.project.words()
-        if problem := self.policy_problem(words):
+        """What a task is request of the policy as it is now."""
+        settings = self.project.settings()
+        if problem := self.policy_problem(settings):
             raise PolicyError(problem)
-        return {"policy": words, "home": str(self.project.folder)}
+        return {"policy": settings, "home": str(self.project.folder)}
 
     def release_task(self) -> dict[str, Any]:
-        """What a task is told of the release that was made, so that `tasks.releases.again` gives it."""
+        """What a task is request of the release that was made, so that `tasks.releases.again` gives it."""
         found = self.result("release")
         if found is None:
             raise DataError("there is no release yet; make one on the screen Release")

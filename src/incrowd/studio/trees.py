@@ -64,7 +64,7 @@ class Tree:
             raise PolicyError(f"'{self.root}' stands for all values; choose some below it")
         parent = self._common(chosen)
         if set(chosen) >= set(self.below[parent]):
-            raise PolicyError(f"these are all there is in '{parent}'; rename it, or choose fewer")
+            raise PolicyError(f"these are all values in '{parent}'; rename it, or choose fewer")
         self._check_name(name)
         parents = self.parents()
         place = min(self.below[parent].index(self._child_above(label, parent, parents)) for label in chosen)
@@ -78,7 +78,7 @@ class Tree:
         if label not in self.below:
             raise PolicyError(f"'{label}' is a value of the table and keeps its name; group it under another one")
         if name.strip() == label:
-            raise PolicyError(f"'{label}' is called so already; write another name")
+            raise PolicyError(f"'{label}' already has this name; write another one")
         self._check_name(name)
         self.below[name] = self.below.pop(label)
         if label == self.root:
@@ -96,9 +96,9 @@ class Tree:
         above = {target, *self._ancestors(target, parents)}
         for label in chosen:
             if label in above:
-                raise PolicyError(f"'{label}' cannot go into '{target}', which is a part of it; choose another group")
+                raise PolicyError(f"'{label}' cannot go into '{target}', which is part of it; choose another group")
         if all(parents.get(label) == target for label in chosen):
-            raise PolicyError(f"that is in '{target}' already; choose another group")
+            raise PolicyError(f"this is already in '{target}'; choose another group")
         self._take(chosen)
         self.below[target] += chosen
         self._prune()
@@ -108,13 +108,12 @@ class Tree:
         if label not in self.below:
             raise PolicyError(f"'{label}' is a value, not a group; choose a group")
         if label == self.root:
-            raise PolicyError(f"'{label}' stands for all values, and stays; choose a group below it")
+            raise PolicyError(f"'{label}' stands for all values and cannot be dissolved; choose a group below it")
         siblings = self.below[self.parents()[label]]
         place = siblings.index(label)
         siblings[place : place + 1] = self.below.pop(label)
 
     def forget(self, labels: Iterable[str]) -> None:
-        """Take values away that the table does not have."""
         self._take([label for label in labels if label not in self.below])
         self._prune()
 
@@ -166,7 +165,7 @@ class Tree:
         if len(name) > LONGEST_NAME or not name.isprintable():
             raise PolicyError(f"a name has at most {LONGEST_NAME} letters, and no line breaks; write a shorter one")
         if name in self.below:
-            raise PolicyError(f"there is a group '{name}' already; write another name, or move things into it")
+            raise PolicyError(f"there is already a group '{name}'; write another name, or move things into it")
         if name in self.values or name in self.parents():
             raise PolicyError(f"'{name}' is a value of the table; write another name")
 

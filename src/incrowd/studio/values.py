@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from incrowd.studio import policy_words
-from incrowd.studio.studio import CSV_WORDS, Studio
+from incrowd.studio import policy_settings
+from incrowd.studio.studio import CSV_OPTIONS, Studio
 from incrowd.table.numbers import number_of
 from incrowd.taxonomies.rules import Bounds, Intervals, Rule
 from incrowd.taxonomies.taxonomy import Taxonomy
@@ -62,33 +62,32 @@ class Values:
 
 def key_of(studio: Studio) -> str:
     """What the values are counted from: the table, and how it is read."""
-    words = studio.project.words()
-    return studio.digest_of(words.get("csv", {}), words.get("missing_values", []))
+    settings = studio.project.settings()
+    return studio.digest_of(settings.get("csv", {}), settings.get("missing_values", []))
 
 
 def count(studio: Studio, *, again: bool = False) -> None:
     """Start counting, unless that is done or being done."""
-    words, key = studio.project.words(), key_of(studio)
+    settings, key = studio.project.settings(), key_of(studio)
     names = set(studio.names())
-    wanted = [name for name in policy_words.quasi_columns(words) if name in names]
+    wanted = [name for name in policy_settings.quasi_columns(settings) if name in names]
     known, last = studio.project.result("values"), studio.jobs.latest("values")
     if known is not None and known["data"]["key"] == key and set(wanted) <= set(known["data"]["columns"]):
         return
-    told = {
+    request = {
         "columns": wanted,
-        "dialect": {word: value for word, value in words.get("csv", {}).items() if word in CSV_WORDS},
-        "missing_values": [text for text in words.get("missing_values", []) if isinstance(text, str)],
+        "dialect": {option: value for option, value in settings.get("csv", {}).items() if option in CSV_OPTIONS},
+        "missing_values": [text for text in settings.get("missing_values", []) if isinstance(text, str)],
         "key": key,
     }
-    same = last is not None and last.state != "done" and {word: last.words.get(word) for word in told} == told
-    if last is not None and same and not (again and last.is_over):
+    waiting = last is not None and last.state != "done" and not (again and last.is_over)
+    if last is not None and waiting and all(last.request.get(name) == value for name, value in request.items()):
         return  # it is running, or it was cancelled or failed and should not begin again by itself
     if wanted:
-        studio.run("values", told, "Counting the values")
+        studio.run("values", request, "Counting the values")
 
 
 def values_of(studio: Studio, column: str) -> Values | None:
-    """The values of a column; None where they are not counted yet."""
     found = studio.project.result("values")
     if found is None or found["data"]["key"] != key_of(studio) or column not in found["data"]["columns"]:
         return None
@@ -102,7 +101,7 @@ def values_of(studio: Studio, column: str) -> Values | None:
 @lru_cache(maxsize=8)
 def _read(path: Path, changed: int) -> Values:
     """A file of values; `changed` tells one version of it from another."""
-    told: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+    found: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
     return Values(
-        tuple(told["values"]), tuple(told["counts"]), told["missing"], told["distinct"], told.get("comma", False)
+        tuple(found["values"]), tuple(found["counts"]), found["missing"], found["distinct"], found.get("comma", False)
     )

@@ -23,7 +23,6 @@ OFTEN = 0.1  # seconds between two reports of progress
 
 
 def main() -> None:
-    """Wait for a request, and do it."""
     answers, sys.stdout = sys.stdout, sys.stderr  # what a library prints is no answer
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the server says when to end
     os.umask(0o077)  # what it writes is its owner's alone
@@ -33,11 +32,12 @@ def main() -> None:
     if not line:
         return
     request = json.loads(line)
-    run = Run(_Teller(answers), time_limit=None)
+    reporter = _Reporter(answers)
+    reporter.run = run = Run(reporter, time_limit=None)
     threading.Thread(target=_listen, args=(run,), daemon=True).start()
-    _tell(answers, _done(request, run))
+    _send(answers, _done(request, run))
     answers.flush()
-    os._exit(0)  # whatever still works beside
+    os._exit(0)  # whatever threads still work
 
 
 def _load() -> None:
@@ -47,12 +47,9 @@ def _load() -> None:
 
 
 def _done(request: Mapping[str, Any], run: Run) -> dict[str, Any]:
-    """Do the task, and say what came of it."""
-    from incrowd.studio.tasks import TASKS
-
     try:
-        module, _, name = TASKS[request["task"]].partition(":")
-        return {"event": "done", "data": getattr(import_module(module), name)(request["words"], run)}
+        task = import_module(f"incrowd.studio.tasks.{request['task']}")
+        return {"event": "done", "data": task.work(request["request"], run)}
     except CancelledError:
         return {"event": "cancelled"}
     except IncrowdError as error:
@@ -75,43 +72,55 @@ def place_of(error: BaseException) -> str:
     return "?" if trace is None else f"{os.path.basename(trace.tb_frame.f_code.co_filename)}:{trace.tb_lineno}"
 
 
-class _Teller:
+class _Reporter:
     """Turns the events of a run into lines, not too many of them."""
 
     def __init__(self, answers: IO[str]) -> None:
-        from incrowd.report.progress import Telling
+        from incrowd.report.progress import Lines
 
-        self._answers, self._telling, self._last = answers, Telling(), 0.0
-        self._waiting: dict[str, Any] | None = None
+        self._answers, self._lines, self._last = answers, Lines(), 0.0
+        self._message: dict[str, Any] = {}  # the last one
+        self._could_stop = False
+        self.run: Run | None = None
 
     def __call__(self, event: Event) -> None:
-        line = self._telling.line(event)
+        line = self._lines.line(event)
         if isinstance(event, Note):
-            _tell(self._answers, {"event": "note", "text": event.text})
+            _send(self._answers, {"event": "note", "text": event.text})
             return
-        told: dict[str, Any] = {"event": "progress", "stage": self._telling.stage, "line": line}
+        message: dict[str, Any] = {"event": "progress", "stage": self._lines.stage, "line": line}
         if isinstance(event, Amount) and event.total:
-            told |= {"done": event.done, "total": event.total}
+            message |= {"done": event.done, "total": event.total}
         if isinstance(event, StepTaken):
-            told |= {"step": event.step.number, "anonymity": min(event.step.anonymity, default=None)}
+            message |= {"step": event.step.number, "anonymity": min(event.step.anonymity, default=None)}
         if isinstance(event, Best):
-            told |= {"cost": event.cost if event.cost < float("inf") else None, "bound": event.bound}
-        now = time.monotonic()
-        if isinstance(event, Stage) or now - self._last >= OFTEN:
-            self._last = now
-            _tell(self._answers, told)
+            message |= {"cost": event.cost if event.cost < float("inf") else None, "bound": event.bound}
+        self._message = message
+        if isinstance(event, Stage) or time.monotonic() - self._last >= OFTEN:
+            self._report()
+
+    def tick(self) -> None:
+        """Say when a search can stop early, though it says nothing."""
+        if self._message and self.run is not None and self.run.can_stop != self._could_stop:
+            self._report()
+
+    def _report(self) -> None:
+        self._last, self._could_stop = time.monotonic(), self.run is not None and self.run.can_stop
+        _send(self._answers, {**self._message, "can_stop": self._could_stop})
 
 
-def _tell(answers: IO[str], message: Mapping[str, Any]) -> None:
+def _send(answers: IO[str], message: Mapping[str, Any]) -> None:
     answers.write(json.dumps(message, separators=(",", ":")) + "\n")
     answers.flush()
 
 
 def _listen(run: Run) -> None:
-    """Heed what the server says while the task is done: cancel it, or, when the server is gone, end everything."""
+    """Heed what the server says while the task is done: stop or cancel it, or, when the server is gone, end it all."""
     for line in sys.stdin.buffer:
         if line.strip() == b"cancel":
             run.cancel()
+        elif line.strip() == b"stop" and run.can_stop:
+            run.stop()
     if hasattr(os, "killpg"):
         os.killpg(0, signal.SIGKILL)  # the group of this process: it was started with one of its own
     os._exit(1)

@@ -6,7 +6,8 @@ number or a date is the rank of its value, a missing value is a code of its own,
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, ClassVar
@@ -16,9 +17,9 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from incrowd.errors import DataError, TaxonomyError, did_you_mean
+from incrowd.errors import DataError, IncrowdError, TaxonomyError, did_you_mean
 from incrowd.table.arrays import filled, text_array, to_arrow, to_numpy
-from incrowd.table.exact_numbers import Numbers, together
+from incrowd.table.exact_numbers import Numbers, as_fractional, as_whole, together
 from incrowd.table.grouping import Codes, Floats, group
 from incrowd.table.scales import Scale, has_commas, scale_of, text_of
 from incrowd.taxonomies.labels import ANY, set_label
@@ -34,6 +35,7 @@ class TaxonomyAttribute:
     taxonomy: Taxonomy
     rule: Rule | None = None  # what built the taxonomy out of the values, if a rule did
     texts: ClassVar[tuple[str, ...]] = ()
+    declared_type: ClassVar[str] = "text"  # as which other tables have to be read to be compared
 
     @property
     def size(self) -> int:
@@ -70,13 +72,22 @@ class TaxonomyAttribute:
             size = int(self.taxonomy.stop[node] - self.taxonomy.start[node])
         return _share_of_values(label, values, size, self.size)
 
+    def joined(self, other: Attribute) -> Attribute:
+        """With the values of another column; a taxonomy that was given has its values."""
+        if self.rule is None:
+            return self
+        try:
+            taxonomy = self.rule.build(sorted(_texts(self, other)))
+        except IncrowdError:
+            return self  # values that the rule does not know are in no class
+        return replace(self, taxonomy=taxonomy if self.missing is None else taxonomy.with_missing())
+
 
 @dataclass(frozen=True)
 class NumberAttribute:
     """A number, date or timestamp; code = rank of the value among those that occur.
 
     Args:
-        name: Column name.
         scale: What the numbers mean.
         numbers: The distinct values, ascending.
         missing: Code of missing values, None if there are none.
@@ -95,6 +106,10 @@ class NumberAttribute:
     @property
     def size(self) -> int:
         return len(self.numbers) + (self.missing is not None)
+
+    @property
+    def declared_type(self) -> str:
+        return "date" if self.scale.kind in ("date", "timestamp") else "number"
 
     def number(self, code: int) -> Any:
         """The number of a code, as Python has it: an int, a float, or a decimal where floats are too coarse."""
@@ -142,6 +157,20 @@ class NumberAttribute:
         numbers = self.scale.numbers(text_array(known), self.name).astype(np.float64)
         return float(numbers.max() - numbers.min()) / float(highest - lowest) if highest > lowest else 0.0
 
+    def joined(self, other: Attribute) -> Attribute:
+        """With the numbers of another column, if they mean the same and lie in the public range."""
+        if not isinstance(other, NumberAttribute) or not len(other.numbers) or not self.scale.is_like(other.scale):
+            return self
+        scale = other.scale if (self.scale.kind, other.scale.kind) == ("integer", "number") else self.scale
+        numbers, more = together(self.numbers, other.numbers)
+        if self.domain is not None:
+            (low, high), more = together(self.domain, more)
+            more = more[(low <= more) & (more <= high)]
+        every = np.unique(np.concatenate(together(numbers, more)))
+        every = as_fractional(every) if scale.kind == "number" else as_whole(every)
+        missing = None if self.missing is None else len(every)
+        return replace(self, scale=replace(self.scale, kind=scale.kind), numbers=every, missing=missing)
+
 
 @dataclass(frozen=True)
 class FlatAttribute:
@@ -152,6 +181,7 @@ class FlatAttribute:
     missing: int | None = None
     is_public: ClassVar[bool] = False
     loss_steps: ClassVar[int | None] = 1  # a value loses nothing by itself, and everything together with others
+    declared_type: ClassVar[str] = "text"
 
     @property
     def size(self) -> int:
@@ -164,8 +194,16 @@ class FlatAttribute:
         """Loss of a set of values: its share of all values."""
         return _share_of_values(label, values, len(values), self.size)
 
+    def joined(self, other: Attribute) -> Attribute:
+        texts = tuple(sorted(_texts(self, other) - {ANY}))
+        return FlatAttribute(self.name, texts, None if self.missing is None else len(texts))
+
 
 Attribute = TaxonomyAttribute | NumberAttribute | FlatAttribute
+
+
+def _texts(*attributes: Attribute) -> set[str]:
+    return {text for attribute in attributes for text in attribute.values().to_pylist() if text is not None}
 
 
 def _share_of_values(label: str | None, values: Sequence[str | None], size: int, of: int) -> float:
@@ -192,21 +230,17 @@ def encode(
     declared: str | None = None,
     domain: tuple[Any, Any] | None = None,
     commas: bool = False,
+    reading: Callable[[str, pa.Array], Rule | None] | None = None,
 ) -> tuple[Attribute, Codes]:
-    """Make an attribute out of the distinct values of a column.
+    """Make an attribute out of the distinct values of a column, in any order, without nulls.
 
-    Args:
-        name: Column name.
-        values: Its distinct values in any order, without nulls.
-        has_missing: Whether missing values occur.
-        taxonomy: Its taxonomy, or a rule that builds one out of the values, if it has one.
-        declared: The declared type, if there is one.
-        domain: The public range of a number or date, if there is one.
-        commas: Whether decimal commas are to be expected in text.
-
-    Returns:
-        The attribute, and the code of each of the values, followed by the code of missing values if they occur.
+    Also gives the code of each of the values, followed by the code of missing values if they occur. `reading` says how
+    to group values of which nothing is declared; where its rule does not fit all of them, they are read without one.
     """
+    if reading is not None and taxonomy is None and declared is None and domain is None:
+        with suppress(TaxonomyError):
+            if rule := reading(name, values):
+                return _encode_taxonomy(name, values, rule, has_missing)
     if taxonomy is not None:
         if isinstance(taxonomy, Intervals | Bounds) and has_commas(values, declared, commas):
             taxonomy = replace(taxonomy, comma=True)

@@ -25,7 +25,6 @@ class Histogram:
         values: The value of each code; None for missing values, which comes last.
         tuples: The tuple of each entry.
         codes: The value of each entry.
-        counts: Records of each entry.
         size: How many tuples there are, those without an entry included.
     """
 
@@ -117,7 +116,6 @@ class ClassCounts:
     """What is known of some classes.
 
     Args:
-        records: Records of each class.
         values: For each protected column, how many records of each class have each value.
     """
 

@@ -22,9 +22,7 @@ class CompressedTable:
     """Distinct tuples over all quasi-identifiers in lexicographic order of their codes.
 
     Args:
-        attributes: The attributes.
         codes: One array per attribute, one code per tuple, of the smallest unsigned type.
-        counts: Records per tuple.
         target: How often each label of the target occurs in each tuple; None without a target.
         protected: The same of whatever requirements are fitted with, by name: protected columns, and people outside.
         incomplete: Records of the table that are not here, since they lack a value and the policy drops such.
@@ -140,15 +138,7 @@ class CompressedTable:
         target: tuple[Sequence[str | None], Codes] | None = None,
         protected: Mapping[str, tuple[Sequence[str | None], Codes]] | None = None,
     ) -> CompressedTable:
-        """Collapse rows of codes.
-
-        Args:
-            attributes: The attributes.
-            codes: The code of each row, per attribute.
-            counts: Records of each row, one if None.
-            target: The labels of the target, and the label of each row.
-            protected: Of protected columns by name, their values and the value of each row.
-        """
+        """Collapse rows of codes."""
         sizes = [attribute.size for attribute in attributes]
         types = [np.min_scalar_type(size - 1) for size in sizes]
         columns = [column.astype(kind, copy=False) for column, kind in zip(codes, types, strict=True)]

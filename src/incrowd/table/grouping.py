@@ -48,10 +48,6 @@ def sort_tuples(columns: Sequence[Codes], sizes: Sequence[int]) -> tuple[Codes, 
     As many columns as fit are packed into one integer; where more are left, they are packed in turn, and sorted only
     among rows that are equal so far, which are few where there are many columns.
 
-    Args:
-        columns: One array per attribute.
-        sizes: Number of codes of each attribute.
-
     Returns:
         The order of the rows, and where in that order each distinct tuple starts.
     """

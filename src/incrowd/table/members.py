@@ -20,8 +20,6 @@ class Members:
     """The members of some classes.
 
     Args:
-        class_of: The class of each row.
-        classes: How many classes there are.
         persons: Whose row each is, as a number from 0 up; None where every row is a person of its own.
     """
 

@@ -28,7 +28,6 @@ class NumberMeanings:
     """What numbers of values mean.
 
     Args:
-        attributes: The quasi-identifying attributes.
         code_of: The code of each number, by attribute; the last entry is that of a missing value, whose number is -1.
         labels: The labels of the target; none without one.
         label_of: The label of each number of the target, likewise.

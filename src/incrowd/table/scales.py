@@ -7,9 +7,10 @@ a column, never on its rows, and is stored with a recoding so that new rows are 
 from __future__ import annotations
 
 import re
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from decimal import Decimal
+from math import nan
 from typing import Any, Literal
 
 import numpy as np
@@ -30,6 +31,7 @@ from incrowd.table.exact_numbers import (
     texts_of_decimals,
     texts_of_floats,
 )
+from incrowd.taxonomies.calendar import days_of
 from incrowd.taxonomies.labels import parse_interval
 
 Kind = Literal["integer", "number", "date", "timestamp"]
@@ -53,7 +55,6 @@ class Scale:
     """An ordered domain.
 
     Args:
-        kind: What the numbers mean.
         unit: Unit of a timestamp ("s", "ms", "us", "ns").
         timezone: Time zone of a timestamp, if it has one.
         comma: Whether numbers in text have a decimal comma, when they are read and when they are shown.
@@ -63,6 +64,11 @@ class Scale:
     unit: str = ""
     timezone: str | None = None
     comma: bool = False
+
+    def is_like(self, other: Scale) -> bool:
+        """Whether the numbers of two scales mean the same."""
+        alike = replace(self, comma=other.comma, timezone=other.timezone) == other
+        return alike or {self.kind, other.kind} == {"integer", "number"}
 
     def numbers(self, values: pa.Array, column: str) -> Numbers:
         """The values (no nulls among them) as int64 or float64, or as Python's numbers where those are too narrow."""
@@ -104,14 +110,19 @@ class Scale:
 
     def middle(self, label: str) -> float:
         """The number in the middle of a released interval; an open one counts as its bound, `*` as missing."""
+        known = [bound for bound in self.ends(label) if bound == bound]
+        return sum(known) / len(known) if known else float("nan")
+
+    def ends(self, label: str) -> tuple[float, float]:
+        """The lowest and the highest number of a released value; not a number where it is open."""
+        if self.kind in ("date", "timestamp") and (days := days_of(label)) is not None:
+            return float(self.number(days[0], "")), float(self.number(days[1], ""))
         interval = parse_interval(label)
         if interval is None:
-            return float(self.number(label, ""))
+            return float(self.number(label, "")), float(self.number(label, ""))
         step = 1 if self.kind in ("integer", "date") and not interval.closed else 0  # [30-40) ends at 39
-        low = None if interval.low is None else float(self.number(interval.low, ""))
-        high = None if interval.high is None else float(self.number(interval.high, "")) - step
-        known = [bound for bound in (low, high) if bound is not None]
-        return sum(known) / len(known) if known else float("nan")
+        low = nan if interval.low is None else float(self.number(interval.low, ""))
+        return low, nan if interval.high is None else float(self.number(interval.high, "")) - step
 
     def to_json(self) -> dict[str, Any]:
         data = asdict(self)
@@ -211,14 +222,8 @@ def may_be_comma(values: pa.Array) -> bool:
 def has_commas(values: pa.Array, declared: str | None, expected: bool, *, surely: bool = True) -> bool:
     """Whether text is numbers with a decimal comma.
 
-    It is where that was declared. Else all values must be such numbers, in a table that may have them, and it must be
-    plain that the comma does not stand between thousands, as it could in 950 and 1,234.
-
-    Args:
-        values: The distinct values, without nulls.
-        declared: The declared type, if there is one.
-        expected: Whether such numbers are to be expected, as in a CSV file with semicolons between columns.
-        surely: Whether commas between thousands must be out of the question.
+    It is where that was declared. Else all values must be such numbers, in a table that may have them (`expected`), and
+    it must be plain (`surely`) that the comma does not stand between thousands, as it could in 950 and 1,234.
     """
     if declared == "comma":
         return _is_text(values.type)
@@ -232,12 +237,6 @@ def has_commas(values: pa.Array, declared: str | None, expected: bool, *, surely
 
 def scale_of(values: pa.Array, column: str, declared: str | None = None, *, commas: bool = False) -> Scale | None:
     """The scale of a column from its distinct values, or None where it is plain text.
-
-    Args:
-        values: The distinct values, without nulls.
-        column: Its name, for messages.
-        declared: "number", "comma" (a number with a decimal comma), "date" or "text" where the user said so.
-        commas: Whether decimal commas are to be expected; see `has_commas`.
 
     Raises:
         DataError: The type cannot be used, or text stands in a column of numbers.

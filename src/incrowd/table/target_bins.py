@@ -17,13 +17,7 @@ BINS = 5
 
 
 def bins_of(values: Sequence[str | None], counts: Counts, *, comma: bool = False) -> tuple[str, ...]:
-    """The ranges that the values of a target count as; none where they count as they are.
-
-    Args:
-        values: The distinct values.
-        counts: Records with each.
-        comma: Whether they are numbers with a decimal comma.
-    """
+    """The ranges that the values of a target count as; none where they count as they are."""
     present = [value for value in values if value is not None]
     numbers = [number_of(with_point(value) if comma else value) for value in present]
     if len(present) <= MOST_LABELS or any(number is None for number in numbers):

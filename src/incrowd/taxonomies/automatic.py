@@ -1,6 +1,6 @@
 """Hierarchies that are proposed for a column whose distinct values and their counts are known.
 
-What is proposed is a rule, in the words of a policy file, and says as little of single people as it can: bounds are
+What is proposed is a rule, as in a policy file, and says as little of single people as it can: bounds are
 rounded, and a value is named only where enough records share it.
 """
 
@@ -34,10 +34,6 @@ def bounds_of(numbers: Numbers, counts: npt.NDArray[np.int64]) -> Bounds | None:
     The i-th of m bounds is the roundest number between the quantiles (i - 1/2) / m and (i + 1/2) / m, so an interval
     has at most 2 / m of the records, unless a single value has more. Such a value stands in an interval of its own. A
     coarser level keeps those of the bounds that are nearest to its own quantiles.
-
-    Args:
-        numbers: The distinct numbers, ascending.
-        counts: How many records have each.
 
     Returns:
         The rule, None where there is nothing to group.

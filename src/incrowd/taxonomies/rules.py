@@ -55,12 +55,12 @@ class Rule(ABC):
         return value
 
     @abstractmethod
-    def words(self) -> dict[str, Any]:
+    def options(self) -> dict[str, Any]:
         """The rule as a policy file has it."""
 
     @classmethod
     @abstractmethod
-    def of_words(cls, words: Mapping[str, Any]) -> Self | None:
+    def of_options(cls, options: Mapping[str, Any]) -> Self | None:
         """The rule of a policy file; None if that is not how it is written."""
 
 
@@ -84,12 +84,12 @@ class Prefix(Rule):
         masked = [value[:length].ljust(len(value), MASK) for length in self.lengths]
         return tuple(dict.fromkeys(label for label in (*masked, ANY) if label != value))
 
-    def words(self) -> dict[str, Any]:
+    def options(self) -> dict[str, Any]:
         return {"prefix": list(self.lengths)}
 
     @classmethod
-    def of_words(cls, words: Mapping[str, Any]) -> Self:
-        return cls(tuple(words["prefix"]))
+    def of_options(cls, options: Mapping[str, Any]) -> Self:
+        return cls(tuple(options["prefix"]))
 
 
 @dataclass(frozen=True)
@@ -130,12 +130,12 @@ class Intervals(Rule):
     def _place(self, value: str) -> Any:
         return _number(value, self), value
 
-    def words(self) -> dict[str, Any]:
-        return {"widths": list(self.widths), "origin": self.origin, **_comma_words(self)}
+    def options(self) -> dict[str, Any]:
+        return {"widths": list(self.widths), "origin": self.origin, **_comma_option(self)}
 
     @classmethod
-    def of_words(cls, words: Mapping[str, Any]) -> Self:
-        return cls(tuple(words["widths"]), words.get("origin", 0), _comma(words))
+    def of_options(cls, options: Mapping[str, Any]) -> Self:
+        return cls(tuple(options["widths"]), options.get("origin", 0), _comma(options))
 
 
 class BuiltIntervals(Intervals):
@@ -185,16 +185,16 @@ class Bounds(Rule):
     def _place(self, value: str) -> Any:
         return _number(value, self), value
 
-    def words(self) -> dict[str, Any]:
+    def options(self) -> dict[str, Any]:
         levels = [list(level) for level in (self.bounds, *self.coarser)]
-        return {"bounds": levels if self.coarser else levels[0], **_comma_words(self)}
+        return {"bounds": levels if self.coarser else levels[0], **_comma_option(self)}
 
     @classmethod
-    def of_words(cls, words: Mapping[str, Any]) -> Self:
-        bounds = words["bounds"]
+    def of_options(cls, options: Mapping[str, Any]) -> Self:
+        bounds = options["bounds"]
         nested = bool(bounds) and isinstance(bounds[0], list | tuple)
         levels = (tuple(bounds[0]), tuple(bounds[1:])) if nested else (tuple(bounds), ())
-        return cls(*levels, _comma(words))
+        return cls(*levels, _comma(options))
 
 
 @dataclass(frozen=True)
@@ -223,12 +223,12 @@ class Frequent(Rule):
     def _frequent(self) -> frozenset[str]:
         return frozenset(self.values)
 
-    def words(self) -> dict[str, Any]:
+    def options(self) -> dict[str, Any]:
         return {"frequent": list(self.values), "other": self.other}
 
     @classmethod
-    def of_words(cls, words: Mapping[str, Any]) -> Self:
-        return cls(words["frequent"], words.get("other", "other"))
+    def of_options(cls, options: Mapping[str, Any]) -> Self:
+        return cls(options["frequent"], options.get("other", "other"))
 
 
 @dataclass(frozen=True)
@@ -244,12 +244,12 @@ class Flat(Rule):
     def ancestors(self, value: str) -> tuple[str, ...]:
         return (self.root,)
 
-    def words(self) -> dict[str, Any]:
+    def options(self) -> dict[str, Any]:
         return {"flat": True}
 
     @classmethod
-    def of_words(cls, words: Mapping[str, Any]) -> Self | None:
-        return cls() if words["flat"] is True else None
+    def of_options(cls, options: Mapping[str, Any]) -> Self | None:
+        return cls() if options["flat"] is True else None
 
 
 @dataclass(frozen=True)
@@ -298,12 +298,12 @@ class Calendar(Rule):
     def _place(self, value: str) -> Any:
         return self._parts(value), value
 
-    def words(self) -> dict[str, Any]:
+    def options(self) -> dict[str, Any]:
         return {"calendar": list(self.levels), "order": self.order}
 
     @classmethod
-    def of_words(cls, words: Mapping[str, Any]) -> Self:
-        return cls(words["calendar"], words.get("order", "ymd"))
+    def of_options(cls, options: Mapping[str, Any]) -> Self:
+        return cls(options["calendar"], options.get("order", "ymd"))
 
 
 @dataclass(frozen=True)
@@ -326,12 +326,12 @@ class Domain(Rule):
     def _place(self, value: str) -> Any:
         return *self.ancestors(value)[::-1], value
 
-    def words(self) -> dict[str, Any]:
+    def options(self) -> dict[str, Any]:
         return {"domain": self.name}
 
     @classmethod
-    def of_words(cls, words: Mapping[str, Any]) -> Self:
-        return cls(words["domain"])
+    def of_options(cls, options: Mapping[str, Any]) -> Self:
+        return cls(options["domain"])
 
 
 @lru_cache(maxsize=1024)
@@ -396,25 +396,25 @@ _RULES: Mapping[str, tuple[type[Rule], tuple[str, ...]]] = {  # every kind of ru
     "domain": (Domain, ()),
     "flat": (Flat, ()),
 }
-KINDS = tuple(dict.fromkeys([*_RULES, *(word for _, words in _RULES.values() for word in words)]))
+KINDS = tuple(dict.fromkeys([*_RULES, *(name for _, options in _RULES.values() for name in options)]))
 
 
-def rule_of(column: str, words: Mapping[str, Any]) -> Rule:
-    """The rule of a column from the words of a policy file."""
-    words = words if isinstance(words, Mapping) else {}
-    for key in words:
+def rule_of(column: str, options: Mapping[str, Any]) -> Rule:
+    """The rule of a column from what a policy file says."""
+    options = options if isinstance(options, Mapping) else {}
+    for key in options:
         if key not in KINDS:
             raise UnknownNameError("rule", key, KINDS, f"the taxonomy of '{column}'")
-    kinds = [key for key in words if key in _RULES]
+    kinds = [key for key in options if key in _RULES]
     if len(kinds) > 1:
         raise PolicyError(f"The taxonomy of '{column}' has two rules, {kinds[0]} and {kinds[1]}; choose one")
     for kind in kinds:
         rule, others = _RULES[kind]
-        for key in words:
+        for key in options:
             if key not in (kind, *others):
                 raise PolicyError(f"The taxonomy of '{column}' is by {kind}, where {key} says nothing; leave it out")
         with suppress(TypeError):
-            if (made := rule.of_words(words)) is not None:
+            if (made := rule.of_options(options)) is not None:
                 return made
     raise PolicyError(
         f"The taxonomy of '{column}' must be a file, or one of prefix = [3, 2], widths = [5, 10], bounds = [18, 65], "
@@ -422,12 +422,12 @@ def rule_of(column: str, words: Mapping[str, Any]) -> Rule:
     )
 
 
-def _comma(words: Mapping[str, Any]) -> bool:
-    comma = words.get("comma", False)
+def _comma(options: Mapping[str, Any]) -> bool:
+    comma = options.get("comma", False)
     if not isinstance(comma, bool):
         raise PolicyError(f"The 'comma' parameter of a rule must be true or false. Got {shown(comma)}.")
     return comma
 
 
-def _comma_words(rule: Intervals | Bounds) -> dict[str, Any]:
+def _comma_option(rule: Intervals | Bounds) -> dict[str, Any]:
     return {"comma": True} if rule.comma else {}

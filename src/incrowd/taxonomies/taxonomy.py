@@ -169,6 +169,10 @@ class Taxonomy(Displayed):
             return self
         return Taxonomy((*self.labels, None), np.append(self.parent, np.int32(0)))
 
+    def without_missing(self) -> Taxonomy:
+        """This taxonomy without that leaf."""
+        return self if self.missing is None else Taxonomy(self.labels[:-1], self.parent[:-1])
+
     # Queries
 
     @cached_property

@@ -58,12 +58,7 @@ class Commitment:
 
     @classmethod
     def to(cls, digest: str, salt: bytes | None = None) -> Commitment:
-        """Commit to the original with a digest.
-
-        Args:
-            digest: The digest of the original table.
-            salt: The salt; drawn if None, so that two certificates of one table differ.
-        """
+        """Commit to the original with a digest; the salt is drawn, so that two certificates of one table differ."""
         return cls(secrets.token_bytes(SALT_BYTES) if salt is None else salt, digest)
 
     @property
@@ -91,7 +86,6 @@ class Certificate:
     """What a release promises and how to check it.
 
     Args:
-        policy: The policy.
         verification: What the witness counted in the released rows.
         commitment: To the original table; nobody can tell from it which that was.
         output: The digest of the release.
@@ -108,6 +102,7 @@ class Certificate:
     untouched: tuple[str, ...]
     versions: dict[str, str]
     warnings: tuple[str, ...] = ()
+    releases: Mapping[str, Any] | None = None
     secret: Commitment | None = field(default=None, repr=False, compare=False)
 
     @classmethod
@@ -120,19 +115,10 @@ class Certificate:
         *,
         untouched: tuple[str, ...] = (),
         warnings: tuple[str, ...] = (),
+        releases: Mapping[str, Any] | None = None,
         salt: bytes | None = None,
     ) -> Certificate:
-        """The certificate of a release that was verified.
-
-        Args:
-            policy: The policy.
-            verification: What was found.
-            original: The digest of the original table, which the certificate does not show.
-            release: The digest of the release.
-            untouched: Columns without a role.
-            warnings: What every recipient should know.
-            salt: The salt of the commitment to the original; drawn if None.
-        """
+        """The certificate of a verified release; it does not show the digest of the original."""
         import numpy as np  # to read a certificate takes neither
         import pyarrow as pa
 
@@ -140,7 +126,7 @@ class Certificate:
         versions["python"] = platform.python_version()
         secret = Commitment.to(original, salt)
         found = policy.to_json(), verification.to_json()
-        return cls(*found, secret.public, release, untouched, versions, warnings, secret)
+        return cls(*found, secret.public, release, untouched, versions, warnings, releases, secret)
 
     def commits_to(self, original: str, salt: bytes) -> bool:
         """Whether it was made from an original with this digest, given the salt that the steward kept."""
@@ -149,7 +135,8 @@ class Certificate:
     def to_json(self) -> dict[str, Any]:
         """As JSON-able data, to go out with the release; the secret is not in it."""
         fields = {name: getattr(self, name) for name in ("policy", "verification", "commitment", "output")}
-        warned = {"warnings": list(self.warnings)} if self.warnings else {}
+        warned: dict[str, Any] = {"warnings": list(self.warnings)} if self.warnings else {}
+        warned |= {} if self.releases is None else {"releases": dict(self.releases)}
         return DOCUMENT.sealed({**fields, "untouched": list(self.untouched), **warned, "versions": self.versions})
 
     @classmethod
@@ -161,7 +148,9 @@ class Certificate:
         """
         data = DOCUMENT.read(path, _shape())
         found = data["policy"], data["verification"], data["commitment"], data["output"]
-        return cls(*found, tuple(data["untouched"]), data["versions"], tuple(data.get("warnings", ())))
+        return cls(
+            *found, tuple(data["untouched"]), data["versions"], tuple(data.get("warnings", ())), data.get("releases")
+        )
 
 
 _NAMES = ListOf(Text(blank=False), distinct=True)
@@ -185,8 +174,11 @@ _FINDING = Fields(
 _VERIFICATION = Fields({"holds": Flag(), "records": Whole(1), "quasi_identifiers": ListOf(_FINDING, 1)})
 
 
+_RELEASES = Fields({"number": Whole(1), "recipient": Text(), "continues": ListOf(Whole(1)), "beside": ListOf(Whole(1))})
+
+
 def _shape() -> Fields:
-    """The schema of a certificate; the words of its policy are those of policies and of methods."""
+    """The schema of a certificate; the names in its policy are those of policies and of methods."""
     options = {option for method in METHODS.values() for option in method.options}
     known: dict[str, Shape] = dict.fromkeys((*options, *OPTIONS), Anything())
     special: dict[str, Shape] = {
@@ -211,5 +203,5 @@ def _shape() -> Fields:
             "untouched": _NAMES,
             "versions": TableOf(Text()),
         },
-        optional={"warnings": _NAMES},
+        optional={"warnings": _NAMES, "releases": _RELEASES},
     )

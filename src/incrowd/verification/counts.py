@@ -195,12 +195,7 @@ IN_POPULATION = ("k-map", "delta-presence")
 
 
 def reached(promise: Promise, sizes: Numbers, columns: Mapping[str | None, Column]) -> tuple[float, Numbers]:
-    """What the worst class reaches, and which classes fall short.
-
-    Args:
-        promise: The promise.
-        sizes: Rows of each class.
-        columns: The columns that were counted; that of None has the people of the population.
+    """What the worst class reaches, and which classes fall short; the column None has the people of the population.
 
     Raises:
         DataError: The witness does not know this model.

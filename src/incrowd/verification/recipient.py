@@ -15,10 +15,11 @@ from typing import TYPE_CHECKING, Any, Unpack
 from incrowd.errors import NotAnonymousError, PolicyError, UnknownNameError
 from incrowd.formats.reader_options import ReaderOptions
 from incrowd.formats.registry import open_source
-from incrowd.policy.words import make_policy, quasi_identifiers_of
-from incrowd.population.table import with_open_population
+from incrowd.policy.making import make_policy, quasi_identifiers_of
+from incrowd.population.table import open_population
 from incrowd.privacy.registry import OF_POPULATION
 from incrowd.run import Run
+from incrowd.settled import Settled
 from incrowd.verification.certificate import Certificate, Commitment
 from incrowd.verification.promises import witness_of
 from incrowd.verification.verdict import Verification
@@ -36,9 +37,7 @@ class Claim:
     """One claim of a certificate.
 
     Args:
-        claim: What is claimed.
         holds: Whether it is so; None if the released rows alone cannot show it.
-        found: What was found.
     """
 
     claim: str
@@ -48,12 +47,7 @@ class Claim:
 
 @dataclass(frozen=True)
 class CertificateCheck:
-    """What was found of every claim of a certificate.
-
-    Args:
-        claims: The claims.
-        verification: What was counted in the released rows.
-    """
+    """What was found of every claim of a certificate."""
 
     claims: tuple[Claim, ...]
     verification: Verification
@@ -123,8 +117,8 @@ def check_certificate(
         certificate = Certificate.read(certificate)
     source = open_source(data, **reading)
     claims = [_same_file(certificate, source), *_columns(certificate, source)]
-    words, untold = _countable(certificate.policy, taxonomies, population_table)
-    verification = _recounted(source, words, recoding, run or Run())
+    settings, untold = _countable(certificate.policy, taxonomies, population_table)
+    verification = _recounted(source, settings, recoding, run or Run())
     claims += [*_counts(certificate.verification, verification), *untold]
     if commitment is not None:
         claims.append(_committed(certificate, commitment, original))
@@ -147,43 +141,49 @@ def _columns(certificate: Certificate, source: Source) -> Iterator[Claim]:
         yield Claim(f"these columns were dropped: {', '.join(dropped)}", not left, found)
 
 
-def _columns_of(words: Mapping[str, Any]) -> tuple[str, ...]:
+def _columns_of(settings: Mapping[str, Any]) -> tuple[str, ...]:
     """The columns that had a taxonomy, as far as the certificate says so in the usual way."""
-    named = words.get("taxonomies")
+    named = settings.get("taxonomies")
     return tuple(name for name in named if isinstance(name, str)) if isinstance(named, list | tuple) else ()
 
 
-def _countable(words: Mapping[str, Any], taxonomies: Any, population_table: Any) -> tuple[dict[str, Any], list[Claim]]:
+def _countable(
+    settings: Mapping[str, Any], taxonomies: Any, population_table: Any
+) -> tuple[dict[str, Any], list[Claim]]:
     untold = []
-    protections = {column: dict(given) for column, given in words.get("protections", {}).items()}
+    protections = {column: dict(given) for column, given in settings.get("protections", {}).items()}
     for column, given in protections.items():
-        in_tree = given.get("t_distance") or ("hierarchical" if column in _columns_of(words) else "equal")
+        in_tree = given.get("t_distance") or ("hierarchical" if column in _columns_of(settings) else "equal")
         if "t" in given and in_tree == "hierarchical" and column not in (taxonomies or {}):
             untold.append(Claim(f"t={given.pop('t')} of {column}, measured in its taxonomy", None, _TO_TELL))
             given.pop("t_distance", None)
-    if words.get("unit"):
-        untold.append(Claim(f"k counts people, told apart by {words['unit']}", None, _TO_TELL))
-    against = {word: words[word] for word in OF_POPULATION if word in words}
+    if settings.get("unit"):
+        untold.append(Claim(f"k counts people, told apart by {settings['unit']}", None, _TO_TELL))
+    against = {name: settings[name] for name in OF_POPULATION if name in settings}
     if population_table is None:
-        for word, value in against.items():
-            untold.append(Claim(f"{word} = {value} against {words.get('population_table')}", None, _TO_TELL))
+        for name, value in against.items():
+            untold.append(Claim(f"{name} = {value} against {settings.get('population_table')}", None, _TO_TELL))
         against = {}
     elif against:
         against["population_table"] = population_table
     else:
         raise PolicyError("the certificate claims nothing against a population; leave out population_table")
     used = {column: tree for column, tree in (taxonomies or {}).items() if "t" in protections.get(column, ())}
-    asked = {"quasi_identifiers": words["quasi_identifiers"], "sensitive": protections, "taxonomies": used}
-    types = {column: kind for column, kind in words.get("types", {}).items() if column in protections}
-    return {**asked, "types": types, "missing_values": words.get("missing_values", ()), **against}, untold
+    asked = {"quasi_identifiers": settings["quasi_identifiers"], "sensitive": protections, "taxonomies": used}
+    types = {column: kind for column, kind in settings.get("types", {}).items() if column in protections}
+    return {**asked, "types": types, "missing_values": settings.get("missing_values", ()), **against}, untold
 
 
-def _recounted(source: Source, words: dict[str, Any], recoding: Any, run: Run) -> Verification:
-    quasi_identifiers = quasi_identifiers_of(words["quasi_identifiers"])
-    if any(qid.k > 1 for qid in quasi_identifiers) or any(words["sensitive"].values()) or "population_table" in words:
-        policy = make_policy(**words)
+def _recounted(source: Source, settings: dict[str, Any], recoding: Any, run: Run) -> Verification:
+    quasi_identifiers = quasi_identifiers_of(settings["quasi_identifiers"])
+    if (
+        any(qid.k > 1 for qid in quasi_identifiers)
+        or any(settings["sensitive"].values())
+        or "population_table" in settings
+    ):
+        policy = make_policy(**settings)
         policy.check_columns(source.columns, source.name)
-        policy = with_open_population(policy)
+        policy = Settled(policy, population=open_population(policy)).policy
         if policy.population_table is not None:
             return recount_in_population(source, policy, recoding, run)
         return recount(source, witness_of(policy), run)

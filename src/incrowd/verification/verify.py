@@ -10,12 +10,13 @@ from incrowd.errors import PolicyError, UnknownNameError, many
 from incrowd.formats.reader_options import take_reader_options
 from incrowd.formats.registry import open_source
 from incrowd.formats.sources import Source
-from incrowd.inspection.first_look import with_comma_types
+from incrowd.inspection.first_look import comma_types
+from incrowd.policy.making import make_policy, quasi_identifiers_of
 from incrowd.policy.options import PROMISED
 from incrowd.policy.policy import Policy, QuasiIdentifier
-from incrowd.policy.words import make_policy, quasi_identifiers_of
-from incrowd.population.table import counted_population, with_open_population
+from incrowd.population.table import counted_population, open_population
 from incrowd.run import Run
+from incrowd.settled import Settled
 from incrowd.verification.promises import witness_of, witness_of_everything
 from incrowd.verification.verdict import Verification
 
@@ -61,30 +62,29 @@ def verify(
         True
     """
     source = open_source(data, **take_reader_options(options))
-    words = {"quasi_identifiers": quasi_identifiers, "k": k, "unit": unit, "sensitive": sensitive}
+    settings = {"quasi_identifiers": quasi_identifiers, "k": k, "unit": unit, "sensitive": sensitive}
     with watching(progress) as watch:
-        return verification_of(source, {**words, "taxonomies": taxonomies, **options}, Run(watch))
+        return verification_of(source, {**settings, "taxonomies": taxonomies, **options}, Run(watch))
 
 
 _READ = ("missing_values", "types")  # how the values of sensitive columns are meant
 
 
-def verification_of(source: Source, words: Mapping[str, Any], run: Run) -> Verification:
+def verification_of(source: Source, settings: Mapping[str, Any], run: Run) -> Verification:
     """What a witness finds of what was asked for, or where nothing was asked for, of everything it can count."""
-    words = dict(words)
-    recoding = words.pop("recoding", None)
-    for word in words:
-        if word not in (*PROMISED, *_READ, "quasi_identifiers", "k", "privacy", "unit", "sensitive", "taxonomies"):
-            raise UnknownNameError("parameter", word, PROMISED, "verify")
-    asked = any(words.get(word) is not None for word in ("k", "privacy", *PROMISED))
-    own = quasi_identifiers_of(words["quasi_identifiers"], words.get("k") or 1)
-    asked = asked or isinstance(words.get("sensitive"), Mapping) or any(qid.k > 1 for qid in own)
-    policy = make_policy(**{**words, **({} if asked else {"k": 2})})
+    settings = dict(settings)
+    recoding = settings.pop("recoding", None)
+    for name in settings:
+        if name not in (*PROMISED, *_READ, "quasi_identifiers", "k", "privacy", "unit", "sensitive", "taxonomies"):
+            raise UnknownNameError("parameter", name, PROMISED, "verify")
+    asked = any(settings.get(name) is not None for name in ("k", "privacy", *PROMISED))
+    own = quasi_identifiers_of(settings["quasi_identifiers"], settings.get("k") or 1)
+    asked = asked or isinstance(settings.get("sensitive"), Mapping) or any(qid.k > 1 for qid in own)
+    policy = make_policy(**{**settings, **({} if asked else {"k": 2})})
     policy.check_columns(source.columns, source.name)
-    policy = with_comma_types(policy, source)
     if recoding is not None and policy.population_table is None:
         raise PolicyError("a recoding says what a population would be released as; give population_table as well")
-    policy = with_open_population(policy)
+    policy = Settled(policy, types=comma_types(policy, source), population=open_population(policy)).policy
     if policy.population_table is not None:
         return recount_in_population(source, policy, recoding, run)
     if asked:
@@ -103,11 +103,7 @@ def recount(source: Source, witness: Witness, run: Run | None = None) -> Verific
 def recount_in_population(source: Source, policy: Policy, recoding: Any, run: Run) -> Verification:
     """What a witness finds in released rows and in the population that they were drawn from.
 
-    Args:
-        source: The released rows.
-        policy: What must hold; has the population.
-        recoding: What people of the population would be released by, or its file; None if they are written alike.
-        run: Gets the number of rows.
+    Without a recoding, people are written as the rows are.
 
     Raises:
         PolicyError: The population does not contain the table.

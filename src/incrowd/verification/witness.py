@@ -33,9 +33,7 @@ class Asked:
     """What must hold for the classes of one quasi-identifier.
 
     Args:
-        attributes: The columns that make classes.
         k: The size of the smallest class that was asked for; 1 if none was.
-        promises: What must hold for every class.
     """
 
     attributes: tuple[str, ...]
@@ -55,8 +53,6 @@ class ModelFinding:
         model: The promise in short, such as "k=10".
         threshold: What every class should reach, or must not exceed; None if nothing was asked for.
         worst: What the worst class reaches; infinity where no limit would do.
-        bad_classes: Classes that fall short.
-        bad_records: Records in them.
         name: Name of the model, such as "k-anonymity".
         column: The protected column that it counts.
     """
@@ -221,12 +217,7 @@ class Witness:
         return tuple(self._numbers)
 
     def see(self, batch: pa.RecordBatch, counts: Ints | None = None) -> None:
-        """Count the rows of a batch.
-
-        Args:
-            batch: The rows.
-            counts: How many released rows each stands for, where they were counted elsewhere; None for one.
-        """
+        """Count the rows of a batch, or the `counts` of released rows that each stands for."""
         if not len(batch):
             return
         self._records += len(batch) if counts is None else int(counts.sum())

@@ -180,7 +180,7 @@ BAD = {
         nothing,
         ("apply", "no.json", "people.csv", "-o", "out.csv"),
         1,
-        "of a local method the one that --confidential keeps",
+        "give the .recoding.json of a release",
     ),
     "apply: not a recoding": (nothing, ("apply", "people.csv", "people.csv", "-o", "out.csv"), 1, "is not a recoding"),
     "codebook: no recoding": (nothing, ("codebook", "people.csv"), 1, "is not a recoding"),

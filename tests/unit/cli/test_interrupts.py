@@ -7,12 +7,13 @@ import threading
 import pytest
 from tests.command_line import GOOD, POLICY, anonymize, contents, only_line, run
 
-from incrowd.cli.messages import STOPS
-from incrowd.report.progress import ProgressLine
+from incrowd.report.progress import STOPS, ProgressLine
 from incrowd.run import Run, StepTaken
 
 READ = "incrowd.formats.csv_reader.CsvSource.__init__"
 COMMANDS = {  # and where each is when it is interrupted
+    "attack": (("attack", "people.csv", "--original", "people.csv", "--qi", "age"), READ),
+    "ledger": (("ledger", "list", "ledger"), "pathlib.Path.exists"),
     "anonymize": (anonymize(*POLICY), READ),
     "evaluate": (("evaluate", "people.csv", *POLICY), READ),
     "compare": (
@@ -125,7 +126,7 @@ class TestInterrupt:
 
     def test_during_a_search_that_nobody_sees_it_ends(self, folder, monkeypatch, interrupt_beside):
         monkeypatch.setattr("incrowd.run.Run.step", interrupt_beside)
-        result = run(*anonymize(*POLICY))
+        result = run(*anonymize(*POLICY, "--method", "tdr"))
         assert only_line(result.stderr) == "error: interrupted; no file was written"
         assert result.exit_code == 130
         assert list(contents(folder)) == ["people.csv"]
@@ -142,7 +143,7 @@ class TestInterrupt:
     def test_the_second_one_ends_it(self, folder, first_steps, monkeypatch):
         monkeypatch.setattr("incrowd.run.Run.should_continue", lambda run: True)  # a search that does not listen
         first_steps(2)
-        result = run(*anonymize(*POLICY))
+        result = run(*anonymize(*POLICY, "--method", "tdr"))
         assert only_line(result.stderr) == "error: interrupted; no file was written"
         assert result.exit_code == 130
         assert list(contents(folder)) == ["people.csv"]

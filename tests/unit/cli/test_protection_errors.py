@@ -12,8 +12,8 @@ NEGATIVE = PEOPLE.replace("p0,0,1\n", "p0,0,-1\n")
 
 CASES = {
     "l over the values": ((*ILL, "--l", "4"), 2, "asks for more values than 'ill' has, which is 3"),
-    "l below 2": ((*ILL, "--l", "1"), 2, "'l' parameter must be an integer of at least 2"),
-    "l that is huge": ((*ILL, "--l", "9" * 400), 2, "'l' parameter must be an integer of at least 2"),
+    "l below 1": ((*ILL, "--l", "0"), 2, "'l' parameter must be an integer of at least 1"),
+    "l that is huge": ((*ILL, "--l", "9" * 400), 2, "'l' parameter must be an integer of at least 1"),
     "entropy l over the values": ((*ILL, "--entropy-l", "3.5"), 2, "asks for more values than 'ill' has"),
     "a tree that is not there": (
         (*ILL, "--t", "0.2", "--t-distance", "hierarchical"),

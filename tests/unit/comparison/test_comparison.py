@@ -9,6 +9,7 @@ import subprocess
 import sys
 import time
 from dataclasses import replace
+from xml.etree import ElementTree
 
 import pandas as pd
 import pytest
@@ -21,7 +22,7 @@ from incrowd.comparison.comparison import Comparison, comparison_of, settings_of
 from incrowd.comparison.runs import RunLog, SettingRun, key_of
 from incrowd.errors import CancelledError, PolicyError, UnknownNameError
 from incrowd.formats.registry import open_source
-from incrowd.policy.words import make_policy
+from incrowd.policy.making import make_policy
 from incrowd.run import Amount, Rows, Run, Stage
 
 QI = ["age", "sex", "job"]
@@ -216,7 +217,10 @@ def test_the_command_writes_its_results_and_goes_on_where_it_was(folder):
     assert [each["values"]["ncp"] for each in results["runs"]] == [float(row["ncp"]) for row in rows]
     for row, each in zip(rows, results["runs"], strict=True):
         assert row["ncp_dominated_by"] == each["dominated_by"].get("ncp", "")
-    assert "hollow: dominated" in (folder / "out" / "privacy-utility.svg").read_text()
+    plot = (folder / "out" / "privacy-utility.svg").read_text()
+    assert ElementTree.fromstring(plot).tag.endswith("svg")
+    assert plot.count('class="front"') == sum(name.endswith("_dominated_by") for name in rows[0])
+    assert "var(" not in plot  # which not every viewer knows
     assert "not dominated" in second.stdout
     for name in ("results.json", "runs.jsonl"):  # digests of the table, which would confirm guesses
         assert (folder / "out" / name).stat().st_mode & 0o777 == 0o600
@@ -251,6 +255,30 @@ def test_classifiers_are_tested_if_asked_for(folder):
     assert found["errors"] == [errors.to_json() for errors in expected.errors]
     shown = compare("--evaluate", "--classifier", "tree", ks="5", methods="tds").stdout  # out of the log
     assert "without the quasi-identifiers" in shown
+
+
+def test_attackers_are_played_if_asked_for(folder):
+    words = ("--sensitive", "income", "--attack")
+    done = compare(*words, methods="mondrian,bug", ks="5")
+    assert done.exit_code == 0, done.output
+    assert "worst excess" in done.stdout
+    fine, coarse = (entry["values"]["worst_excess"] for entry in logged(folder))
+    assert fine > 0.05  # crowds of five give away much of what is random
+    assert fine > coarse
+    assert "worst_excess" not in {**run("a", 5, ncp=0.2).values}
+    compare("--sensitive", "income", methods="mondrian,bug", ks="5")  # without attackers, it is another run
+    assert len(logged(folder)) == 4
+
+
+def test_a_target_of_numbers_is_predicted_as_one_by_default(folder):
+    words = ["--qi", "sex,job", "--k", "5", "--target", "age", "--method", "mondrian", "--json"]
+    alone = CliRunner().invoke(app, ["evaluate", "people.csv", *words])
+    assert alone.exit_code == 0, alone.stderr
+    words = {"quasi_identifiers": ["sex", "job"], "target": "age", "evaluate": True}
+    (run,) = incrowd.compare("people.csv", methods="mondrian", ks=[5], **words).runs
+    expected = incrowd.evaluate("people.csv", quasi_identifiers=["sex", "job"], k=5, target="age", method="mondrian")
+    assert [errors.classifier for errors in expected.errors] == ["tree", "linear"]
+    assert list(run.errors) == [errors.to_json() for errors in expected.errors] == json.loads(alone.stdout)["errors"]
 
 
 def test_files_of_others_are_left_alone(folder):

@@ -17,7 +17,7 @@ from incrowd.engines.reading import compressed
 from incrowd.engines.registry import engine_for, engine_of
 from incrowd.errors import CancelledError, DataError, PolicyError
 from incrowd.formats.registry import open_source
-from incrowd.policy.words import make_policy
+from incrowd.policy.making import make_policy
 from incrowd.run import Run
 
 

@@ -7,7 +7,6 @@ import pyarrow.feather
 import pytest
 from tests.files import read, written
 
-from incrowd.errors import DataError
 from incrowd.formats.registry import open_source
 from incrowd.formats.sources import BATCH_ROWS
 
@@ -59,31 +58,3 @@ def test_categories_of_many_batches_share_one_dictionary(tmp_path):
 def test_large_batches_are_given_in_parts(tmp_path):
     path = written(tmp_path / "x.arrow", pa.table({"a": pa.array(range(BATCH_ROWS + 1))}).combine_chunks())
     assert [len(batch) for batch in open_source(path).batches()] == [BATCH_ROWS, 1]
-
-
-def test_a_file_without_rows_or_with_names_twice(tmp_path):
-    pa.ipc.new_file(tmp_path / "x.arrow", TABLE.schema).close()
-    with pytest.raises(DataError, match="has no rows"):
-        open_source(tmp_path / "x.arrow")
-    twice = pa.table([[1], [2]], names=["a", "a"])
-    with pa.ipc.new_file(tmp_path / "y.arrow", twice.schema) as writer:
-        writer.write_table(twice)
-    with pytest.raises(DataError, match="several columns of the same name: 'a'"):
-        open_source(tmp_path / "y.arrow")
-
-
-def test_names_that_are_no_text(tmp_path):
-    path = tmp_path / "x.arrow"
-    table = pa.table({"name": ["a"]})
-    with pa.ipc.new_file(path, table.schema) as writer:
-        writer.write_table(table)
-    path.write_bytes(path.read_bytes().replace(b"name", b"na\xd2e"))
-    with pytest.raises(DataError, match="is not an Arrow or Feather file, or it is damaged"):
-        open_source(path)
-
-
-def test_a_file_that_ends_early(tmp_path):
-    path = written(tmp_path / "x.arrow", TABLE)
-    path.write_bytes(path.read_bytes()[:-30])
-    with pytest.raises(DataError, match="is not an Arrow or Feather file, or it is damaged"):
-        read(path)

@@ -134,6 +134,26 @@ class TestReading:
         assert again.to_pydict() == plain.to_pydict()
         assert sum(len(batch) for batch in source.batches([])) == 500
 
+    @pytest.mark.parametrize(("room", "whole", "kept"), [(1500, True, True), (1500, False, False), (500, True, False)])
+    def test_encoded_columns_of_few_values_are_kept_once_all_rows_were_read(
+        self, tmp_path, monkeypatch, room, whole, kept
+    ):
+        for name, size in (("HELD_BYTES", room), ("SAMPLE_BYTES", 1000), ("BLOCK_BYTES", 1000)):
+            monkeypatch.setattr(csv_reader, name, size)
+        source = csv_reader.CsvSource(put(tmp_path, "a,b,c\n" + "".join(f"{n},x{n % 3},\n" for n in range(500))))
+        first = source.batches(encoded=["a", "b", "c"])
+        assert (list if whole else next)(first)
+        first.close()
+        read, asked = [], csv_reader.CsvSource._read
+        monkeypatch.setattr(csv_reader.CsvSource, "_read", lambda *words: read.append(words[1]) or asked(*words))
+        expected = {"c": [""] * 500, "b": [f"x{n % 3}" for n in range(500)], "a": [str(n) for n in range(500)]}
+        for encoded in ((), ["b"]):
+            for columns in (["b"], ["c", "b"], ["b", "a"]):
+                found = pa.Table.from_batches(source.batches(columns, encoded=encoded))
+                assert found.to_pydict() == {name: expected[name] for name in columns}
+                assert found.schema.field("b").type == (csv_reader.ENCODED_TEXT if encoded else pa.string())
+        assert (["b"] not in read, ["b", "a"] in read) == (kept, True)
+
 
 LEFT_OPEN = r"line 3 of people.csv .*left open"
 BAD = {

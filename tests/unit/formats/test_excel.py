@@ -2,7 +2,6 @@
 
 import datetime
 import zipfile
-from decimal import Decimal
 
 import pyarrow as pa
 import pytest
@@ -86,22 +85,6 @@ def test_types_come_back(tmp_path):
     assert [str(kind) for kind in found.schema.types] == [
         "int64", "double", "double", "date32[day]", "timestamp[ms]", "time32[ms]", "bool", "string"
     ]  # fmt: skip
-
-
-@pytest.mark.parametrize(
-    ("value", "kind", "text"),
-    [
-        (2**53 + 1, pa.int64(), "9007199254740993"),
-        (datetime.date(1899, 12, 31), pa.date32(), "1899-12-31"),
-        (Decimal("0.1234567890123456789"), pa.decimal128(30, 19), "0.1234567890123456789"),
-        (datetime.datetime(2020, 1, 1, 0, 0, 0, 1), pa.timestamp("us"), "2020-01-01 00:00:00.000001"),
-        (datetime.datetime(2020, 1, 1, tzinfo=datetime.UTC), pa.timestamp("s", "UTC"), "2020-01-01 00:00:00+00:00"),
-        (float("inf"), pa.float64(), "inf"),
-    ],
-)
-def test_what_excel_cannot_hold_is_text(tmp_path, value, kind, text):
-    found = read(written(tmp_path / "x.xlsx", pa.table({"a": pa.array([value], kind), "b": ["x"]})))
-    assert found["a"].to_pylist() == [text]
 
 
 def test_no_formula_is_written_and_none_is_evaluated(tmp_path):

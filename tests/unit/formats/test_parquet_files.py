@@ -73,21 +73,6 @@ def test_a_name_that_continues_another_after_a_dot(tmp_path):
     assert read(tmp_path / "dots.parquet", columns=["a"]).to_pylist() == [{"a": "2"}]
 
 
-@pytest.mark.parametrize("content", [b"", b"PAR1", b"a,b\n1,2\n"])
-def test_a_file_that_is_no_parquet(tmp_path, content):
-    (tmp_path / "x.pq").write_bytes(content)
-    with pytest.raises(DataError, match=r"^x\.pq is not a Parquet file, or it is damaged$"):
-        open_source(tmp_path / "x.pq")
-
-
-def test_names_that_are_no_text(tmp_path):
-    path = tmp_path / "x.parquet"
-    pq.write_table(pa.table({"name": ["a", "b"]}), path, store_schema=False)
-    path.write_bytes(path.read_bytes().replace(b"name", b"na\xd2e"))
-    with pytest.raises(DataError, match=r"^x\.parquet is not a Parquet file, or it is damaged$"):
-        open_source(path)
-
-
 def test_damaged_pages(tmp_path):
     path = tmp_path / "x.parquet"
     pq.write_table(pa.table({"a": [str(number) for number in range(10_000)]}), path)
@@ -96,19 +81,6 @@ def test_damaged_pages(tmp_path):
     path.write_bytes(data)
     with pytest.raises(DataError, match="damaged"):
         list(open_source(path).batches())
-
-
-def test_no_rows_no_columns_and_names_given_twice(tmp_path):
-    path = tmp_path / "x.parquet"
-    pq.write_table(pa.table({"a": pa.array([], pa.string())}), path)
-    with pytest.raises(DataError, match="no rows"):
-        open_source(path)
-    pq.write_table(pa.table({}), path)
-    with pytest.raises(DataError, match="no columns"):
-        open_source(path)
-    pq.write_table(pa.Table.from_arrays([pa.array([1]), pa.array([2])], names=["a", "a"]), path)
-    with pytest.raises(DataError, match="'a'"):
-        open_source(path)
 
 
 @pytest.mark.parametrize("compliant", [True, False])

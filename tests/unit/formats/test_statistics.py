@@ -1,7 +1,6 @@
 """Stata, SPSS and SAS files: values, missing values and labels, kept or applied, and nothing of what is left out."""
 
 import datetime
-from decimal import Decimal
 
 import pyarrow as pa
 import pytest
@@ -57,23 +56,6 @@ def test_truth_is_one_or_zero_and_a_missing_text_is_empty(tmp_path, suffix):
         "a": [1, None, 0], "b": ["", "x", ""], "c": [None] * 3
     }  # fmt: skip
     assert open_source(tmp_path / f"x{suffix}").missing_values == ("",)
-
-
-@WRITTEN
-@pytest.mark.parametrize(
-    ("value", "kind", "text"),
-    [
-        (2**53 + 1, pa.int64(), "9007199254740993"),
-        (Decimal("0.1234567890123456789"), pa.decimal128(30, 19), "0.1234567890123456789"),
-        (datetime.datetime(2020, 1, 1, 0, 0, 0, 1), pa.timestamp("us"), "2020-01-01 00:00:00.000001"),
-        (datetime.datetime(2020, 1, 1, tzinfo=datetime.UTC), pa.timestamp("s", "UTC"), "2020-01-01 00:00:00Z"),
-        (float("inf"), pa.float64(), "inf"),
-        (1e308, pa.float64(), "1e+308"),
-    ],
-)
-def test_what_such_a_file_cannot_hold_is_text(tmp_path, suffix, value, kind, text):
-    found = read(written(tmp_path / f"x{suffix}", pa.table({"a": pa.array([value], kind)})))
-    assert found["a"].to_pylist() == [text]
 
 
 class TestLabels:

@@ -57,10 +57,6 @@ class TestFullDisk:
 
 
 class TestWriters:
-    def test_csv_is_written_as_it_was_read(self, tmp_path, source):
-        assert write(source, tmp_path / "x.csv") == source.fingerprint()
-        assert (tmp_path / "x.csv").read_bytes() == source.path.read_bytes()
-
     def test_the_suffix_tsv_means_tabs(self, tmp_path, source):
         write(source, tmp_path / "x.tsv")
         assert (tmp_path / "x.tsv").read_bytes() == b"a\tb\r\nx;y\t1\r\nz\t2\r\n"

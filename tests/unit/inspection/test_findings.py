@@ -126,7 +126,8 @@ def test_a_column_of_ages_that_is_called_a_number():
 
 def test_amounts_are_no_ids():
     amounts = list({str(DRAW.randrange(100, 1_000_000)) for _ in range(500)})
-    assert looks("amount", amounts, "whole number") == (["near-unique"], "quasi-identifier")
+    assert looks("amount", amounts, "whole number") == (["near-unique"], "insensitive")
+    assert looks("x", amounts, "whole number") == (["near-unique"], "quasi-identifier")
 
 
 def test_ids_that_repeat_are_people_with_several_rows():
@@ -191,9 +192,11 @@ def test_sensitive_columns_and_targets():
     assert not role_of(facts("credit-history", ["a", "b"] * 20), ()).may_be_target
 
 
-def test_a_sensitive_number_that_is_nearly_unique_is_known_by_itself():
+def test_numbers_that_are_nearly_unique_have_the_role_of_their_name_and_texts_have_not():
     salaries = list({str(DRAW.randrange(20_000, 200_000)) for _ in range(300)})
-    assert looks("salary", salaries, "whole number") == (["near-unique"], "quasi-identifier")
+    assert looks("salary", salaries, "whole number") == (["near-unique"], "sensitive")
+    rare = [f"{chr(97 + n % 26)}{chr(97 + n // 26)}" for n in range(120)]
+    assert looks("disease", [*rare, *["flu"] * 200]) == (["near-unique"], "quasi-identifier")
 
 
 def test_columns_that_say_nothing():

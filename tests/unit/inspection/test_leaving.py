@@ -16,7 +16,7 @@ from incrowd.formats.atomic_files import AtomicFiles
 from incrowd.formats.registry import open_source
 from incrowd.inspection import first_look
 from incrowd.inspection.first_look import look_at
-from incrowd.policy.words import make_policy
+from incrowd.policy.making import make_policy
 from incrowd.run import Run
 
 DRAW = random.Random(5)

@@ -9,7 +9,7 @@ import incrowd
 from incrowd.formats.registry import open_source
 from incrowd.inspection.counting import count_values
 from incrowd.inspection.first_look import look_at, telling_warning, tells
-from incrowd.policy.words import make_policy
+from incrowd.policy.making import make_policy
 from incrowd.run import Run
 
 PEOPLE = 200

@@ -9,12 +9,12 @@ import pytest
 import incrowd
 from incrowd.errors import PolicyError, TaxonomyError, UnknownNameError
 from incrowd.options import columns_of
+from incrowd.policy.making import make_policy, quasi_identifiers_of
 from incrowd.policy.options import OPTIONS, typed
 from incrowd.policy.policy import Policy, QuasiIdentifier
 from incrowd.policy.protection import Protection
 from incrowd.policy.toml import read_policy
 from incrowd.policy.toml_text import policy_text
-from incrowd.policy.words import make_policy, quasi_identifiers_of
 from incrowd.privacy.registry import COLUMN_OPTIONS, OF_COLUMNS, OF_POPULATION
 
 EVERY_MODEL = pytest.mark.parametrize("word", OF_COLUMNS)

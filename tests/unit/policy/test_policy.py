@@ -5,8 +5,9 @@ import pytest
 
 import incrowd
 from incrowd.errors import PolicyError, UnknownNameError
+from incrowd.policy.making import make_policy
 from incrowd.policy.policy import Policy, QuasiIdentifier
-from incrowd.policy.words import make_policy
+from incrowd.settled import Settled
 
 
 class TestQuasiIdentifier:
@@ -72,14 +73,14 @@ class TestRedundancy:
             QuasiIdentifier(["a", "b"], 4),
             QuasiIdentifier(["b"], 5),
         )
-        policy, dropped = Policy(quasi_identifiers=(small, large, other)).without_redundant()
-        assert policy.quasi_identifiers == (large, other)
-        assert dropped == (small,)
+        policy = Policy(quasi_identifiers=(small, large, other))
+        settled = Settled(policy, policy.redundant)
+        assert settled.policy.quasi_identifiers == (large, other)
+        assert settled.left_out == (small,)
 
     def test_of_equal_ones_one_stays(self):
         twice = (QuasiIdentifier(["a", "b"], 4), QuasiIdentifier(["b", "a"], 4))
-        policy, dropped = Policy(quasi_identifiers=twice).without_redundant()
-        assert len(policy.quasi_identifiers) == len(dropped) == 1
+        assert Policy(quasi_identifiers=twice).redundant == (0,)
 
 
 def test_the_policy_as_json():

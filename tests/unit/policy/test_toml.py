@@ -2,10 +2,10 @@ import pytest
 
 import incrowd
 from incrowd.errors import PolicyError, UnknownNameError
+from incrowd.policy.making import make_policy
 from incrowd.policy.options import typed
 from incrowd.policy.policy import QuasiIdentifier
 from incrowd.policy.toml import read_policy
-from incrowd.policy.words import make_policy
 
 EVERYTHING = """
 target = "income"
@@ -162,3 +162,8 @@ def test_a_file_that_cannot_be_read(tmp_path):
     (tmp_path / "latin.toml").write_bytes(b"target = '\xe9'")
     with pytest.raises(PolicyError, match="not valid TOML"):
         read_policy(tmp_path / "latin.toml")
+
+
+def test_a_ledger_is_next_to_its_policy(tmp_path):
+    (tmp_path / "release.toml").write_text('quasi_identifiers = ["age"]\nk = 2\nledger = "ledger"\n')
+    assert read_policy(tmp_path / "release.toml")[0]["ledger"] == tmp_path / "ledger"

@@ -86,8 +86,10 @@ def test_rows_are_handed_out_and_written_only_if_somebody_has_looked(tmp_path):
     """Also where a release was put together by hand: the public files are of what was checked."""
     from dataclasses import replace
 
+    from incrowd.settled import Settled
+
     release = incrowd.anonymize(PEOPLE, **WORDS, keep=["name", "mail"])
-    unseen = replace(release, look=None, policy=replace(release.policy, keep=()))
+    unseen = replace(release, look=None, settled=Settled(replace(release.policy, keep=())))
     with pytest.raises(NamesPeopleError):
         unseen.write(tmp_path / "out.csv")
     with pytest.raises(NamesPeopleError):
@@ -123,7 +125,7 @@ class TestCommand:
             assert certificate["policy"]["keep"] == ["name", "mail"]
 
     def test_the_summary_lists_and_warns_once(self):
-        kept = ("--keep", "name,mail", "--sensitive", "diagnosis")
+        kept = ("--keep", "name,mail", "--sensitive", "diagnosis", "--l", 1)
         result = run(*anonymize("--qi", "age", "--k", 5, *kept))
         assert result.exit_code == 0
         told = " ".join(result.stderr.split())

@@ -169,7 +169,7 @@ def test_people_are_counted_once():
 @pytest.mark.parametrize(
     ("wrong", "message"),
     [
-        (lambda: LDiversity("s", 1), "'l' parameter must be an integer of at least 2"),
+        (lambda: LDiversity("s", 0), "'l' parameter must be an integer of at least 1"),
         (lambda: LDiversity("s", 2.5), "'l' parameter must be an integer"),
         (lambda: EntropyLDiversity("s", 1), "'entropy_l' parameter must be a number above 1"),
         (lambda: EntropyLDiversity("s", float("nan")), "'entropy_l' parameter"),

@@ -13,7 +13,6 @@ from tests.witnesses import witness_of
 
 from incrowd.errors import NotAnonymousError, PolicyError
 from incrowd.policy.policy import QuasiIdentifier
-from incrowd.privacy.compiled import is_good, size_rule_of
 from incrowd.privacy.k_anonymity import KAnonymity
 from incrowd.privacy.l_diversity import EntropyLDiversity, LDiversity, RecursiveLDiversity
 from incrowd.privacy.likeness import AlphaAnonymity, BetaLikeness, DeltaDisclosure, EnhancedBetaLikeness
@@ -102,15 +101,12 @@ def test_the_verdict_is_bad_if_one_model_does_not_hold(models):
         verdict.require()
 
 
-def test_compiled_code_needs_what_the_strictest_model_needs():
-    models = (KAnonymity(2), KAnonymity(5), KAnonymity(3))
-    assert size_rule_of(models).records == 5
-    assert is_good(size_rule_of(models), 5)
-    assert not is_good(size_rule_of(models), 4)
+def test_a_class_needs_what_the_strictest_model_needs():
+    assert Requirement(("q",), (KAnonymity(2), KAnonymity(5), KAnonymity(3))).least_size == 5
 
 
 def test_a_model_that_is_no_promise_is_refused():
-    for make in (KAnonymity, lambda k: KUnits("s", k), lambda l: LDiversity("s", l)):
+    for make in (KAnonymity, lambda k: KUnits("s", k)):  # l = 1 is how people say that they want no promise
         with pytest.raises(PolicyError, match="at least 2"):
             make(1)
         make(2)

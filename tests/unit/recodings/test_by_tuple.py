@@ -8,7 +8,7 @@ import pyarrow as pa
 import pytest
 
 import incrowd
-from incrowd.errors import DataError, PolicyError, TaxonomyError, UnknownNameError
+from incrowd.errors import PolicyError, ReleaseWarning, TaxonomyError, UnknownNameError
 from incrowd.key import Key
 from incrowd.recodings.by_tuple import ByTuple
 from incrowd.recodings.hierarchies import Hierarchy
@@ -17,7 +17,7 @@ from incrowd.recodings.mapping import TupleLookup, trace
 from incrowd.recodings.reading import read_recoding
 from incrowd.run import Run
 from incrowd.search.clustering.kaca import kaca
-from incrowd.search.clustering.levels import cheapest_first
+from incrowd.search.clustering.rounds import cheapest_first
 from incrowd.table.attributes import encode
 
 JOBS = incrowd.Taxonomy.from_tree({"any": {"care": ["nurse", "doctor"], "craft": ["smith", "cook", "tailor"]}})
@@ -68,7 +68,9 @@ def test_a_file_is_released_verified_and_read_back(tmp_path, name):
     recoding = read_recoding(tmp_path / "out.confidential" / "recoding.json")
     assert isinstance(recoding, ByTuple)
     assert recoding == release.recoding
-    assert rows(incrowd.apply(recoding, str(tmp_path / name))) == rows(release.data)
+    public = read_recoding(tmp_path / "out.recoding.json")
+    assert public == recoding.for_new_rows
+    assert rows(incrowd.apply(public, str(tmp_path / name))) == rows(incrowd.apply(recoding, str(tmp_path / name)))
     found = incrowd.distortion(str(tmp_path / name), str(target), quasi_identifier=QI, taxonomies={"job": JOBS})
     assert found.distortion == pytest.approx(release.distortion().distortion)
     assert found.inconsistency == pytest.approx(release.distortion().inconsistency)
@@ -90,27 +92,31 @@ def test_the_rows_chosen_depend_on_the_key_only():
     assert moved(1) != moved(2)
 
 
-def test_new_rows_take_the_least_general_class_that_has_them():
+def test_new_rows_take_the_most_specific_class_that_covers_them_or_most_of_them():
     data = pa.table({"job": ["nurse"] * 20 + ["doctor"] * 3 + ["cook"] * 10, "town": ["Ulm"] * 33})
     recoding = released(data, quasi_identifiers=["job", "town"], k=5).recoding
     new = pa.table({"job": ["nurse", "doctor", "tailor", "cook"], "town": ["Ulm", "Ulm", "Ulm", "Bonn"]})
-    assert incrowd.apply(recoding, new, keep_order=True).to_pylist() == [
+    with pytest.warns(ReleaseWarning, match="2 of 4 rows fit no released class"):
+        found = incrowd.apply(recoding, new, keep_order=True)
+    assert found.to_pylist() == [
         {"job": "nurse", "town": "Ulm"},
         {"job": "care", "town": "Ulm"},
-        {"job": "any", "town": "*"},
-        {"job": "any", "town": "*"},
+        {"job": "any", "town": "Ulm"},
+        {"job": "cook", "town": "*"},
     ]
     with pytest.raises(TaxonomyError, match="barber"):
         incrowd.apply(recoding, pa.table({"job": ["barber"], "town": ["Ulm"]}))
-    with pytest.raises(DataError, match="missing"):
-        incrowd.apply(recoding, pa.table({"job": ["nurse"], "town": pa.array([None], pa.string())}))
+    with pytest.warns(ReleaseWarning, match="1 of 1 row"):
+        found = incrowd.apply(recoding, pa.table({"job": ["nurse"], "town": pa.array([None], pa.string())}))
+    assert found.to_pylist() == [{"job": "nurse", "town": "*"}]
 
 
 def test_new_numbers_stand_in_their_interval():
     data = pa.table({"age": [20, 21, 22, 23, 40, 41, 42, 43]})
     release = released(data, quasi_identifiers=["age"], k=4, taxonomies=None)
     assert Counter(release.data["age"].to_pylist()) == {"[20-24)": 4, "[40-44)": 4}
-    new = incrowd.apply(release.recoding, pa.table({"age": [20, 43, 30]}), keep_order=True)
+    with pytest.warns(ReleaseWarning, match="1 of 3 rows"):
+        new = incrowd.apply(release.recoding, pa.table({"age": [20, 43, 30]}), keep_order=True)
     assert new["age"].to_pylist() == ["[20-24)", "[40-44)", "*"]
 
 

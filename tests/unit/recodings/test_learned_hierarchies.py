@@ -3,7 +3,7 @@ import tomllib
 import pyarrow as pa
 
 import incrowd
-from incrowd.policy.words import make_policy
+from incrowd.policy.making import make_policy
 from incrowd.recodings.learned_hierarchies import learned_hierarchies_file
 from incrowd.release.files import ReleaseFiles
 

@@ -17,7 +17,13 @@ PEOPLE = pa.table(
     {"age": [20, 21, 30, 31, 40, 41] * 3, "sex": ["f", "m"] * 9, "pay": [number // 2 for number in range(18)]}
 )
 
-LOCAL = ["out.certificate.json", "out.confidential/commitment.json", "out.confidential/key.json", "out.csv"]
+LOCAL = [
+    "out.certificate.json",
+    "out.confidential/commitment.json",
+    "out.confidential/key.json",
+    "out.csv",
+    "out.recoding.json",
+]
 
 
 def release(method):
@@ -42,8 +48,11 @@ def test_a_local_method_keeps_its_tuples_only_on_request(tmp_path):
     release("mondrian").write(tmp_path / "out.csv")
     assert names(tmp_path) == LOCAL
     release("mondrian").write(tmp_path / "asked.csv", confidential=True)
-    assert (tmp_path / "asked.confidential" / "recoding.json").exists()
-    assert not (tmp_path / "asked.recoding.json").exists()
+    assert read_recoding(tmp_path / "asked.confidential" / "recoding.json").is_confidential
+    for name in ("out", "asked"):
+        assert not read_recoding(tmp_path / f"{name}.recoding.json").is_confidential
+        text = (tmp_path / f"{name}.recoding.json").read_text()
+        assert not {"tuples", "key"} & json.loads(text).keys()
 
 
 def test_only_the_owner_may_read_what_is_confidential(tmp_path):

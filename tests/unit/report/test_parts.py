@@ -10,8 +10,8 @@ import pytest
 
 import incrowd
 from incrowd.formats.registry import open_source
+from incrowd.policy.making import make_policy
 from incrowd.policy.toml import read_policy
-from incrowd.policy.words import make_policy
 from incrowd.report.association import associations, cramers_v
 from incrowd.report.columns import read_columns
 from incrowd.report.distributions import distribution
@@ -157,6 +157,16 @@ class TestNotebooks:
         assert "<circle" in results[5]._repr_html_()
         assert "Loss of each column" in release._repr_html_()
         assert 'class="tree"' in Taxonomy.flat(["a", "b"])._repr_html_()
+
+    def test_a_result_is_text_and_prints_nothing(self, monkeypatch, capsys):
+        monkeypatch.setattr("rich.console._is_jupyter", lambda: True)
+        release = incrowd.anonymize(self.TABLE, quasi_identifiers=["age", "sex"], k=4, method="tdr")
+        results = [release, release.risk, release.why("age"), incrowd.inspect(self.TABLE)]
+        results.append(incrowd.verify(self.TABLE, quasi_identifiers=["age", "sex"], k=4))
+        for text in (release.summary(), *map(str, results)):
+            assert "age" in text
+            assert "Policy(" not in text
+        assert capsys.readouterr() == ("", "")
 
     def test_a_codebook_of_any_recoding(self):
         tree = Taxonomy.from_tree({"*": {"north": ["n1", "n2"], "south": ["s1", "s2"]}})

@@ -10,7 +10,7 @@ import pytest
 import incrowd
 from incrowd.recodings.steps import RefineNode, Step
 from incrowd.report import progress
-from incrowd.report.progress import NotebookBar, ProgressLine, Telling, watching
+from incrowd.report.progress import Lines, NotebookBar, ProgressLine, watching
 from incrowd.run import Amount, Best, Note, Rows, Stage, StepTaken
 from incrowd.search.registry import METHODS
 
@@ -25,6 +25,20 @@ class Clock:
 
     def monotonic(self):
         return self.now
+
+
+def test_an_amount_that_is_known_tells_how_long_the_rest_takes(monkeypatch):
+    clock = Clock()
+    monkeypatch.setattr(progress, "time", clock)
+    lines = Lines()
+    lines.line(Stage("searching"))
+    assert lines.line(Amount(0, 100, "restarts")) == "searching: 0 of 100 restarts"
+    clock.now += 2
+    assert lines.line(Amount(20, 100, "restarts")) == "searching: 20 of 100 restarts, about 8 s left"
+    clock.now += 1_000
+    assert lines.line(Amount(25, 100, "restarts")).endswith(", about 50 min left")
+    assert lines.line(Amount(1, 50, "columns")) == "searching: 1 of 50 columns"  # another amount begins
+    assert lines.line(Amount(100, 100, "restarts")) == "searching: 100 of 100 restarts"
 
 
 class Terminal(io.StringIO):
@@ -75,11 +89,11 @@ def step(number=3, anonymity=(7, 5)):
     return StepTaken(Step(number, "sex", "*", ("f", "m"), 1.0, 2.0, 0.5, anonymity, RefineNode(0)))
 
 
-class TestTelling:
+class TestLines:
     def test_every_event_in_the_words_of_its_stage(self):
-        telling = Telling()
+        lines = Lines()
         events = [Stage("reading"), Rows(1000), Rows(500), Stage("searching"), Rows(10), Amount(3, 8, "rounds")]
-        assert [telling.line(event) for event in events] == [
+        assert [lines.line(event) for event in events] == [
             "reading",
             "reading: 1,000 rows",
             "reading: 1,500 rows",
@@ -87,15 +101,15 @@ class TestTelling:
             "searching: 10 rows",
             "searching: 3 of 8 rounds",
         ]
-        assert telling.line(Amount(3, None, "rounds")) == "searching: 3 rounds"
-        assert telling.line(Note("compiling")) == "searching: compiling"
-        assert telling.line(Best(2000, 1500.5, 10, 3)) == (
+        assert lines.line(Amount(3, None, "rounds")) == "searching: 3 rounds"
+        assert lines.line(Note("compiling")) == "searching: compiling"
+        assert lines.line(Best(2000, 1500.5, 10, 3)) == (
             "searching: best 2,000, bound 1,500.5, 10 nodes seen, 3 waiting"
         )
 
     def test_a_step_with_the_smallest_class(self):
-        assert Telling().line(step()) == "working: step 3, smallest class 5"
-        assert Telling().line(step(anonymity=())) == "working: step 3"
+        assert Lines().line(step()) == "working: step 3, smallest class 5"
+        assert Lines().line(step(anonymity=())) == "working: step 3"
 
 
 class TestProgressLine:
@@ -118,10 +132,26 @@ class TestProgressLine:
             line(Rows(5))
             assert shown.getvalue() == ""
             clock.now += 0.1
-            line.hint = "(Ctrl-C: stop here)"
+            line.run = SimpleNamespace(can_stop=True, seconds_left=None)
             line(Stage("[18-65) searching"))
             assert line.is_shown
-        assert "[18-65) searching  (Ctrl-C: stop here)" in shown.getvalue()  # brackets are no markup
+        assert "[18-65) searching, 2 s so far (Ctrl-C: stop" in shown.getvalue()  # brackets are no markup
+
+    def test_what_says_nothing_is_shown_as_time_goes_by(self, clock, terminal):
+        terminal()
+        shown = []
+        with ProgressLine() as line:
+            line(Stage("searching"))
+            line.tick()
+            assert not line.is_shown
+            clock.now += progress.PATIENCE
+            line.tick()
+            line._status.update = lambda text: shown.append(str(text))
+            line.run = SimpleNamespace(can_stop=True, seconds_left=12.2)
+            for _ in range(4):
+                clock.now += 1
+                line.tick()
+        assert shown[-1] == f"searching (time limit: 12 s left), 6 s so far {progress.STOPS}"
 
     def test_the_line_changes_now_and_then_only_but_for_stages(self, clock, terminal):
         terminal()
@@ -137,7 +167,7 @@ class TestProgressLine:
             clock.now += progress.OFTEN
             line(Rows(1))
             line.say("another thing")
-        assert shown == ["writing", "writing: 2 rows", "another thing"]
+        assert shown == [f"{text}, 2 s so far" for text in ("writing", "writing: 2 rows", "another thing")]
 
     def test_after_a_note_the_stage_is_shown_at_once(self, clock, terminal):
         shown = terminal()

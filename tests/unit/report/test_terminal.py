@@ -49,10 +49,23 @@ def test_what_the_terminal_shows_is_part_of_the_summary(method, qid):
 def test_records_that_are_dropped_since_they_lack_a_value_are_told(engine):
     words = {"quasi_identifiers": ONE, "k": 4, "engine": engine}
     release = incrowd.anonymize(TABLE, **words, missing="drop")
-    assert summary_of(release, for_public=False)["cost"]["records"] == {"original": 48, "released": 36, "left_out": 12}
+    records = summary_of(release, for_public=False)["cost"]["records"]
+    assert records == {"original": 48, "released": 36, "released_before": 0, "left_out": 12}
     assert any(note.startswith("12 records were dropped") for note in release.notes)
     assert "36 records released of 48; 12 left out" in markdown_of(summary_of(release, for_public=False))
     assert not any("dropped" in note for note in incrowd.anonymize(TABLE, **words).notes)
+
+
+def test_a_release_that_continues_another_counts_all_rows_of_the_file(tmp_path):
+    words = {"quasi_identifiers": ["age", "sex"], "identifiers": ["job"], "k": 4, "method": "mondrian"}
+    for rows, first in ((24, "24 records released, each"), (48, "48 records released, 24 of them new, each")):
+        numbered = TABLE.slice(0, rows).append_column("id", pa.array(range(rows)))
+        release = incrowd.anonymize(numbered, **words, unit="id", ledger=tmp_path / "ledger")
+        release.write(tmp_path / f"{rows}.csv")
+        assert as_text(print_summary, brief(release)).startswith(first)
+        summary = summary_of(release, for_public=False)
+        assert as_text(print_summary, summary).startswith(first)
+        assert summary["cost"]["records"]["released"] == summary["safe"]["records"] == rows
 
 
 def test_many_columns_stay_readable():

@@ -266,7 +266,7 @@ class TestCommand:
         found = run("risk", file, "--qi", "age", "--unit", "diagnosis", "--released", release, "--json")
         told = json.loads(found.stdout)
         assert (told["before"]["records"], told["after"]["records"]) == (6, 6)
-        assert "no column 'diagnosis' in release.csv tells people apart: both sides count records" in found.stderr
+        assert "release.csv has no column 'diagnosis': both sides count records" in found.stderr
         found = run("risk", file, "--qi", "age", "--unit", "diagnosys", "--released", release)
         assert found.exit_code == 2
         assert "did you mean 'diagnosis'?" in found.stderr

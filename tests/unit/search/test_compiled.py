@@ -1,89 +1,48 @@
-"""Compiled code: kernels work without the interpreter lock, are kept on disk, and give back numbers."""
+"""Kernels: plain Python for a small table, compiled for a larger one, without the interpreter lock."""
 
-import importlib
-import pkgutil
-
-import numba
 import numpy as np
-import pytest
 
-import incrowd.search
-from incrowd.search.compiled import TRIED, compiled, compiled_within
-
-KERNELS = [
-    (module.name, name, value)
-    for module in pkgutil.walk_packages(incrowd.search.__path__, "incrowd.search.")
-    if not module.ispkg
-    for name, value in vars(importlib.import_module(module.name)).items()
-    if hasattr(value, "targetoptions") and value.py_func.__module__ == module.name
-]
+from incrowd.search import compiled as module
+from incrowd.search.compiled import has_compiled, kernel, ready
 
 
-def test_there_are_kernels():
-    assert len(KERNELS) > 20
+@kernel
+def double(number):
+    return 2 * number
 
 
-@pytest.mark.parametrize("kernel", [value for *_, value in KERNELS], ids=[f"{m}.{n}" for m, n, _ in KERNELS])
-def test_a_kernel_works_without_the_interpreter_lock(kernel):
-    assert kernel.targetoptions["nogil"]
+@kernel
+def draw(state):
+    state[0] = np.uint64(double(state[0])) + np.uint64(2**63 + 1)
+    return state[0]
 
 
-def test_a_function_is_compiled_when_it_is_first_called():
-    @compiled
-    def double(number):
-        return 2 * number
+def test_both_forms_of_a_kernel_give_the_same(monkeypatch, tmp_path):
+    monkeypatch.setattr("numba.config.CACHE_DIR", str(tmp_path))  # nothing is compiled yet
+    found = []
+    for tuples in (module.UNCOMPILED, module.UNCOMPILED + 1):
+        state, form = np.array([2**63 + 3], np.uint64), ready(draw, tuples)
+        found.append([int(form(state)) for _ in range(4)])  # it wraps around without a warning
+    assert found[0] == found[1]
+    assert has_compiled()
 
-    assert not double.signatures
-    assert double(21) == 42
-    assert double.signatures
 
-
-@pytest.mark.skipif(not numba.__version__.startswith(TRIED), reason="another version of the compiler")
-def test_what_only_compiled_code_calls_is_made_ready_in_its_callers_alone():
-    @compiled_within
-    def double(number):
-        return 2 * number
-
-    @compiled_within
+def test_it_is_compiled_when_it_is_first_called_with_what_it_calls():
+    @kernel
     def next_of(number):
         return double(number) + 1
 
-    @compiled
-    def both(number):
-        return double(number) + next_of(number)
-
-    assert both(10) == 41
-    assert both(0.5) == 3.0
-    for kernel in (double, next_of):
-        assert len(kernel.signatures) == 2
-        for result in kernel.overloads.values():
-            assert result.library.get_pointer_to_function(result.fndesc.llvm_cpython_wrapper_name) == 0
-        with pytest.raises(KeyError):
-            kernel(10)
-
-
-@pytest.mark.skipif(not numba.__version__.startswith(TRIED), reason="another version of the compiler")
-def test_what_only_compiled_code_calls_counts_no_references_and_so_cannot_allocate():
-    @compiled_within
-    def last_of(rows):
-        row = rows[-1]
-        return row[-1]
-
-    @compiled_within
-    def nothing(size):
-        return len(np.zeros(size))
-
-    assert compiled(lambda rows: last_of(rows))(np.arange(6).reshape(2, 3)) == 5
-    with pytest.raises(numba.core.errors.NumbaError):
-        compiled(lambda size: nothing(size))(3)
+    form = ready(next_of, module.UNCOMPILED + 1)
+    assert not form.signatures
+    assert form(10) == 21
+    assert form.signatures
+    assert form.targetoptions["nogil"]
+    assert form is ready(next_of, 10**6)
+    assert ready(next_of, 1)(0.5) == 2.0
 
 
 def test_another_version_of_the_compiler_makes_everything_ready_by_itself(monkeypatch):
-    monkeypatch.setattr("incrowd.search.compiled.TRIED", ("0.0.",))
-
-    @compiled_within
-    def double(number):
-        return 2 * number
-
-    assert compiled(lambda number: double(number))(21) == 42
-    assert double(21) == 42
+    monkeypatch.setattr(module, "TRIED", ("0.0.",))
+    monkeypatch.setitem(globals(), "double", kernel(double.function))
+    form = ready(kernel(draw.function), module.UNCOMPILED + 1)
+    assert form(np.array([2**63 + 3], np.uint64)) == 2**63 + 7

@@ -15,7 +15,7 @@ from typer.testing import CliRunner
 import incrowd
 from incrowd.cli import app
 from incrowd.errors import PolicyError, UnknownNameError
-from incrowd.options import ByColumn, Numbers, Option, Texts, Words
+from incrowd.options import ByColumn, Numbers, Option, SomeOf, Texts
 from incrowd.schemas.shapes import Choice, Flag, Number, Whole
 from incrowd.search.registry import METHODS, method_of
 
@@ -35,7 +35,7 @@ def examples(kind):
             return {repr(inside): inside, f" {inside} ": inside}
         case Flag():
             return {"true": True, "Yes": True, "false": False, "no": False}
-        case Words(words):
+        case SomeOf(words):
             return {"all": "all", words[0]: words[0], ", ".join(words): list(words)}
         case Texts():
             return {"b, a": ["b", "a"], "a": ["a"]}
@@ -58,7 +58,7 @@ ALSO_WRONG = {
     Whole: [True, 1.0, 2.5, "3", [3]],
     Number: [True, "0.5", [0.5], -(10**400)],
     Flag: [0, 1, "true"],
-    Words: [["all"], 5, {"bound": True}],
+    SomeOf: [["all"], 5, {"bound": True}],
     ByColumn: [[], 5, {"zip": []}, {"zip": True}, {5: "ops"}],
 }
 WRONG_TEXTS = ["nonsense", "", " ", "nan", "inf", "1e999", "-1", "zip:5", "=5", "zip,age=5", "zip=5,zip=5"]
@@ -67,7 +67,7 @@ ALSO_WRONG_TEXTS = {
     Whole: ["2.5", "1e3", "3,4"],
     Number: ["0.5.1", "half", "0,5"],
     Flag: ["maybe", "1"],
-    Words: ["all,bound", "bound,", "bound;requeue"],
+    SomeOf: ["all,bound", "bound,", "bound;requeue"],
     ByColumn: ["zip", "ops=", ",zip=ops"],
 }
 
@@ -178,8 +178,6 @@ PEOPLE = pa.table({"edu": ["a", "b", "b", "a"] * 3, "zip": ["10", "11", "10", "1
 @pytest.mark.parametrize(
     ("method", "options"),
     [
-        ("kaca", {"priorities": {"zap": 2}}),
-        ("kaca2", {"priorities": {"zap": 2}}),
         ("optimal", {"order": {"zap": ["a", "b"]}}),
         ("optimal", {"scheme": {"zap": "ops", "edu": "ops"}}),
     ],

@@ -74,7 +74,7 @@ def test_whatever_is_done_it_is_a_rule_of_the_policy(changes):
         except PolicyError:
             continue
         assert all(set(wide) < set(narrow) for narrow, wide in pairwise(levels))
-        if words := cuts.words_of(levels):
+        if words := cuts.rule_of(levels):
             rule_of("age", words)
             assert cuts.levels_of(words, 0, 31) == levels
 

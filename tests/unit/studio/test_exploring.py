@@ -12,6 +12,9 @@ import pytest
 from tests.studio import Client, studio
 from tests.unit.studio.exploring import AGE, JOB, POLICY, edit, nodes, people, problem
 
+from incrowd import anonymize, attack
+from incrowd.studio.wording import points
+
 
 class TestCompare:
     @pytest.mark.parametrize(
@@ -103,7 +106,7 @@ class TestRelease:
         client.post("/release/why", column="1")
         assert client.over("why")["state"] == "done"
         page = client.get("/release")
-        changes = [unescape(text) for text in re.findall(r'aria-label="Take (.*?)"', page)]
+        changes = [unescape(text) for text in re.findall(r'aria-label="Use (.*?)"', page)]
         assert {"the method mondrian", "dropping the column age"} & set(changes)  # what a busy machine had time for
         digest = re.search(r'"digest": "(sha256:\w+)", "trial"', page)[1]
         for wrong in ({"trial": "99"}, {"digest": "old"}):
@@ -178,3 +181,52 @@ def test_before_there_is_anything(tmp_path):
         client.get("/release/step", 422)
         (tmp_path / "people.studio" / "release.toml").write_text('insensitive = ["age"]\n')
         assert "nothing has to be generalized" in client.get("/hierarchies")
+
+
+class TestAttack:
+    """What attackers achieve against the file that was written, in figures and in words."""
+
+    def test_attackers_are_played(self, client, words, folder, made):
+        released(client, "/release/run")
+        client.post("/attack/run")
+        assert client.over("attack")["state"] == "done"
+        page = client.get("/attack")
+        home = folder / "people.studio"
+        file = home / "results" / "release" / "made" / "release.csv"
+        codebook = file.with_name("release.recoding.json")
+        found = attack(file, folder / "people.csv", policy=home / "release.toml", codebook=codebook)
+        shown = re.findall(r'id="attack-(\S+)">.*?<b>(.*?)</b>', page, re.DOTALL)
+        assert dict(shown) == {result.attack.name: points(result.excess.value) for result in found.results}
+        for result in found.results:
+            assert result.sentence[1:] in unescape(page)
+            assert f"Knows {result.attack.knows}." in unescape(page)
+        assert all(f"not played: {name}" in page for name in found.skipped)
+        assert page.count('class="tag warn-tag"') == len(found.leaks)
+        assert "These attacks are on the current release" in page
+        client.post("/protect/crowd", set="0", k="5")
+        assert "this release is outdated" in client.get("/attack")
+        released(client, "/release/run")
+        assert "The release has changed since these attacks" in client.get("/attack")
+
+    def test_a_leak_is_called_one_and_the_policy_may_forbid_it(self, client, words, folder, made):
+        path = folder / "people.studio" / "release.toml"
+        path.write_text(
+            'quasi_identifiers = ["age", "job"]\nk = 3\ninsensitive = ["zip", "born", "income"]\nkeep = ["born"]\n'
+            '[attack]\nonly = ["auxiliary"]\nmax_excess = 0.05\n'
+        )
+        released(client, "/release/run")
+        client.post("/attack/run")
+        assert client.over("attack")["state"] == "done"
+        page = client.get("/attack")
+        assert "1 of 1 attack surely learns something" in page
+        assert "The policy allows an" in page
+        assert "(not asked for)" in page
+
+    def test_classes_are_no_codebook_of_single_values(self, folder, tmp_path):
+        words = {"quasi_identifiers": ["age", "job", "zip"], "k": 3, "identifiers": ["born"], "method": "cover"}
+        release = anonymize(folder / "people.csv", **words)
+        release.write(tmp_path / "release.csv")
+        given = {"quasi_identifiers": words["quasi_identifiers"], "k": 3, "only": ["linking"]}
+        codebook = tmp_path / "release.recoding.json"
+        found = attack(tmp_path / "release.csv", folder / "people.csv", codebook=codebook, **given)
+        assert found.to_rows() == attack(tmp_path / "release.csv", folder / "people.csv", **given).to_rows()

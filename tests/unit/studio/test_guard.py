@@ -174,123 +174,96 @@ class TestTheLink:
         refused(visitor, visitor.ask(query=query), 404)
 
 
-class TestAttacks:
-    @pytest.mark.parametrize("host", BAD_HOSTS)
-    def test_another_host(self, visitor, host):
-        refused(visitor, visitor.ask(headers={"host": host}), 421)
+def posted(**headers):
+    return {"method": "POST", "headers": {name.replace("_", "-"): value for name, value in headers.items()}}
 
-    def test_two_hosts(self, visitor):
-        refused(visitor, visitor.ask(pairs=[("host", HOST)]), 400)
 
-    @pytest.mark.parametrize("origin", BAD_ORIGINS)
-    def test_a_change_from_another_origin(self, visitor, origin):
-        refused(visitor, visitor.ask("POST", "/roles/give", headers={"origin": origin}), 403)
+def asked(**headers):
+    return {"headers": {name.replace("_", "-"): value for name, value in headers.items()}}
 
-    @pytest.mark.parametrize("origin", ["null", "http://evil.example", "chrome-extension://abc"])
-    def test_a_page_for_another_origin(self, visitor, origin):
-        refused(visitor, visitor.ask(headers={"origin": origin}), 403)
 
-    @pytest.mark.parametrize("site", ["cross-site", "same-site", "CROSS-SITE", ""])
-    @pytest.mark.parametrize("method", ["GET", "POST"])
-    def test_another_site(self, visitor, method, site):
-        refused(visitor, visitor.ask(method, headers={"sec-fetch-site": site}), 403)
-
-    def test_a_change_that_somebody_typed(self, visitor):
-        refused(visitor, visitor.ask("POST", headers={"sec-fetch-site": "none"}), 403)
-
-    @pytest.mark.parametrize(
-        "cookie",
+COOKIE = f"incrowd-{PORT}={'s' * 43}"
+ATTACKS = {
+    "another host": (421, [asked(host=host) for host in BAD_HOSTS]),
+    "two hosts": (400, [{"pairs": [("host", HOST)]}]),
+    "a change from another origin": (403, [posted(origin=origin) for origin in BAD_ORIGINS]),
+    "a page for another origin": (
+        403,
+        [asked(origin=each) for each in ("null", "http://evil.example", "chrome-extension://a")],
+    ),
+    "another site": (
+        403,
+        [ask(sec_fetch_site=site) for ask in (asked, posted) for site in ("cross-site", "same-site", "CROSS-SITE", "")],
+    ),
+    "a change that somebody typed": (403, [posted(sec_fetch_site="none")]),
+    "without the cookie": (
+        403,
         [
-            None,
-            "",
-            f"incrowd-{PORT}=",
-            f"incrowd-{PORT}={OTHER}",
-            f"incrowd-{PORT}={'s' * 42}",
-            f"incrowd-{PORT}={'s' * 44}",
-            f"incrowd-{PORT + 1}={'s' * 43}",
-            f"INCROWD-{PORT}={'s' * 43}",
-            f"incrowd-{PORT}={'s' * 43}; incrowd-{PORT}={OTHER}",
-            f"incrowd-{PORT}=\xff\xfe",
-            "s" * 43,
+            {"method": method, "headers": {"cookie": cookie}}
+            for method in ("GET", "HEAD", "POST")
+            for cookie in (
+                *(None, "", f"incrowd-{PORT}=", f"incrowd-{PORT}={OTHER}", COOKIE[:-1], f"{COOKIE}s", "s" * 43),
+                *(f"incrowd-{PORT + 1}={'s' * 43}", COOKIE.upper().replace("S", "s"), f"incrowd-{PORT}=\xff\xfe"),
+                f"{COOKIE}; incrowd-{PORT}={OTHER}",
+            )
         ],
-    )
-    @pytest.mark.parametrize("method", ["GET", "HEAD", "POST"])
-    def test_without_the_cookie(self, visitor, method, cookie):
-        refused(visitor, visitor.ask(method, headers={"cookie": cookie}), 403)
+    ),
+    "two cookie headers": (400, [{"pairs": [("cookie", COOKIE)]}]),
+    "a change without the key of the page": (
+        403,
+        [posted(x_studio_key=key) for key in (None, "", OTHER, "f" * 42, "f" * 44, "s" * 43, "\xff")],
+    ),
+    "another method": (405, [{"method": method} for method in BAD_METHODS]),
+    "a path that leads elsewhere": (404, [{"path": path} for path in BAD_PATHS]),
+    "a path that is not what was sent": (404, [{"scope": {"path": "/static/../guard.py"}}]),
+    "another machine": (
+        403,
+        [{"scope": {"client": each}} for each in (None, *((host, 5) for host in ("192.168.0.7", "::1", "127.0.0.2")))],
+    ),
+    "a form that is too large": (413, [posted(content_length=str(MOST_FORM + 1))]),
+    "an upload that is too large": (413, [{"path": "/data/upload", **posted(content_length=str(MOST_UPLOAD + 1))}]),
+    "a length that is none": (
+        400,
+        [posted(content_length=each) for each in ("-1", "+3", "3.0", "0x3", "three", "3, 3", " 3", "", str(1 << 62))],
+    ),
+    "a form of no length": (411, [posted(content_length=None), posted(transfer_encoding="chunked")]),
+    "a page with a body": (400, [asked(content_length="3"), asked(transfer_encoding="chunked")]),
+    "two lengths": (400, [{"method": "POST", "pairs": [("content-length", "3")]}]),
+    "another kind of body": (
+        415,
+        [
+            {"path": path, **posted(content_type=kind)}
+            for path in ("/roles/give", "/data/upload")
+            for kind in ("text/plain", "application/json", "multipart/form-data; boundary=x", "")
+        ],
+    ),
+    "many and large headers": (
+        431,
+        [{"pairs": [(f"x-{place}", "y") for place in range(100)]}, asked(x_large="y" * 20_000)],
+    ),
+}
 
-    def test_two_cookie_headers(self, visitor):
-        refused(visitor, visitor.ask(pairs=[("cookie", visitor.cookie)]), 400)
 
-    @pytest.mark.parametrize("key", [None, "", OTHER, "f" * 42, "f" * 44, "s" * 43, "\xff"])
-    def test_a_change_without_the_key_of_the_page(self, visitor, key):
-        refused(visitor, visitor.ask("POST", headers={"x-studio-key": key}), 403)
-
-    @pytest.mark.parametrize("method", BAD_METHODS)
-    def test_another_method(self, visitor, method):
-        refused(visitor, visitor.ask(method), 405)
-
-    @pytest.mark.parametrize("path", BAD_PATHS)
-    def test_a_path_that_leads_elsewhere(self, visitor, path):
-        refused(visitor, visitor.ask(path=path), 404)
-
-    def test_a_path_that_is_not_what_was_sent(self, visitor):
-        refused(visitor, visitor.ask(scope={"path": "/static/../guard.py"}), 404)
-
-    @pytest.mark.parametrize("client", [None, ("192.168.0.7", 5), ("::1", 5), ("127.0.0.2", 5), ("10.0.0.1", 5)])
-    def test_another_machine(self, visitor, client):
-        refused(visitor, visitor.ask(scope={"client": client}), 403)
-
-    @pytest.mark.parametrize("kind", ["websocket", "unknown"])
-    def test_other_protocols(self, visitor, kind):
-        answer = visitor.ask(scope={"type": kind})
-        assert visitor.app.asked == 0
-        assert answer.messages in ([], [{"type": "websocket.close", "code": 1008}])
+@pytest.mark.parametrize(
+    ("request_", "status"),
+    [pytest.param(each, status, id=name) for name, (status, requests) in ATTACKS.items() for each in requests],
+)
+def test_an_attack_is_refused(visitor, request_, status):
+    refused(visitor, visitor.ask(**request_), status)
 
 
-class TestLimits:
-    @pytest.mark.parametrize("length", [str(MOST_FORM + 1), str(1 << 62), "9" * 13])
-    def test_a_form_that_says_it_is_too_large(self, visitor, length):
-        refused(visitor, visitor.ask("POST", headers={"content-length": length}), 413, 400)
+@pytest.mark.parametrize("kind", ["websocket", "unknown"])
+def test_other_protocols(visitor, kind):
+    answer = visitor.ask(scope={"type": kind})
+    assert visitor.app.asked == 0
+    assert answer.messages in ([], [{"type": "websocket.close", "code": 1008}])
 
-    def test_an_upload_that_says_it_is_too_large(self, visitor):
-        size = str(MOST_UPLOAD + 1)
-        refused(visitor, visitor.ask("POST", "/data/upload", headers={"content-length": size}), 413)
 
-    def test_a_form_that_is_longer_than_it_says(self, visitor):
-        assert visitor.ask("POST", body=[b"a=1", b"and much more"]).status == 413
+def test_a_form_that_is_longer_than_it_says(visitor):
+    assert visitor.ask("POST", body=[b"a=1", b"and much more"]).status == 413
 
-    @pytest.mark.parametrize("length", ["-1", "+3", "3.0", "0x3", "three", "3, 3", " 3", ""])
-    def test_a_length_that_is_none(self, visitor, length):
-        refused(visitor, visitor.ask("POST", headers={"content-length": length}), 400)
 
-    def test_a_form_of_no_length(self, visitor):
-        refused(visitor, visitor.ask("POST", headers={"content-length": None}), 411)
-
-    def test_a_form_in_chunks(self, visitor):
-        refused(visitor, visitor.ask("POST", headers={"transfer-encoding": "chunked"}), 411)
-
-    def test_a_page_with_a_body(self, visitor):
-        refused(visitor, visitor.ask(headers={"content-length": "3"}), 400)
-        refused(visitor, visitor.ask(headers={"transfer-encoding": "chunked"}), 400)
-
-    def test_two_lengths(self, visitor):
-        refused(visitor, visitor.ask("POST", pairs=[("content-length", "3")]), 400)
-
-    @pytest.mark.parametrize("kind", ["text/plain", "application/json", "multipart/form-data; boundary=x", ""])
-    @pytest.mark.parametrize("path", ["/roles/give", "/data/upload"])
-    def test_another_kind_of_body(self, visitor, path, kind):
-        refused(visitor, visitor.ask("POST", path, headers={"content-type": kind}), 415)
-
-    def test_many_headers(self, visitor):
-        refused(visitor, visitor.ask(pairs=[(f"x-{number}", "y") for number in range(100)]), 431)
-
-    def test_large_headers(self, visitor):
-        refused(visitor, visitor.ask(headers={"x-large": "y" * 20_000}), 431)
-
-    def test_a_form_that_does_not_arrive(self, visitor, monkeypatch):
-        monkeypatch.setattr(guard, "FORM_SECONDS", 0.02)
-        assert visitor.ask("POST", body=[b"a", ...]).status == 408
-
-    def test_an_upload_that_stops(self, visitor, monkeypatch):
-        monkeypatch.setattr(guard, "UPLOAD_PAUSE", 0.02)
-        assert visitor.ask("POST", "/data/upload", body=[b"a", ...]).status == 408
+@pytest.mark.parametrize(("limit", "path"), [("FORM_SECONDS", "/data"), ("UPLOAD_PAUSE", "/data/upload")])
+def test_a_body_that_does_not_arrive(visitor, monkeypatch, limit, path):
+    monkeypatch.setattr(guard, limit, 0.02)
+    assert visitor.ask("POST", path, body=[b"a", ...]).status == 408

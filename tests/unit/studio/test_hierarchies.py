@@ -41,9 +41,9 @@ class TestTrees:
             ("group", ["nurse"], {"name": "cook"}, "is a value of the table"),
             ("group", [], {"name": "x"}, "nothing is selected"),
             ("rename", ["nurse"], {"name": "x"}, "keeps its name"),
-            ("rename", ["nurse", "cook"], {"name": "x"}, "one group, and only one"),
+            ("rename", ["nurse", "cook"], {"name": "x"}, "exactly one group"),
             ("move", ["nurse"], {"target": "cook"}, "not a group"),
-            ("dissolve", ["*"], {}, "and stays"),
+            ("dissolve", ["*"], {}, "cannot be dissolved"),
             ("burn", ["nurse"], {}, "out of date"),
         ],
     )

@@ -127,6 +127,25 @@ def test_a_cancelled_job_is_gone_even_if_it_does_not_listen(folder, monkeypatch)
     living(scenario)
 
 
+def test_a_search_that_can_stop_says_so_and_uses_the_best_so_far(folder):
+    rows = [f"{n * 7919 % 97},{n * 104729 % 89},{n * 1299709 % 83},{'abc'[n % 3]}" for n in range(2_000)]
+    (folder / "people.csv").write_text("\n".join(["a,b,c,d", *rows]))
+
+    async def scenario(jobs):
+        found = {}
+        words = releasing(folder, quasi_identifiers=["a", "b", "c"], method="optimal", keep=[])
+        job = jobs.start("release", words, lambda job, data: found.update(data), "Making the release")
+        queue = jobs.watch()
+        while not (message := await queue.get()).get("can_stop"):
+            assert message.get("state") not in (DONE, FAILED)
+        jobs.stop(job.number)
+        await over(jobs, job)
+        assert job.state == DONE, job.problem
+        assert any("stopped early (stopped)" in note for note in found["summary"]["done"]["notes"])
+
+    living(scenario)
+
+
 def test_a_killed_job_is_said_in_one_line(folder, monkeypatch):
     async def scenario(jobs):
         job, process = await _running(jobs, folder, monkeypatch)

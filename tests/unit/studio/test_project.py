@@ -53,7 +53,7 @@ def test_tomorrow_everything_is_there(project):
     project.change(WORDS, {"zip": {"types": "text"}})
     project.keep("inspection", {"a": 1}, project.made_from())
     again = reopened(project)
-    assert (again.table, again.words(), again.parked) == ("people.csv", WORDS, {"zip": {"types": "text"}})
+    assert (again.table, again.settings(), again.parked) == ("people.csv", WORDS, {"zip": {"types": "text"}})
     assert again.result("inspection")["data"] == {"a": 1}
     assert again.revision >= 2
     again.close()
@@ -63,40 +63,40 @@ def test_undo_and_redo(project):
     for k in (5, 6, 7):
         project.change({**WORDS, "k": k})
     project.undo()
-    assert project.words()["k"] == 6
+    assert project.settings()["k"] == 6
     again = reopened(project)
     again.undo()
-    assert again.words()["k"] == 5
+    assert again.settings()["k"] == 5
     again.redo()
     again.redo()
-    assert again.words()["k"] == 7
+    assert again.settings()["k"] == 7
     assert not again.can_redo
     again.undo()
     again.change({**WORDS, "k": 9})
     assert not again.can_redo
     again.undo()
-    assert again.words()["k"] == 6
+    assert again.settings()["k"] == 6
     again.close()
 
 
 def test_a_policy_edited_by_hand_is_taken_and_a_bad_one_can_be_undone(project):
     project.change(WORDS)
     project.policy_path.write_text('quasi_identifiers = ["age"]\nk = 8\n')
-    assert project.words()["k"] == 8
+    assert project.settings()["k"] == 8
     project.change(WORDS)
     project.change({**WORDS, "k": 6})
     project.policy_path.write_text("k = = 8\n")
     with pytest.raises(PolicyError, match="not valid TOML"):
-        project.words()
+        project.settings()
     project.undo()
-    assert project.words()["k"] == 5
+    assert project.settings()["k"] == 5
 
 
 def test_another_table_begins_anew(project):
     project.change(WORDS)
     project.keep("release", {"a": 1}, project.made_from())
     project.choose("other.csv")
-    assert (project.words(), project.result("release"), project.can_undo) == ({}, None, False)
+    assert (project.settings(), project.result("release"), project.can_undo) == ({}, None, False)
 
 
 def test_a_result_knows_whether_it_is_out_of_date(project):
@@ -182,10 +182,10 @@ def test_a_kill_at_any_moment_leaves_one_policy_or_the_other(folder):
         process.kill()
         process.communicate()
         project = Project.at(folder, "people.csv")
-        words = project.words()
+        words = project.settings()
         assert words["quasi_identifiers"] == ["age"]
         project.undo()
-        assert project.words() == {} or project.words()["k"] < words["k"]
+        assert project.settings() == {} or project.settings()["k"] < words["k"]
         project.close()
 
 

@@ -12,6 +12,8 @@ import pytest
 from tests.command_line import GOOD
 from tests.studio import Client, studio
 
+from incrowd.studio.screens import SCREENS
+
 
 def problem(page, place=0):
     """What a page says is wrong, in one line."""
@@ -64,7 +66,7 @@ def test_the_link_works_in_one_browser(running, client):
 
 
 def test_every_screen_is_there(client):
-    for name in ("data", "roles", "hierarchies", "protect", "release", "compare", "export"):
+    for name in SCREENS:
         page = client.get(f"/{name}")
         assert page.count('aria-current="page"') == 1
         assert "<script>" not in page
@@ -83,7 +85,9 @@ class TestErrors:
 
     def check(self, client, folder, address, told, **words):
         before = (folder / "people.studio" / "release.toml").read_text()
-        assert told in problem(client.post(address, 422, **words))
+        page = client.post(address, 422, **words)
+        assert told in problem(page)
+        assert "Settings are valid" not in page
         assert (folder / "people.studio" / "release.toml").read_text() == before
 
     @pytest.mark.parametrize(
@@ -113,13 +117,14 @@ class TestErrors:
             ("crowd", "k must be a number", {"set": "0", "k": "many"}),
             ("crowd", "must be an integer", {"set": "0", "k": "1"}),
             ("crowd", "must be an integer", {"set": "0", "k": "2.5"}),
+            ("crowd", "k is 5,000, but the table has only", {"set": "0", "k": "5000"}),
             ("crowd", "out of date", {"set": "7", "k": "5"}),
-            ("promise", "must be an integer of at least 2", {"column": "0", "word": "l", "value": "x"}),
-            ("promise", "out of date", {"column": "0", "word": "k_map", "value": "3"}),
-            ("word", "must be at least 0 and below 100", {"word": "suppress", "value": "120"}),
-            ("word", "out of date", {"word": "quasi_identifiers", "value": "x"}),
-            ("word", "must be", {"word": "missing", "value": "x"}),
-            ("word", "out of date", {"word": "seed", "value": "1"}),
+            ("promise", "must be an integer of at least 1", {"column": "0", "setting": "l", "value": "x"}),
+            ("promise", "out of date", {"column": "0", "setting": "k_map", "value": "3"}),
+            ("setting", "must be at least 0 and below 100", {"setting": "suppress", "value": "120"}),
+            ("setting", "out of date", {"setting": "quasi_identifiers", "value": "x"}),
+            ("setting", "must be", {"setting": "missing", "value": "x"}),
+            ("setting", "out of date", {"setting": "seed", "value": "1"}),
             ("unit", "out of date", {"value": "77"}),
             ("priority", "must be a number", {"column": "0", "value": "high"}),
             ("remove-set", "out of date", {"set": "3"}),
@@ -152,24 +157,25 @@ class TestErrors:
         client.get(path, 404)
 
     def test_of_a_release_that_cannot_be(self, client):
-        client.post("/protect/crowd", set="0", k="5000")
+        client.post("/protect/promise", column="0", setting="l", value="500")
         client.post("/release/run")
         ended = client.over("release")
         assert ended["state"] == "failed"
-        assert "no release can satisfy" in problem(client.get("/release"))
+        assert "l=500 asks for more values" in problem(client.get("/release"))
         client.post("/undo", way="undo", screen="protect")
+        assert 'class="problem"' not in client.get("/release")  # it was about other settings
 
 
 def test_what_is_chosen_stands_in_the_policy(client, folder):
     names = ["name", "age", "sex", "job", "income"]
     client.post("/roles/give", column=names.index("income"), role="target")
     client.post("/protect/crowd", set="0", k="4")
-    page = client.post("/protect/word", word="suppress", value="5 %")
+    page = client.post("/protect/setting", setting="suppress", value="5 %")
     policy = shown(page, "policy")
     assert policy == (folder / "people.studio" / "release.toml").read_text()
     for line in ("k = 4", 'target = "income"', "suppress = 0.05", 'identifiers = ["name"]'):
         assert line in policy
-    client.post("/protect/word", word="suppress", value="")
+    client.post("/protect/setting", setting="suppress", value="")
 
 
 def test_what_names_people_stops_until_it_is_dropped_or_kept_on_purpose(client, folder):
@@ -182,7 +188,7 @@ def test_what_names_people_stops_until_it_is_dropped_or_kept_on_purpose(client, 
     assert told == problem(client.post("/release/run", 422))
     client.post("/roles/keep", column=0, keep="yes")
     assert 'keep = ["name"]' in policy.read_text()
-    assert "you keep it on purpose" in client.get("/roles")
+    assert "it is kept on purpose" in client.get("/roles")
     assert "Settings are valid" in client.get("/protect")
     client.post("/roles/keep", column=0, keep="no")
     assert "keep = " not in policy.read_text()
@@ -193,7 +199,7 @@ def test_what_names_people_stops_until_it_is_dropped_or_kept_on_purpose(client, 
 
 @pytest.mark.parametrize("method", ["auto", "mondrian"])
 def test_the_exported_release_is_what_its_command_makes(client, folder, method):
-    client.post("/protect/word", word="method", value=method)
+    client.post("/protect/setting", setting="method", value=method)
     page = released(client)
     export = folder / "people.studio" / "export"
     expected = (export / "release.csv").read_bytes()
@@ -212,6 +218,13 @@ def test_the_exported_release_is_what_its_command_makes(client, folder, method):
     assert subprocess.run([sys.executable, "-m", *check], cwd=export, capture_output=True).returncode == 0
 
 
+def test_a_release_is_outdated_until_the_change_is_undone(client):
+    client.post("/protect/crowd", set="0", k="7")
+    assert "these results are outdated" in client.get("/release")
+    client.post("/undo", way="undo", screen="protect")
+    assert "Up to date with the current settings" in client.get("/release")
+
+
 def test_what_may_go_out_and_what_may_not(client, folder):
     page = client.get("/export")
     out, _, own = page.partition("Keep private")
@@ -219,8 +232,6 @@ def test_what_may_go_out_and_what_may_not(client, folder):
         name in out for name in ("release.csv", "release.certificate.json", "public-report.html", "codebook.csv")
     )
     assert all(name in own for name in ("report.html", "release.toml", "release.confidential/"))
-    files = [path for path in (folder / "people.studio").rglob("*") if path.is_file() and path.name != "lock"]
-    assert {stat.S_IMODE(path.stat().st_mode) for path in files} == {0o600}
     answer, data = client.ask("GET", "/export/file/0")
     assert answer.headers["content-disposition"].startswith("attachment")
     assert data == (folder / "people.studio" / "export" / "release.csv").read_bytes()
@@ -252,11 +263,10 @@ def test_nothing_of_people_is_said_in_the_terminal(folder):
         said = process.stderr.read()
     assert "Smith" not in said
     assert "smith" not in said
-    assert said.splitlines()[-1] == f"ended; all of it is kept in {folder / 'incrowd.studio'}"
+    assert said.splitlines()[-1] == f"stopped; everything is kept in {folder / 'incrowd.studio'}"
 
 
 def test_the_end_stops_a_running_job_and_tomorrow_it_can_be_run_again(folder, client):
-    """The last one: it ends a studio of its own."""
     (folder / "other.csv").write_text(GOOD)
     with studio(folder, "other.csv") as (process, link):
         mine = Client(link)
@@ -269,3 +279,12 @@ def test_the_end_stops_a_running_job_and_tomorrow_it_can_be_run_again(folder, cl
         mine = Client(link)
         assert "k = 6" in shown(mine.get("/protect"), "policy")
         assert "Make the release" in mine.get("/release") or "Make it again" in mine.get("/release")
+
+
+def test_all_files_are_for_their_owner_alone(running, client, folder):
+    """The last one: a job that still replays steps, say, has files that come and go until the studio has ended."""
+    running[0].send_signal(signal.SIGINT)
+    assert running[0].wait(60) == 0
+    files = [path for path in (folder / "people.studio").rglob("*") if path.is_file() and path.name != "lock"]
+    assert {path.name for path in files} >= {"release.csv", "release.toml", "report.html", "key.json"}
+    assert {stat.S_IMODE(path.stat().st_mode) for path in files} == {0o600}

@@ -140,3 +140,7 @@ class TestScales:
         scale = scale_of(values, "x")
         assert scale == Scale("timestamp", "ns")
         assert [scale.text(number) for number in scale.numbers(values, "x")] == values.to_pylist()
+
+
+def test_a_large_whole_number_is_compared_with_a_fraction_without_rounding():
+    assert places([BIG + 1], [float(BIG)], "right").tolist() == [0]

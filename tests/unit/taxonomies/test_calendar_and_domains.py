@@ -97,7 +97,7 @@ def test_icd10_categories_are_no_codes():
     ],
 )
 def test_words_are_read_back(rule):
-    assert rule_of("column", rule.words()) == rule
+    assert rule_of("column", rule.options()) == rule
 
 
 def test_unknown_words_are_refused():

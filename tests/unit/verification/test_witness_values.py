@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 import incrowd
 from incrowd.errors import NotAnonymousError
 from incrowd.policy import policy as policies
+from incrowd.policy.making import make_policy
 from incrowd.policy.policy import Policy
-from incrowd.policy.words import make_policy
 from incrowd.privacy.l_diversity import LDiversity
 from incrowd.privacy.registry import OF_COLUMNS
 from incrowd.table.scales import text_of

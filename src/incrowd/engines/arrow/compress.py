@@ -165,6 +165,7 @@ class Numbered:
             declared=plan.types.get(name),
             domain=plan.ranges.get(name),
             commas=self._commas,
+            reading=plan.reading,
         )
         return attribute, codes[number_of]
 

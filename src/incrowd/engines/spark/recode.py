@@ -17,7 +17,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from incrowd.engines.arrow.recode import ranks
-from incrowd.engines.engine import Observer
+from incrowd.engines.engine import AS_RELEASED, Observer
 from incrowd.engines.kept_types import KeptTypes
 from incrowd.engines.plan import ReleasePlan
 from incrowd.engines.spark import kernels
@@ -40,7 +40,9 @@ if TYPE_CHECKING:
 Answer = Callable[[Sequence[Codes], Codes], tuple[Answers, Mask | None]]
 
 
-def recode(source: SparkSource, recoding: Recoding, run: Run, plan: ReleasePlan) -> Iterator[pa.RecordBatch]:
+def recode(
+    source: SparkSource, recoding: Recoding, run: Run, plan: ReleasePlan = AS_RELEASED
+) -> Iterator[pa.RecordBatch]:
     with spark_errors(f"recode {source.name}"):
         rows = released_rows(source, recoding, run, replace(plan, keep_order=True))
         table = working(run, source.session, rows.toArrow)
@@ -51,7 +53,13 @@ def recode(source: SparkSource, recoding: Recoding, run: Run, plan: ReleasePlan)
     source.check_unchanged()
 
 
-def recoded(source: SparkSource, recoding: Recoding, run: Run, plan: ReleasePlan, observer: Observer | None) -> Any:
+def recoded(
+    source: SparkSource,
+    recoding: Recoding,
+    run: Run,
+    plan: ReleasePlan = AS_RELEASED,
+    observer: Observer | None = None,
+) -> Any:
     """All rows, recoded: a Spark data frame for one, and for a path.
 
     The rows are computed once and stay on the cluster, so that what was verified is what is used. If machines that hold
@@ -175,7 +183,7 @@ class Recoder:
         self._constant = recoding.constant if is_training_data else ()
         self._read = [place for place, name in enumerate(recoding.names) if name not in self._constant]
         nobody = [np.zeros(1, np.int64) for _ in recoding.names]
-        self._by_value = recoding.by_row and recoding.release(nobody, np.full(1, -1))[1] is None
+        self._by_value = recoding.by_value and recoding.release(nobody, np.full(1, -1))[1] is None
 
     def rows(self, *, ordered: bool = False) -> DataFrame:
         """All rows that are released: original columns, and a column of labels for each recoded one."""

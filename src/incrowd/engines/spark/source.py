@@ -12,7 +12,7 @@ import hashlib
 import os
 import re
 import weakref
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -22,19 +22,11 @@ import pyarrow as pa
 from incrowd.engines.spark.session import session_of, spark_errors
 from incrowd.errors import DataError
 from incrowd.formats.csv_dialect import SAMPLE_BYTES, Dialect, detect
+from incrowd.formats.databases import QuerySource
 from incrowd.formats.frames import FrameSource
 from incrowd.formats.parquet_files import ParquetSet, parquet_files
 from incrowd.formats.reader_options import CSV_OPTIONS, ReaderOptions, refuse_options
-from incrowd.formats.sources import (
-    BATCH_ROWS,
-    Check,
-    Source,
-    WatchedFile,
-    as_array,
-    as_dictionary,
-    check_names,
-    choose_columns,
-)
+from incrowd.formats.sources import BATCH_ROWS, Check, Source, WatchedFile, as_array
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -55,15 +47,15 @@ _DIGITS = 15  # hexadecimal ones of a digest that fit in a number of Spark
 _PIECES = 4
 
 
-class SparkSource:
+class SparkSource(QuerySource):
     """A Spark data frame, of a session or of Spark Connect.
 
-    It is evaluated more than once, and must give the same rows each time.
+    It is evaluated more than once, and must give the same rows each time. It has no state to compare: rows that were
+    not there when they were counted are noticed one by one.
     """
 
     engine = "spark"
     name = "the table"
-    missing_values: tuple[str, ...] = ()
 
     def __init__(self, frame: DataFrame) -> None:
         self.frame = frame
@@ -72,15 +64,9 @@ class SparkSource:
         self.session: SparkSession = frame.sparkSession
         with spark_errors(f"read {self.name}"):
             self.columns = tuple(frame.columns)
-            if not self.columns:
-                raise DataError(f"{self.name} has no columns")
-            check_names(self.columns, self.name)
-            self._schema: pa.Schema = self.rows().limit(0).toArrow().schema.remove_metadata()
-        self._schema = pa.schema([field.with_name(n) for field, n in zip(self._schema, self.columns, strict=True)])
-
-    @property
-    def schema(self) -> pa.Schema:
-        return self._schema
+            found = self.rows().limit(0).toArrow().schema
+        named = [field.with_name(name) for field, name in zip(found, self.columns, strict=True)]
+        super().__init__(self.name, pa.schema(named))
 
     def remember(self, values: Mapping[str, pa.ChunkedArray], records: int | None = None) -> None:
         """Keep what is asked for when rows are recoded: the distinct values of columns, and the number of rows."""
@@ -119,20 +105,13 @@ class SparkSource:
 
         return self.rows().withColumn(f"{ORDER}0", F.monotonically_increasing_id())
 
-    def batches(self, columns: Sequence[str] | None = None, encoded: Collection[str] = ()) -> Iterator[pa.RecordBatch]:
-        """The rows in the order in which Spark gives them; see `Source.batches`. All of them come to the driver."""
-        chosen = choose_columns(self, columns)
+    def query_rows(self, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
+        """The rows in the order in which Spark gives them; all of them come to the driver."""
         with spark_errors(f"read {self.name}"):
-            table = self.rows().select([self.place(name) for name in chosen]).toArrow()
+            table = self.rows().select([self.place(name) for name in columns]).toArrow()
         if not table.num_rows:
             raise DataError(f"{self.name} has no rows")
-        for batch in table.combine_chunks().to_batches(BATCH_ROWS):
-            arrays = [
-                as_dictionary(column) if name in encoded else column
-                for name, column in zip(chosen, batch.columns, strict=True)
-            ]
-            yield pa.RecordBatch.from_arrays(arrays, names=chosen) if arrays else batch
-        self.check_unchanged()
+        yield from table.rename_columns(list(columns)).combine_chunks().to_batches(BATCH_ROWS)
 
     def fingerprint(self, check: Check | None = None) -> str:
         """A digest of the rows in any order, which Spark adds up."""
@@ -140,9 +119,6 @@ class SparkSource:
             check()
         with spark_errors(f"read {self.name}"):
             return frame_digest(self.rows(), self.columns)
-
-    def check_unchanged(self) -> None:
-        """A frame has no state to compare; rows that were not there when they were counted are noticed one by one."""
 
 
 def as_spark(source: Source, master: str | None) -> SparkSource:
@@ -279,8 +255,16 @@ class SparkPath(SparkSource):
             raise DataError(f"{self.name} changed while it was being read; run again when nothing writes to it")
 
 
-def charset(dialect: Dialect) -> str:
-    return _CHARSETS.get(dialect.encoding, dialect.encoding)
+def csv_options(dialect: Dialect, *, strip: bool = False) -> dict[str, Any]:
+    return {
+        "sep": dialect.separator,
+        "quote": dialect.quote,
+        "escape": dialect.quote,
+        "encoding": _CHARSETS.get(dialect.encoding, dialect.encoding),
+        "header": dialect.header,
+        "ignoreLeadingWhiteSpace": strip,
+        "ignoreTrailingWhiteSpace": strip,
+    }
 
 
 def read_csv(session: SparkSession, where: str, dialect: Dialect, columns: Any, *, strip: bool = False) -> DataFrame:
@@ -289,17 +273,11 @@ def read_csv(session: SparkSession, where: str, dialect: Dialect, columns: Any, 
     from pyspark.sql.types import StringType, StructField, StructType
 
     numbered = [f"c{place}" for place in range(len(columns))]
-    options: dict[str, Any] = {
-        "sep": dialect.separator,
-        "quote": dialect.quote,
-        "escape": dialect.quote,
-        "encoding": charset(dialect),
-        "header": dialect.header,
+    options = {
+        **csv_options(dialect, strip=strip),
         "multiLine": True,
         "columnPruning": False,  # else nobody notices that a record has too few or too many cells
         "mode": "FAILFAST",
-        "ignoreLeadingWhiteSpace": strip,
-        "ignoreTrailingWhiteSpace": strip,
     }
     schema = StructType([StructField(name, StringType()) for name in numbered])
     rows = session.read.schema(schema).options(**options).csv(where)

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import pyarrow as pa
 
 from incrowd.engines.arrow.write import written_to
-from incrowd.engines.engine import Observer
+from incrowd.engines.engine import AS_RELEASED, Observer
 from incrowd.engines.plan import ReleasePlan
 from incrowd.engines.spark.recode import released_names, released_rows, show
 from incrowd.engines.spark.session import is_classic, spark_errors, working
@@ -24,7 +24,7 @@ from incrowd.engines.spark.source import (
     SUFFIXES,
     SparkPath,
     SparkSource,
-    charset,
+    csv_options,
     file_digest,
     folder_digest,
     for_spark,
@@ -33,11 +33,11 @@ from incrowd.engines.spark.source import (
     read_csv,
 )
 from incrowd.errors import DataError, OutputError
-from incrowd.formats.atomic_files import output_errors
+from incrowd.formats.atomic_files import check_folder, output_errors
 from incrowd.formats.csv_dialect import Dialect, output_dialect
 from incrowd.formats.registry import has_types
 from incrowd.formats.sources import Source
-from incrowd.formats.staging import Folder, Move, exists_error, recover_commits, sync_files
+from incrowd.formats.staging import Folder, Move, exists_error, sync_files
 from incrowd.formats.writers import Output, Proof
 from incrowd.recodings.recoding import Recoding
 from incrowd.run import Run
@@ -48,7 +48,12 @@ if TYPE_CHECKING:
 
 
 def write(
-    source: SparkSource, recoding: Recoding, path: Path | Output, observer: Observer, run: Run, plan: ReleasePlan
+    source: SparkSource,
+    recoding: Recoding,
+    path: Path | Output,
+    observer: Observer,
+    run: Run,
+    plan: ReleasePlan = AS_RELEASED,
 ) -> str:
     """Write the recoded rows. A single file is written by the driver, a folder by the cluster."""
     from pyspark.sql import Observation
@@ -147,10 +152,7 @@ class SparkOutput:
             self._check(self.path)
 
     def _check(self, path: Path) -> None:
-        parent = path.parent
-        if not parent.is_dir():
-            raise OutputError(f"no directory {parent} to write {path.name} to; create it first")
-        recover_commits(parent)
+        check_folder(path)
         if path.is_symlink() or path.is_file():
             raise OutputError(f"{path} is a file, and Spark writes a folder; choose another name")
         if path.exists():
@@ -158,8 +160,8 @@ class SparkOutput:
                 raise OutputError(f"{path} is a folder with other files than those of a release; choose another name")
             if not self._overwrite:
                 raise exists_error(path)
-        if not os.access(parent, os.W_OK | os.X_OK):
-            raise OutputError(f"cannot write to {parent}: permission denied")
+        if not os.access(path.parent, os.W_OK | os.X_OK):
+            raise OutputError(f"cannot write to {path.parent}: permission denied")
 
     def writer(self, schema: pa.Schema, source: Source) -> NoReturn:
         raise OutputError(f"only the engine 'spark' writes to {self.name}")
@@ -187,16 +189,7 @@ class SparkOutput:
     def save(self, rows: DataFrame) -> None:
         options: dict[str, Any] = {}
         if self.kind == "csv":
-            options = {
-                "sep": self._dialect.separator,
-                "quote": self._dialect.quote,
-                "escape": self._dialect.quote,
-                "header": self._dialect.header,
-                "encoding": charset(self._dialect),
-                "emptyValue": "",
-                "ignoreLeadingWhiteSpace": False,
-                "ignoreTrailingWhiteSpace": False,
-            }
+            options = {**csv_options(self._dialect), "emptyValue": ""}
             if self.name.endswith(".gz"):
                 options["compression"] = "gzip"
         rows.write.format(self.kind).options(**options).save(self._staged)

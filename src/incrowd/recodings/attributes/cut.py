@@ -159,7 +159,7 @@ class RuleCut(AttributeRecoding):
         return RuleCut(self.name, public_rule(self.rule, labels), (*labels, ANY), missing_cell, rest=True)
 
     def to_json(self) -> dict[str, Any]:
-        rule = self.rule.words()
+        rule = self.rule.options()
         return {"cut": list(self.labels), "rule": rule, "missing_cell": self.missing_cell, "rest": self.rest}
 
     @classmethod

@@ -24,7 +24,6 @@ class Intervals(AttributeRecoding):
     """Numbers or dates replaced by intervals.
 
     Args:
-        name: Column name.
         scale: How values are read and shown.
         bounds: Where one interval ends and the next begins, ascending; a bound belongs to the upper interval.
         domain: Public lowest and highest value.
@@ -45,12 +44,9 @@ class Intervals(AttributeRecoding):
 
     @classmethod
     def at(cls, attribute: NumberAttribute, cuts: Sequence[int], *, apart: bool = True) -> Intervals:
-        """Intervals of ranks; an interval of one value is that value.
+        """Intervals that begin at some ranks, ascending, without 0; an interval of one value is that value.
 
-        Args:
-            attribute: The attribute.
-            cuts: The ranks at which an interval begins, ascending, without 0.
-            apart: Whether missing values are distinguished from numbers; if not, numbers are not distinguished either.
+        Where missing values are not kept `apart` from numbers, numbers are not distinguished either.
         """
         name, scale, domain = attribute.name, attribute.scale, attribute.domain
         if attribute.missing is not None and not apart:
@@ -179,7 +175,6 @@ class ClosedIntervals(AttributeRecoding):
     records, and no left-out record falls into an interval that it was not put into.
 
     Args:
-        name: Column name.
         scale: How values are read and shown.
         ends: The lowest and the highest number of each interval, ascending.
         missing_shown: Whether missing values have a cell of their own; else they go to `*`.

@@ -25,7 +25,6 @@ class Partition(AttributeRecoding):
     """Values replaced by the set that they belong to.
 
     Args:
-        name: Column name.
         blocks: The sets; None for missing values.
         names: What each set is called; None for missing values alone.
         rest: Whether there is one more cell, for values in none of the sets.
@@ -134,14 +133,7 @@ def name_of_set(attribute: TaxonomyAttribute, codes: Sequence[int]) -> str | Non
 def sets_of(
     attribute: TaxonomyAttribute, sets: Sequence[Sequence[int]], suppressed: Sequence[int] = (), *, rest: bool = False
 ) -> Partition:
-    """The recoding of an attribute to sets of the values of its taxonomy.
-
-    Args:
-        attribute: The attribute.
-        sets: The codes of each, ascending.
-        suppressed: Codes that are released as `*`.
-        rest: Whether there is one more cell, for values in none of the sets.
-    """
+    """The recoding of an attribute to sets of its values, and `*`; `rest` adds a cell for values in none of them."""
     texts = attribute.values().to_pylist()
     names = [name_of_set(attribute, codes) for codes in sets]
     members = [*sets, suppressed] if suppressed else sets

@@ -7,7 +7,7 @@ from incrowd.search.priorities import PRIORITIES
 
 METHODS = {
     "auto": Method(
-        "the method that suits the table: top-down for a target, else the local method that loses least in short time",
+        "the method that suits the table: for a target what errs least on samples, else what loses least in short time",
         "incrowd.search.automatic.automatic:automatic",
         {"suppress": SUPPRESS, "priorities": PRIORITIES},
         anytime=True,

@@ -1,19 +1,22 @@
 """Auto: chooses a method by what the release is for and how large the table is, and says what it chose and why.
 
-- With a target, top-down refinement (`tdr`): it keeps what predicts the target. One early step can lead it astray, so
-  it searches again a few times and takes what keeps most about the target, unless the table is large.
-- With several quasi-identifiers, `tdr` too: local methods take one.
+- With a target, what was tried: `cover`, `mondrian`, `cover` with the objective `target`, and `tdr`, on samples of the
+  table (see `trial`). Of those that err as little as the best, the one that loses least detail.
+- With several quasi-identifiers `tdr`, which starts again a few times for a target: local methods take one.
 - Otherwise the local method that loses least. `mondrian` is quick at any size, and best where there are many numbers;
   `cover` mostly loses less, but takes longer than linear in the size. Both run and the better one is taken (NCP),
   unless the table is too large for `cover` or even for classes of single tuples. Of larger tables a few rounds of
   `cover` show whether it is worth its time: where they cover next to nothing, `mondrian` loses less.
 
+A target that cannot be tried for counts as none: one of a single class, a table of few records, a promise about people
+outside the table, or one that a sample cannot keep.
+
 Where records may be left out, each of them runs twice, without leaving out anyone and within the budget, and the best
 release is taken: a budget never makes it worse. Which one that is can depend on who is left out, so the certificate
 names `auto`, and only the steward learns more.
 
-The choice follows from the table alone, never from a clock, so that the same table gives the same release anywhere. A
-time limit can only take `cover` or some of the restarts away.
+The choice follows from table, policy and key alone, never from a clock, so that the same table gives the same release
+anywhere. A time limit can only take the trial, `cover` or some of the restarts away.
 """
 
 from __future__ import annotations
@@ -22,10 +25,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from incrowd.errors import TimeLimitError
+import numpy as np
+
+from incrowd.errors import InfeasibleError, TimeLimitError, many
 from incrowd.measures.measures import measure
 from incrowd.privacy.model import Requirements
 from incrowd.run import Run
+from incrowd.search.automatic.samples import can_be_drawn
+from incrowd.search.automatic.trial import Candidate, reasons, tried
 from incrowd.search.clustering.cover import share_covered
 from incrowd.search.costs import cost_of
 from incrowd.search.method import SearchResult
@@ -33,50 +40,50 @@ from incrowd.search.registry import method_of
 from incrowd.table.compressed import CompressedTable
 
 LOCAL = 5_000_000  # tuples; beyond, a recoding of single tuples does not fit into memory
-SWIFT = {"cover": {"effort": 0}}  # options that save time: compiling the rest takes longest on a new machine
+SWIFT: Mapping[str, Mapping[str, Any]] = {"cover": {"effort": 0}}  # saves time: the rest takes longest to compile
 COVER = 4_000_000  # cells (tuples x attributes) that `cover` takes about half a minute for
 QUICK = 400_000  # cells that it takes a few seconds for
-RESTARTS = 60  # of `tdr` for a target; they take about 20 seconds on the largest of these tables
-RESTARTED = 4_000_000  # cells of the largest table that is searched again
 ROUNDS = 500  # of `cover` that show whether it is worth more than that
 SHARE = 0.1  # of the records that they have to cover
+LEAST = 100  # records of a table that methods are tried on
+ABOUT = 1.25  # times the least loss on samples: a local method that loses no more may lose least on the table
+TRIED_AGAIN = 10  # restarts of `tdr` on a sample, unless protected values are counted or a column has many values
+MANY_VALUES = 2_000
+RESTARTS = 60  # of `tdr` for a target at most
+RESTARTED = 50_000_000  # work of all restarts: steps of the plain search x tuples x columns
+COUNTED = 4  # columns of the quasi-identifier that a column whose values are counted is as much work as
+WHY_LOCAL = "without a target a local method loses least"
 
 
 def choices(table: CompressedTable, requirements: Requirements) -> tuple[tuple[str, ...], str]:
     """The methods to try, and why these."""
-    if table.has_target:
-        return ("tdr",), "a target is given, and top-down refinement keeps what predicts it"
     if len(requirements) > 1:
         return ("tdr",), "there are several quasi-identifiers, and local methods take one"
     if len(table.counts) > LOCAL:
         return ("tdr",), f"{len(table.counts):,} distinct combinations are too many for a local method"
-    if len(table.counts) * len(table.attributes) > COVER:
-        return ("mondrian",), "without a target a local method loses least, and cover would take long on this table"
-    return ("mondrian", "cover"), "without a target a local method loses least"
+    local = ("mondrian",) if len(table.counts) * len(table.attributes) > COVER else ("mondrian", "cover")
+    if table.has_target and not (reason := _untried(table)):
+        return (*local, "tdr"), "for a target methods are tried on samples"
+    why = f"{reason}, so it is the local method that loses least" if table.has_target else WHY_LOCAL
+    return local, why if len(local) > 1 else f"{why}, and cover would take long on this table"
 
 
-def _usual(name: str, table: CompressedTable, *, suppress: float) -> dict[str, Any]:
-    """The options that a method gets unless others are asked for."""
-    once = bool(suppress) or len(table.counts) * len(table.attributes) > RESTARTED
-    if name == "tdr" and table.has_target and not once:
-        return {"restarts": RESTARTS}
-    return SWIFT.get(name, {})
+def _untried(table: CompressedTable) -> str:
+    """Why nothing can be tried for the target of a table; empty if it can."""
+    if np.count_nonzero(table.labels_in(np.zeros(len(table.counts), np.int64), 1)) < 2:
+        return "the target has a single value"
+    if table.records < LEAST:
+        return f"a table of {many(table.records, 'record')} is too small to try methods for the target"
+    return "" if can_be_drawn(table) else "samples have no population, so methods cannot be tried for the target"
 
 
-def _ways(names: Sequence[str], table: CompressedTable, suppress: float) -> list[tuple[str, float]]:
-    """Each method, and the share of records that it may leave out: none, and those that may be."""
-    shares = [0.0, suppress] if suppress else [0.0]
-    ways = [(name, share) for share in shares for name in names]
-    if suppress and not _usual("tdr", table, suppress=0.0):  # tdr looks at both by itself
-        ways = [way for way in ways if way != ("tdr", 0.0)]
-    return ways
-
-
-def _loss(table: CompressedTable, requirements: Requirements, name: str, result: SearchResult) -> float:
-    """What is to be low: what is lost of the target with `tdr`, else the loss of cells (NCP)."""
-    if name == "tdr":
-        return float(cost_of(table, result.recoding))
-    return float(measure(table, result.recoding, requirements).total.ncp)
+def _candidates(table: CompressedTable, names: Sequence[str]) -> list[Candidate]:
+    """What is tried for a target: each method as it would run, `cover` also with the target as its objective."""
+    is_slow = bool(table.protected) or max(attribute.size for attribute in table.attributes) > MANY_VALUES
+    options = {**SWIFT, "tdr": {} if is_slow else {"restarts": TRIED_AGAIN}}
+    found = [Candidate(name, options.get(name, {})) for name in names]
+    aimed = [Candidate("cover", {"objective": "target", **SWIFT["cover"]})] if "cover" in names else []
+    return [*found, *aimed]
 
 
 def automatic(
@@ -89,34 +96,95 @@ def automatic(
 ) -> SearchResult:
     """Run the method that suits, or the better one of two."""
     names, why = choices(table, requirements)
-    large = len(table.counts) * len(table.attributes) > QUICK
-    ways = _ways(names, table, suppress)
-    found: list[tuple[float, str, Mapping[str, Any], SearchResult]] = []
-    for name, share in ways:
-        chosen = _usual(name, table, suppress=share) | ({"suppress": share} if share else {})
-        chosen |= {"priorities": priorities} if priorities else {}
-        method = method_of(name, chosen, len(requirements))
+    ways, facts = [Candidate(name, SWIFT.get(name, {})) for name in names], dict[str, Any]()
+    if "tdr" in names and len(names) > 1:
+        ways, why, facts = _chosen(table, requirements, names, run, priorities)
+    found: list[tuple[float, Candidate, SearchResult]] = []
+    for way in _with_budget(ways, suppress):
+        way = replace(way, options=dict(way.options) | ({"priorities": priorities} if priorities else {}))
         part = run if not found else run.part()
-        part.anytime = method.anytime
         try:
-            if name == "cover" and large and share_covered(table, requirements[0], ROUNDS, part) < SHARE:
-                why += "" if share else ", and records are too far apart for cover"
+            if way.method == "cover" and len(ways) > 1 and _too_far_apart(table, requirements, part):
+                why += "" if way.options.get("suppress") else ", and records are too far apart for cover"
                 continue
-            result = method.search(table, requirements, chosen, part)
+            way, result = _searched(table, requirements, way, part)
         except TimeLimitError:
             if not found:
                 raise
             run.ended_early = run.over  # there is a release; the better method had no time
-            why += f"; {_called(name, chosen)} did not end in time"
+            why += f"; {_called(way)} did not end in time"
             continue
-        found.append((_loss(table, requirements, name, result) if len(ways) > 1 else 0.0, name, chosen, result))
+        found.append((_loss(table, requirements, way, result), way, result))
     run.anytime = True
-    loss, name, options, best = found.pop(min(range(len(found)), key=lambda place: found[place][0]))
-    if found and name != "tdr":
-        others = ", ".join(f"{_called(other, given)} {ncp:.4f}" for ncp, other, given, _ in found)
-        why += f": NCP {loss:.4f}, {others}"
-    return replace(best, facts={**best.facts, "method": name, "options": options, "why": why})
+    loss, way, best = found.pop(min(range(len(found)), key=lambda place: found[place][0]))
+    if found and way.method != "tdr":
+        why += f": NCP {loss:.4f}, {', '.join(f'{_called(other)} {ncp:.4f}' for ncp, other, _ in found)}"
+    chosen = {"method": way.method, "options": way.options, "why": why}
+    return replace(best, facts={**best.facts, **chosen, **facts})
 
 
-def _called(name: str, chosen: Mapping[str, Any]) -> str:
-    return f"{name} with records left out" if chosen.get("suppress") else name
+def _with_budget(ways: Sequence[Candidate], suppress: float) -> list[Candidate]:
+    """Each way without leaving out anyone, and with those left out that may be; `tdr` looks at both by itself."""
+    budget = [replace(way, options={**way.options, "suppress": suppress}) for way in ways] if suppress else []
+    return [*(way for way in ways if way.method != "tdr" or not suppress), *budget]
+
+
+def _chosen(
+    table: CompressedTable,
+    requirements: Requirements,
+    names: Sequence[str],
+    run: Run,
+    priorities: Mapping[str, float] | None,
+) -> tuple[list[Candidate], str, dict[str, Any]]:
+    """What a trial says: the ways to run, why these, and its figures.
+
+    Of two local methods that err and lose about as little on samples, both run on the table.
+    """
+    local = [Candidate(name, SWIFT.get(name, {})) for name in names if name != "tdr"]
+    part = run.part(time_limit=None if run.seconds_left is None else max(run.seconds_left / 2, 1e-3))
+    try:
+        outcomes = tried(table, requirements, _candidates(table, names), priorities, part)
+    except TimeLimitError:
+        return local, "methods could not be tried for the target in time; else a local method loses least", {}
+    except InfeasibleError:
+        return local, "methods cannot be tried for the target, as a sample cannot keep the promises", {}
+    run.check()
+    good = sorted((each for each in outcomes if each.as_good), key=lambda each: each.loss)
+    others = [each for each in good[1:] if each.loss <= ABOUT * good[0].loss and each.candidate in local]
+    ways = [good[0].candidate, *(each.candidate for each in others if good[0].candidate in local)]
+    ways = [replace(way, options={}) if way.method == "tdr" else way for way in ways]
+    return ways, reasons(outcomes, good[0]), {"trial": [each.to_json() for each in outcomes]}
+
+
+def _searched(
+    table: CompressedTable, requirements: Requirements, way: Candidate, run: Run
+) -> tuple[Candidate, SearchResult]:
+    """What one way finds; `tdr` for a target starts again as often as its steps, which cost work, allow."""
+    method = method_of(way.method, way.options, len(requirements))
+    run.anytime = method.anytime
+    if way.method != "tdr" or not table.has_target:
+        return way, method.search(table, requirements, way.options, run)
+    once = method.search(table, requirements, way.options, run)
+    columns = len(table.attributes) + COUNTED * len(table.protected)
+    again = RESTARTED // max(1, len(once.steps) * len(table.counts) * columns)
+    if way.options.get("suppress") or not (restarts := min(RESTARTS, again)):
+        return way, once
+    way = replace(way, options={**way.options, "restarts": restarts})
+    return way, method.search(table, requirements, way.options, run)
+
+
+def _too_far_apart(table: CompressedTable, requirements: Requirements, run: Run) -> bool:
+    """Whether a few rounds of `cover` cover next to nothing of a table that it would take long for."""
+    large = len(table.counts) * len(table.attributes) > QUICK
+    return large and share_covered(table, requirements[0], ROUNDS, run) < SHARE
+
+
+def _loss(table: CompressedTable, requirements: Requirements, way: Candidate, result: SearchResult) -> float:
+    """What is to be low: what `tdr` loses of the target, else the loss of cells (NCP); local labels are not known."""
+    if way.method == "tdr":
+        return float(cost_of(table, result.recoding))
+    return float(measure(table, result.recoding, requirements).total.ncp)
+
+
+def _called(way: Candidate) -> str:
+    return f"{way.method} with records left out" if way.options.get("suppress") else way.method

@@ -1,8 +1,8 @@
-"""The loop of KACA1 in compiled code: merge small classes with their nearest, or with a stub of it, until none is left.
+"""The loop of KACA1: merge small classes with their nearest, or with a stub of it, until none is left.
 
 A class is a generalized tuple, a size, and a list of members: how many records of which original tuple. Random numbers
 are SplitMix64, drawn in a fixed order, so that the same key gives the same classes on every machine. All that the loop
-knows lies in arrays that outlive a call, so that it can be left and entered again between any two steps.
+knows is in arrays that outlive a call, so that it can be left and entered again between any two steps.
 """
 
 from __future__ import annotations
@@ -10,24 +10,28 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
-from incrowd.privacy.compiled import SizeRule, could_be_two, is_good, lacking
 from incrowd.run import Run
-from incrowd.search.clustering.class_index import Classes, Tree, insert, new_classes, new_tree, remove
-from incrowd.search.clustering.forest import Forest
-from incrowd.search.clustering.nearest import Query, nearest, new_query
-from incrowd.search.compiled import compiled, compiled_within
-
-Array = npt.NDArray[Any]
+from incrowd.search.clustering.class_index import (
+    Classes,
+    Query,
+    Tree,
+    insert,
+    nearest,
+    new_classes,
+    new_query,
+    new_tree,
+    remove,
+)
+from incrowd.search.clustering.space import EVERY, Array, Forest, Parts, Space, above
+from incrowd.search.compiled import kernel, ready
 
 INSERTED, WAITING = range(2)
-EVERY = 2**62
 JOINING = 500  # how many units of work a step of the loop counts
 
 
 class Members(NamedTuple):
-    """Members of the classes: `head` and `tail` per class; tuple, records and the next entry per entry."""
+    """Members of the classes, as lists: `head` and `tail` per class; tuple, records and the next entry per entry."""
 
     head: Array
     tail: Array
@@ -48,91 +52,59 @@ class Clustering(NamedTuple):
     """All that the loop knows; `at` says how many classes are INSERTED in the tree, and how many small ones WAITING."""
 
     forest: Forest
-    needs: SizeRule
+    least_size: int
     looks: int
     classes: Classes
     members: Members
     tree: Tree
     query: Query
+    found: Array
+    far: Array
     small: Small
     random: Array
     at: Array
 
 
 def agglomerated(
-    forest: Forest,
-    roots: Array,
-    nodes: Array,
-    counts: Array,
-    needs: SizeRule,
-    run: Run,
-    bucket: int,
-    looks: int = EVERY,
-) -> tuple[Array, Array, Array]:
-    """Run KACA1.
-
-    Args:
-        forest: The hierarchies.
-        roots: The root of each attribute.
-        nodes: The tuples, as nodes of the forest: tuples x attributes.
-        counts: Records of each tuple.
-        needs: What a class needs.
-        run: Asked between two slices whether to go on; its key gives the random choices.
-        bucket: Classes per bucket of the index.
-        looks: At how many classes a search for the nearest looks at most.
-
-    Returns:
-        Tuple, class and records of each part of the result; classes are numbered with gaps.
-    """
-    state = new_clustering(forest, roots, nodes, counts, needs, run.key.number("clustering"), bucket, looks)
-    run.in_slices(lambda amount: index_some(state, amount))
-    small = int(state.at[WAITING])
-
-    def join(amount: int) -> bool:
-        done: bool = agglomerate_some(state, amount)
-        run.amount(small - int(state.at[WAITING]), small, "small classes joined")
-        return done
-
-    run.in_slices(join)
-    parts: tuple[Array, Array, Array] = parts_of(state.members)
-    return parts
-
-
-def new_clustering(
-    forest: Forest, roots: Array, nodes: Array, counts: Array, needs: SizeRule, seed: int, bucket: int, looks: int
-) -> Clustering:
-    """Every tuple a class, none of them in the tree yet."""
-    tuples = len(counts)
-    return Clustering(
-        forest,
-        needs,
+    space: Space, nodes: Array, counts: Array, run: Run, bucket: int | None = None, looks: int = EVERY
+) -> Parts:
+    """Run KACA1 on some tuples; tuple, class and records of each part of the result, classes numbered with gaps."""
+    tuples, random = len(counts), np.array([run.key.number("clustering") % 2**63], np.uint64)
+    state = Clustering(
+        space.forest,
+        space.least_size,
         looks,
         new_classes(nodes, counts),
         _members(counts),
-        new_tree(tuples, roots, bucket),
-        new_query(forest, roots, tuples),
+        new_tree(tuples, space.roots, bucket or space.bucket),
+        new_query(space.forest, space.roots, tuples),
+        np.empty(1, np.int64),
+        np.empty(1, np.int64),
         Small(np.empty(tuples, np.int64), np.full(tuples, -1, np.int64)),
-        np.array([seed % 2**63], np.uint64),
+        random,
         np.zeros(2, np.int64),
     )
+    some, small = ready(agglomerate_some, tuples), int((counts < space.least_size).sum())
+
+    def join(amount: int) -> bool:
+        done = some(state, amount)
+        run.amount(small - int(state.at[WAITING]) if state.at[INSERTED] == tuples else 0, small, "small classes joined")
+        return done
+
+    run.in_slices(join)
+    return ready(parts_of, tuples)(state.members.head, *state.members[2:5])
 
 
 def _members(counts: Array) -> Members:
     tuples = len(counts)
     most = 4 * tuples  # a step splits at most one entry, and there are fewer than two steps per tuple
-    members = Members(
-        np.arange(tuples),
-        np.arange(tuples),
-        np.empty(most, np.int64),
-        np.empty(most, np.int64),
-        np.full(most, -1, np.int64),
-        np.array([tuples]),
-    )
+    entries = np.empty(most, np.int64), np.empty(most, np.int64), np.full(most, -1, np.int64)
+    members = Members(np.arange(tuples), np.arange(tuples), *entries, np.array([tuples]))
     members.tuples[:tuples], members.records[:tuples] = np.arange(tuples), counts
     return members
 
 
-@compiled_within
+@kernel
 def draw(state: Array) -> Any:
     """The next number of SplitMix64."""
     state[0] += np.uint64(0x9E3779B97F4A7C15)
@@ -142,50 +114,44 @@ def draw(state: Array) -> Any:
     return z ^ (z >> np.uint64(31))
 
 
-@compiled
+@kernel
 def agglomerate_some(state: Clustering, amount: int) -> bool:
     """Go on with the loop for an amount of work; whether there are no small classes any more."""
-    at = state.at
+    at, classes = state.at, len(state.small.place)
+    while amount > 0 and at[INSERTED] < classes:
+        _add(state, at[INSERTED])
+        at[INSERTED] += 1
+        amount -= 1
     while amount > 0 and at[WAITING]:
         _join(state)
         amount -= JOINING
-    return bool(at[WAITING] == 0)
+    return bool(at[INSERTED] == classes and at[WAITING] == 0)
 
 
-@compiled
-def index_some(state: Clustering, amount: int) -> bool:
-    """Go on with putting classes into the tree, so many of them; whether all are there."""
-    at = state.at
-    end = min(len(state.small.place), at[INSERTED] + amount)
-    while at[INSERTED] < end:
-        _add(state, at[INSERTED])
-        at[INSERTED] += 1
-    return bool(at[INSERTED] == len(state.small.place))
-
-
-@compiled_within
+@kernel
 def _add(state: Clustering, number: int) -> None:
     """Put a class into the tree, and among the small ones if it is one."""
     classes, small = state.classes, state.small
     classes.key[number] = draw(state.random)
     insert(state.tree, state.forest, classes, number)
-    if not is_good(state.needs, classes.rows[number, -2]):
+    if classes.rows[number, -2] < state.least_size:
         waiting = state.at[WAITING]
         small.numbers[waiting], small.place[number] = number, waiting
         state.at[WAITING] += 1
 
 
-@compiled_within
+@kernel
 def _join(state: Clustering) -> None:
     """One step of KACA1: a small class takes its nearest, or a stub of it."""
-    classes, small, at, needs = state.classes, state.small, state.at, state.needs
+    classes, small, at, least_size = state.classes, state.small, state.at, state.least_size
     size = classes.rows[:, -2]
     number = small.numbers[draw(state.random) % np.uint64(at[WAITING])]
     _forget(small, number, at)
-    other = nearest(state.tree, state.forest, classes, state.query, number, needs, state.looks)
+    nearest(state.tree, state.forest, classes, state.query, number, least_size, state.looks, state.found, state.far)
+    other = state.found[0]
     remove(state.tree, classes, number)
-    if could_be_two(needs, size[number] + size[other]):
-        taken = lacking(needs, size[number])
+    if size[number] + size[other] >= 2 * least_size:
+        taken = int(least_size - size[number])
     else:
         remove(state.tree, classes, other)
         if small.place[other] >= 0:
@@ -198,7 +164,7 @@ def _join(state: Clustering) -> None:
     _add(state, number)
 
 
-@compiled_within
+@kernel
 def _forget(small: Small, number: int, at: Array) -> None:
     at[WAITING] -= 1
     last = small.numbers[at[WAITING]]
@@ -206,17 +172,14 @@ def _forget(small: Small, number: int, at: Array) -> None:
     small.place[number] = -1
 
 
-@compiled_within
+@kernel
 def _generalize(forest: Forest, rows: Array, number: int, other: int) -> None:
     """Make the tuple of a class the closest common generalization of two."""
     for a in range(rows.shape[1] - 2):
-        node = rows[number, a]
-        while not node <= rows[other, a] < forest.end[node]:
-            node = forest.parent[node]
-        rows[number, a] = node
+        rows[number, a] = above(forest.parent, forest.end, rows[number, a], rows[other, a])
 
 
-@compiled_within
+@kernel
 def _take(members: Members, number: int, other: int, wanted: int) -> None:
     """Move records from the front of one class's members to the end of another's."""
     while wanted:
@@ -234,16 +197,14 @@ def _take(members: Members, number: int, other: int, wanted: int) -> None:
         wanted -= members.records[entry]
 
 
-@compiled
-def parts_of(members: Members) -> tuple[Array, Array, Array]:
-    """Tuple, class and records of each entry, class by class."""
-    used = members.used[0]
-    tuples, numbers, records = np.empty(used, np.int64), np.empty(used, np.int64), np.empty(used, np.int64)
-    size = 0
-    for number in range(len(members.head)):
-        entry = members.head[number]
+@kernel
+def parts_of(heads: Array, tuples: Array, records: Array, after: Array) -> Parts:
+    """Tuple, class and records of each entry of some lists, class by class."""
+    parts, size = np.empty((3, len(tuples)), np.int64), 0
+    for number in range(len(heads)):
+        entry = heads[number]
         while entry >= 0:
-            tuples[size], numbers[size], records[size] = members.tuples[entry], number, members.records[entry]
+            parts[0, size], parts[1, size], parts[2, size] = tuples[entry], number, records[entry]
             size += 1
-            entry = members.after[entry]
-    return tuples[:size], numbers[:size], records[:size]
+            entry = after[entry]
+    return parts[0, :size], parts[1, :size], parts[2, :size]

@@ -16,7 +16,7 @@ from incrowd.privacy.model import Requirement
 from incrowd.table.class_counts import ClassCounts, Histogram, Mask
 from incrowd.table.compressed import CompressedTable
 
-Numbers = npt.NDArray[Any]
+Array = npt.NDArray[Any]
 ENTRIES = 8_000_000  # counts to add up at a time
 
 
@@ -30,7 +30,7 @@ class Entries:
     """
 
     counts: ClassCounts
-    first: Mapping[str, Numbers]
+    first: Mapping[str, Array]
 
     @classmethod
     def of(cls, counts: ClassCounts, columns: Sequence[str]) -> Entries:
@@ -51,18 +51,13 @@ class Term:
     """
 
     entries: Entries
-    numbers: Numbers
-    groups: Numbers
+    numbers: Array
+    groups: Array
     sign: int = 1
 
 
-class Ledger:
-    """Asks a requirement about sets of tuples.
-
-    Args:
-        table: The table.
-        requirement: What a class needs.
-    """
+class ClassTally:
+    """Asks a requirement about sets of tuples."""
 
     def __init__(self, table: CompressedTable, requirement: Requirement) -> None:
         self.requirement = requirement
@@ -71,7 +66,7 @@ class Ledger:
         values = {name: table.protected[name] for name in self._columns}
         self.tuples = Entries.of(ClassCounts(table.counts, values), self._columns)
 
-    def classes(self, groups: Numbers, size: int) -> Entries:
+    def classes(self, groups: Array, size: int) -> Entries:
         """What is known of the classes that groups of all tuples are."""
         return Entries.of(self._table.class_counts(groups, size), self._columns)
 
@@ -79,17 +74,12 @@ class Ledger:
         """Which classes are good."""
         return self.requirement.good(classes.counts)
 
-    def good_groups(self, tuples: Numbers, groups: Numbers, size: int) -> Mask:
+    def good_groups(self, tuples: Array, groups: Array, size: int) -> Mask:
         """Which groups of some tuples are good."""
         return self.good([Term(self.tuples, tuples, groups)], size)
 
     def good(self, terms: Sequence[Term], size: int) -> Mask:
-        """Which groups are good once everything is added to them and taken off.
-
-        Args:
-            terms: What is added and taken off.
-            size: Number of groups.
-        """
+        """Which groups are good once everything is added to them and taken off."""
         step = max(1, size * ENTRIES // max(1, sum(map(self._amount, terms))))
         if step >= size:
             return self._good(terms, size)

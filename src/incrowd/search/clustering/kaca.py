@@ -29,7 +29,6 @@ from math import fsum
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from incrowd.errors import TimeLimitError
 from incrowd.measures.hierarchical_distance import Weights, inconsistency
@@ -39,21 +38,16 @@ from incrowd.recodings.hierarchies import Hierarchy, Nodes
 from incrowd.recodings.kinds import hierarchy_of
 from incrowd.recodings.mapping import LocalMapping, common, distinct, mapping_of, nodes_of, trace
 from incrowd.run import Run
-from incrowd.search.clustering.class_tally import Ledger
+from incrowd.search.clustering.agglomeration import agglomerated
 from incrowd.search.clustering.distances import details, weights_of
-from incrowd.search.clustering.forest import forest_of
-from incrowd.search.clustering.kernels import kernels_for
 from incrowd.search.clustering.leaving_out import leave_out
-from incrowd.search.clustering.proof.facts import proven
-from incrowd.search.clustering.with_sensitive_values import Space, guarded, is_guarded
+from incrowd.search.clustering.proof import proven
+from incrowd.search.clustering.space import Array, Parts, Space
+from incrowd.search.clustering.with_sensitive_values import counts_values, made_good
 from incrowd.search.leaving_out import budget_of
 from incrowd.search.method import SearchResult
 from incrowd.table.compressed import CompressedTable
 from incrowd.table.grouping import count
-
-BUCKET = 16  # classes per bucket of the index; without limit the search is the plain quadratic loop
-Numbers = npt.NDArray[np.int64]
-Parts = tuple[Numbers, Numbers, Numbers]
 
 
 def kaca(
@@ -67,36 +61,24 @@ def kaca(
     level_weights: Mapping[str, Sequence[float]] | None = None,
     priorities: Mapping[str, float] | None = None,
     suppress: float = 0.0,
-    bucket: int = BUCKET,
+    bucket: int | None = None,
 ) -> SearchResult:
-    """KACA1; with a bound on inconsistency KACA2.
-
-    Args:
-        table: The compressed table.
-        requirements: One, over all attributes of the table.
-        run: Asked in between whether to go on.
-        max_inconsistency: The inconsistency of every attribute is below it (or nothing, where it is 0).
-        distance: "height" or "uniform" for the weighted hierarchical distance, "ncp" for the loss of the same name.
-        beta: Exponent of the height weights.
-        level_weights: Weights of the steps between levels of some attributes, from the root down, instead of those.
-        priorities: Weights of attributes by name; those with low ones are generalized first.
-        suppress: Share of the records that may be left out.
-        bucket: Classes per bucket of the index; the result does not depend on it.
-    """
+    """KACA1; with a bound on inconsistency KACA2. The result does not depend on `bucket`, classes per bucket."""
     (requirement,) = requirements
     budget = budget_of(table, suppress)
     if budget:
         with_suppression(requirement.models)
     hierarchies = [hierarchy_of(attribute) for attribute in table.attributes]
     weights = weights_of(distance, beta, priorities, hierarchies, level_weights)
-    forest, roots = forest_of(hierarchies, details(table.attributes, hierarchies, distance, weights)[0])
-    cluster = _clusters(table, requirement, forest, roots, run, bucket)
+    detail = details(table.attributes, hierarchies, distance, weights)[0]
+    lost = details(table.attributes, hierarchies, "ncp", Weights())[0]
+    cluster = _clusters(table, requirement, hierarchies, detail, run, bucket)
     tuples, facts = nodes_of(table, hierarchies), dict[str, Any](distance=distance)
     if max_inconsistency is None:
         parts = cluster(tuples)
         if budget:
             run.anytime = True  # every class is good
-            parts, left_out = leave_out(ncp_space(table, requirement, hierarchies), parts, budget, run)
+            parts, left_out = leave_out(Space.of(table, requirement, hierarchies, lost), parts, budget, run)
             facts["suppressed_records"] = left_out
         mapping = mapping_of(table, hierarchies, *parts)
         run.anytime = True
@@ -117,11 +99,11 @@ def kaca(
             try:
                 part = run.part()  # classes are good in the end, and not before
                 start = _generalize_rare(table, hierarchies, requirement, most, part, spared)
-                parts = _clusters(table, requirement, forest, roots, part, bucket)(start)
+                parts = _clusters(table, requirement, hierarchies, detail, part, bucket)(start)
             except TimeLimitError:
                 run.ended_early = run.over
                 break
-        fewer, left_out = leave_out(ncp_space(table, requirement, hierarchies, start), parts, budget, run)
+        fewer, left_out = leave_out(Space.of(table, requirement, hierarchies, lost, start), parts, budget, run)
         found, reached = _make_consistent(hierarchies, tuples, start, fewer, most, run)
         if _loss(table, found) < _loss(table, mapping):
             mapping, facts["inconsistency"], facts["suppressed_records"] = found, reached, left_out
@@ -129,25 +111,25 @@ def kaca(
 
 
 def _clusters(
-    table: CompressedTable, requirement: Requirement, forest: Any, roots: Nodes, run: Run, bucket: int
+    table: CompressedTable,
+    requirement: Requirement,
+    hierarchies: Sequence[Hierarchy],
+    detail: Sequence[Array],
+    run: Run,
+    bucket: int | None,
 ) -> Callable[[Nodes], Parts]:
-    """What makes classes of tuples that may be generalized already: tuple, class and records of each part."""
+    """What makes classes of tuples that may be generalized already."""
 
-    def counted(start: Nodes) -> Parts:
-        """Where the size of a class is all that counts."""
-        nodes, number = distinct(start)
-        words = forest, roots, nodes + roots, count(number, len(nodes), table.counts)
-        return trace(
-            number, table.counts, *kernels_for(len(nodes)).agglomerated(*words, requirement.needs, run, bucket)
-        )
+    def cluster(start: Nodes) -> Parts:
+        space = Space.of(table, requirement, hierarchies, detail, start)
+        nodes, number = distinct(space.tuples)
+        if counts_values(requirement):
+            groups, _ = made_good(space, number, run)
+            return np.arange(len(groups)), groups, table.counts
+        counts = count(number, len(nodes), table.counts)
+        return trace(number, table.counts, *agglomerated(space, nodes, counts, run, bucket))
 
-    def watched(start: Nodes) -> Parts:
-        """Where the values of protected columns count; classes are sets of whole tuples."""
-        space = Space(forest, roots, start + roots, table.counts, Ledger(table, requirement))
-        groups, _ = guarded(space, distinct(start)[1], run)
-        return np.arange(len(groups)), groups, table.counts
-
-    return watched if is_guarded(requirement) else counted
+    return cluster
 
 
 def _generalize_rare(
@@ -160,13 +142,7 @@ def _generalize_rare(
 ) -> Nodes:
     """Generalize attributes as a whole until the records with rare values are few enough (Lemma 4); tuples of nodes.
 
-    Args:
-        table: The table.
-        hierarchies: The hierarchy of each attribute.
-        requirement: What makes a value frequent enough.
-        most: The bound.
-        run: Asked in between whether to go on.
-        spared: Records with rare values that do not count, as they may be left out.
+    This many `spared` records with rare values do not count, as they may be left out.
     """
     columns = nodes_of(table, hierarchies)
     for a, hierarchy in enumerate(hierarchies):
@@ -184,19 +160,13 @@ def _make_consistent(
     hierarchies: Sequence[Hierarchy],
     tuples: Nodes,
     start: Nodes,
-    parts: tuple[Numbers, Numbers, Numbers],
+    parts: Parts,
     most: Fraction,
     run: Run,
 ) -> tuple[LocalMapping, dict[str, float]]:
     """Generalize attributes as a whole until each is consistent enough; the mapping, and their inconsistency.
 
-    Args:
-        hierarchies: The hierarchy of each attribute.
-        tuples: The original tuples, as nodes.
-        start: What they were before clustering, as nodes.
-        parts: Tuple, class and records of each part; the class -1 for records that are left out, who do not count.
-        most: The bound.
-        run: Asked in between whether to go on.
+    `start` is what `tuples` were before clustering. Parts with the class -1 are left out, and do not count.
     """
     numbers, groups, records = parts
     left_out = groups < 0
@@ -225,12 +195,3 @@ def _loss(table: CompressedTable, mapping: LocalMapping) -> float:
 def is_below(share: Fraction, most: Fraction) -> bool:
     """Whether a share is below the bound, or nothing."""
     return share < most or share == 0
-
-
-def ncp_space(
-    table: CompressedTable, requirement: Requirement, hierarchies: Sequence[Hierarchy], start: Nodes | None = None
-) -> Space:
-    """The tuples of a table, generalized or as they are if None, with the loss as what counts."""
-    forest, roots = forest_of(hierarchies, details(table.attributes, hierarchies, "ncp", Weights())[0])
-    tuples = nodes_of(table, hierarchies) if start is None else start
-    return Space(forest, roots, tuples + roots, table.counts, Ledger(table, requirement))

@@ -15,20 +15,15 @@ It ends, as the loss falls each time. Ties go by the number of the class, which 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
-from incrowd.privacy.size_rule import SizeRule
 from incrowd.run import Run
 from incrowd.search.clustering.class_tally import Entries, Term
-from incrowd.search.clustering.with_sensitive_values import Space, compact
+from incrowd.search.clustering.exchange import proposed
+from incrowd.search.clustering.space import Array, Parts, Space, compact
 from incrowd.table.class_counts import ClassCounts, Mask
 from incrowd.table.grouping import count
-
-Numbers = npt.NDArray[Any]
-Parts = tuple[Numbers, Numbers, Numbers]
 
 ROUNDS = 100
 
@@ -66,68 +61,56 @@ class _State:
     """Parts that are released, in classes: numbers of the parts, their classes without gaps, and what classes hold."""
 
     space: Space
-    all_groups: Numbers
-    chosen: Numbers
-    tuples: Numbers
-    records: Numbers
-    groups: Numbers
+    all_groups: Array
+    chosen: Array
+    tuples: Array
+    records: Array
+    groups: Array
     size: int
-    nodes: Numbers
-    detail: Numbers
-    sizes: Numbers
+    nodes: Array
+    detail: Array
+    sizes: Array
     entries: Entries
 
     @classmethod
-    def of(cls, space: Space, tuples: Numbers, groups: Numbers, records: Numbers) -> _State:
+    def of(cls, space: Space, tuples: Array, groups: Array, records: Array) -> _State:
         chosen = np.flatnonzero(groups >= 0)
         own, size = compact(groups[chosen])
-        nodes = space.kernels.common_of(space.forest, space.tuples[tuples[chosen]], own, size)
-        entries = space.ledger.tuples if space.ledger.requirement.columns else Entries.of(ClassCounts(records), ())
+        nodes = space.nodes(tuples[chosen], own)
+        entries = space.tally.tuples if space.tally.requirement.columns else Entries.of(ClassCounts(records), ())
         sizes = count(own, size, records[chosen])
-        return cls(
-            space,
-            groups,
-            chosen,
-            tuples[chosen],
-            records[chosen],
-            own,
-            size,
-            nodes,
-            space.detail(nodes),
-            sizes,
-            entries,
-        )
+        of_parts = space, groups, chosen, tuples[chosen], records[chosen]
+        return cls(*of_parts, own, size, nodes, space.detail(nodes), sizes, entries)
 
 
 @dataclass(frozen=True)
 class _Changes:
     """A change of each class: what all records gain, how many are left out, and where each part goes (-1 for out)."""
 
-    gain: Numbers
-    out: Numbers
-    targets: Numbers
+    gain: Array
+    out: Array
+    targets: Array
 
 
 def _trimmed(state: _State) -> _Changes:
     """The best way to keep the records of one branch only, per class."""
     space, own, size = state.space, state.groups, state.size
-    nodes = space.tuples[state.tuples]
-    branches = space.kernels.branches_of(space.forest, state.nodes[own], nodes)
+    branches = space.branches(state.nodes[own], state.tuples)
     gains, outs = np.zeros(size, np.int64), np.zeros(size, np.int64)
     targets = own.copy()
-    for a in range(nodes.shape[1]):
+    for a in range(len(space.roots)):
         _, part = np.unique(own * np.int64(len(space.forest.parent)) + branches[:, a], return_inverse=True)
         number = int(part.max()) + 1
         home = np.empty(number, np.int64)
         home[part] = own
         kept = count(part, number, state.records)
         out = state.sizes[home] - kept
-        detail = space.detail(space.kernels.common_of(space.forest, nodes, part, number))
+        detail = space.detail(space.nodes(state.tuples, part))
         gain = kept * (detail - state.detail[home]) - out * state.detail[home]
         pays = (gain > 0) & (out > 0)
         asked = pays[part]
         if asked.any():
-            pays &= space.ledger.good([Term(state.entries, state.chosen[asked], part[asked])], number)
+            pays &= space.tally.good([Term(state.entries, state.chosen[asked], part[asked])], number)
         best = np.full(size, -1)
         order = np.lexsort((-np.arange(number), gain))
         order = order[pays[order] & (gain[order] > gains[home[order]])]
@@ -143,16 +126,14 @@ def _dissolved(state: _State, run: Run) -> _Changes:
     """What becomes of each class whose records join the classes that have their values, or are left out."""
     space, size = state.space, state.size
     parts = np.stack([state.tuples, state.groups, state.records], axis=1)
-    needs = SizeRule(space.ledger.requirement.least_size)
-    places = space.forest, space.roots, space.tuples, state.nodes
-    targets = space.kernels.proposed(*places, state.sizes, parts, needs, 0, run, anywhere=True)
+    targets = proposed(space, state.nodes, state.sizes, parts, 0, run, leaves=True)
     detail = np.where(targets < 0, 0, state.detail[targets])
     gains = np.zeros(size, np.int64)
     np.add.at(gains, state.groups, state.records * (detail - state.detail[state.groups]))
     return _Changes(gains, count(state.groups, size, state.records * (targets < 0)), targets)
 
 
-def _performed(state: _State, changes: list[_Changes], budget: int) -> Numbers | None:
+def _performed(state: _State, changes: list[_Changes], budget: int) -> Array | None:
     """The class of all parts after the best changes that do not disturb each other; None if none pays."""
     order = np.argsort(state.groups, kind="stable")
     first = np.searchsorted(state.groups[order], np.arange(state.size + 1))

@@ -119,14 +119,7 @@ class Regions:
 
 
 def regions_of(table: CompressedTable, hierarchies: Sequence[Hierarchy], requirement: Requirement, run: Run) -> Regions:
-    """Grow the regions of a table.
-
-    Args:
-        table: The table, with a target.
-        hierarchies: The hierarchy of each attribute.
-        requirement: What a region needs.
-        run: Asked in between whether to go on.
-    """
+    """Grow the regions of a table."""
     labels = Labels.of(table)
     growing = _Growing(table, hierarchies, requirement, labels)
     parent: list[int] = []

@@ -57,15 +57,7 @@ class Words:
     def released(
         self, attribute: Attribute, hierarchy: Hierarchy, seen: Hierarchy, nodes: Nodes, groups: Numbers
     ) -> tuple[Hierarchy, Nodes]:
-        """The hierarchy that is released of an original attribute, and the node of each group.
-
-        Args:
-            attribute: The original attribute.
-            hierarchy: Its hierarchy.
-            seen: The hierarchy that was searched.
-            nodes: Nodes of it.
-            groups: The group of each; they are numbered from 0 without gaps.
-        """
+        """The hierarchy that is released of an original attribute, and the node of each group."""
         if self.nodes is not None:
             return hierarchy, self.nodes[common(seen, nodes, groups)]
         attribute = numeric(attribute)
@@ -100,13 +92,7 @@ class View:
     fixed: tuple[int, ...] = ()
 
     def mapping(self, table: CompressedTable, hierarchies: Sequence[Hierarchy], parts: Parts) -> LocalMapping:
-        """What parts of the tuples that were searched make of the original ones.
-
-        Args:
-            table: The original table.
-            hierarchies: The hierarchy of each of its attributes.
-            parts: Tuple, group (-1 for records that are left out) and records of each part.
-        """
+        """What parts of the tuples that were searched make of the original ones; those of group -1 are left out."""
         if self.number is None:
             return mapping_of(table, hierarchies, *parts)
         tuples = nodes_of(self.table, self.hierarchies)[parts[0]]
@@ -128,15 +114,7 @@ def target_view(
     requirement: Requirement,
     run: Run,
 ) -> View:
-    """The table as its target sees it.
-
-    Args:
-        table: The table, with a target.
-        hierarchies: The hierarchy of each attribute.
-        detail: The detail of each node, per attribute.
-        requirement: What a class needs.
-        run: Asked in between whether to go on.
-    """
+    """The table as its target sees it."""
     regions = regions_of(table, hierarchies, requirement, run)
     if len(regions.parent) == 1:
         return View(table, hierarchies, detail)
@@ -233,10 +211,6 @@ def _grouped(
 
 def cut_down(hierarchy: Hierarchy, used: Iterable[int]) -> tuple[Taxonomy, Nodes, Codes]:
     """A hierarchy of some of its nodes and the root, where all that lies closest below one of them is one leaf.
-
-    Args:
-        hierarchy: The hierarchy.
-        used: The nodes that stay.
 
     Returns:
         The tree, the original node of each of its nodes, and the new code of each code. A leaf that was made for the

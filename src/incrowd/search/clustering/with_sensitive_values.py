@@ -1,8 +1,8 @@
 """Classes of whole tuples that are good by any privacy model: bad ones join, large ones split, tuples are exchanged.
 
 Where a model counts a protected column, compiled searches do not know what makes a class good, and tuples are not split
-between classes: dealing records by a hash would not know their protected values. So all classes are sets of whole
-tuples, and the requirement is asked about many of them at a time (`Ledger`).
+between classes: allocating records by a hash would not know their protected values. So all classes are sets of whole
+tuples, and the requirement is asked about many of them at a time (`ClassTally`).
 
 Joining. In each round every bad class looks at its nearest classes, and at the nearest tuple of each that is good. It
 takes what costs least: of a class that is too small for any good one, whatever it is; else of what makes it good
@@ -27,88 +27,50 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
-from typing import Any
+from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from incrowd.privacy.model import Requirement
-from incrowd.privacy.size_rule import SizeRule
 from incrowd.run import Run
-from incrowd.search.clustering.class_tally import Entries, Ledger, Term
-from incrowd.search.clustering.kernels import Kernels, kernels_for
+from incrowd.search.clustering.class_index import (
+    Classes,
+    Query,
+    Tree,
+    insert,
+    nearest,
+    new_classes,
+    new_query,
+    new_tree,
+)
+from incrowd.search.clustering.class_tally import ClassTally, Entries, Term
+from incrowd.search.clustering.exchange import proposed
+from incrowd.search.clustering.space import EVERY, Array, Forest, Space, above, compact
+from incrowd.search.compiled import in_numpy, kernel, ready
 from incrowd.table.class_counts import Mask
 from incrowd.table.grouping import count
-
-Numbers = npt.NDArray[Any]
 
 NEAREST = 12  # classes that a bad class looks at
 FEW = 3  # the same of a class that is too small
 ALONE = 40  # rounds in which a class takes part in one change only
 SWEEPS = 30
-BUCKET = 16
+MOST_MEMBERS = 256  # tuples of a class that are looked at one by one
+LOOKING = 500  # how many units of work one search for the nearest counts
+WHOLE = 2**40  # no stubs
 
 
-@dataclass(frozen=True)
-class Space:
-    """What stays the same while classes change.
-
-    Args:
-        forest: The hierarchies, for compiled code.
-        roots: The root of each attribute.
-        tuples: The tuples, as nodes of the forest: tuples x attributes.
-        counts: Records of each tuple.
-        ledger: Says which classes are good.
-    """
-
-    forest: Any
-    roots: Numbers
-    tuples: Numbers
-    counts: Numbers
-    ledger: Ledger
-
-    @cached_property
-    def kernels(self) -> Kernels:
-        """The inner loops for a table of this size."""
-        return kernels_for(len(self.counts))
-
-    def nodes(self, groups: Numbers, size: int) -> Numbers:
-        """The closest common generalization of each class."""
-        found: Numbers = self.kernels.common_of(self.forest, self.tuples, groups, size)
-        return found
-
-    def detail(self, nodes: Numbers) -> Numbers:
-        """How much detail each class holds."""
-        found: Numbers = self.forest.detail[nodes].sum(axis=1)
-        return found
-
-    def worth(self, groups: Numbers, crowding: int) -> int:
-        """How much detail a release by some classes holds, less what their sizes cost."""
-        groups, size = compact(groups)
-        sizes = count(groups, size, self.counts)
-        return int(sizes @ self.detail(self.nodes(groups, size))) - crowding * int(sizes @ sizes)
-
-
-def is_guarded(requirement: Requirement) -> bool:
+def counts_values(requirement: Requirement) -> bool:
     """Whether more than the size of a class decides whether it is good."""
     return bool(requirement.columns) or not requirement.upward_closed
 
 
-def guarded(
-    space: Space, groups: Numbers, run: Run, crowding: int = 0, others: Sequence[Numbers] = ()
-) -> tuple[Numbers, int]:
+def made_good(
+    space: Space, groups: Array, run: Run, crowding: int = 0, others: Sequence[Array] = ()
+) -> tuple[Array, int]:
     """Make every class good, then as small as they can be.
 
-    Args:
-        space: Tuples and hierarchies.
-        groups: The class of each tuple; classes may be bad.
-        run: Asked in between whether to go on; it may end at any moment once all classes are good.
-        crowding: What a unit of the sum of squared class sizes costs, in units of detail.
-        others: Other classes to begin with; those that end with the least loss are taken.
-
     Returns:
-        The class of each tuple, and the sweeps of the exchange that moved something.
+        The class of each tuple, and the number of sweeps of the exchange that moved something.
     """
     starts = [np.zeros_like(groups), together(space, groups, run)]
     starts += [joined(space, start, run) for start in (groups, *others)]
@@ -119,25 +81,17 @@ def guarded(
     return split_again(space, groups, run), sweeps
 
 
-def compact(groups: Numbers) -> tuple[Numbers, int]:
-    """Classes numbered by their first tuple, without gaps, and how many they are."""
-    _, first, number = np.unique(groups, return_index=True, return_inverse=True)
-    rank = np.empty(len(first), np.int64)
-    rank[np.argsort(first)] = np.arange(len(first))
-    return rank[number], len(first)
-
-
 # Joining
 
 
-def joined(space: Space, groups: Numbers, run: Run) -> Numbers:
+def joined(space: Space, groups: Array, run: Run) -> Array:
     """Join bad classes with others until all are good."""
     groups, size = compact(groups)
     most, rounds = 0, 0
     while True:
         run.check()
-        classes = space.ledger.classes(groups, size)
-        good = space.ledger.good_classes(classes)
+        classes = space.tally.classes(groups, size)
+        good = space.tally.good_classes(classes)
         left = int((~good).sum())
         most = max(most, left)
         run.amount(most - left, most, "classes made good")
@@ -152,24 +106,23 @@ def joined(space: Space, groups: Numbers, run: Run) -> Numbers:
 class _Options:
     """What each bad class would do: join another one, or take a tuple of it (-1 where it joins), at a cost."""
 
-    asking: Numbers
-    others: Numbers
-    tuples: Numbers
-    costs: Numbers
+    asking: Array
+    others: Array
+    tuples: Array
+    costs: Array
 
     @classmethod
-    def of(cls, space: Space, groups: Numbers, size: int, classes: Entries, good: Mask, run: Run) -> _Options:
-        nodes, sizes, asking = space.nodes(groups, size), classes.counts.records, np.flatnonzero(~good)
-        small = sizes[asking] < space.ledger.requirement.least_size
+    def of(cls, space: Space, groups: Array, size: int, classes: Entries, good: Mask, run: Run) -> _Options:
+        nodes, sizes = space.nodes(np.arange(len(groups)), groups), classes.counts.records
+        asking = np.flatnonzero(~good)
+        small = sizes[asking] < space.tally.requirement.least_size
         near, far = np.full((len(asking), NEAREST), -1), np.zeros((len(asking), NEAREST), np.int64)
         for some, most in ((small, FEW), (~small, NEAREST)):
             if some.any():
-                near[some, :most], far[some, :most] = space.kernels.neighbours(
-                    space.forest, space.roots, nodes, sizes, asking[some], most, BUCKET, run
-                )
+                near[some, :most], far[some, :most] = neighbours(space, nodes, sizes, asking[some], most, run)
         order = np.argsort(groups, kind="stable")
         first = np.searchsorted(groups[order], np.arange(size + 1))
-        tuples, costs = space.kernels.closest_members(
+        tuples, costs = ready(closest_members, len(groups))(
             space.forest, space.tuples, space.counts, nodes, sizes, order, first, asking, near, good
         )
         # asking x options: joining each neighbour, then taking a tuple of each
@@ -177,7 +130,7 @@ class _Options:
         costs, could = np.hstack([far, costs]), np.hstack([near >= 0, tuples >= 0])
         ends_well = np.zeros(could.shape, bool)
         ask = could & ((takes >= 0) | ~small[:, None])
-        ends_well[ask] = _ends_well(space.ledger, classes, np.repeat(asking, ask.sum(axis=1)), others[ask], takes[ask])
+        ends_well[ask] = _ends_well(space.tally, classes, np.repeat(asking, ask.sum(axis=1)), others[ask], takes[ask])
         could &= ends_well | (takes < 0)
         prefers: Mask = np.where(small[:, None], could, ends_well)
         prefers |= could & ~prefers.any(axis=1, keepdims=True)
@@ -186,32 +139,27 @@ class _Options:
         return cls(asking, others[rows, chosen], takes[rows, chosen], costs[rows, chosen])
 
 
-def _ends_well(ledger: Ledger, classes: Entries, asking: Numbers, others: Numbers, takes: Numbers) -> Mask:
+def _ends_well(tally: ClassTally, classes: Entries, asking: Array, others: Array, takes: Array) -> Mask:
     """Whether a class is good once it has joined another one, or taken its tuple, and the other one is good still."""
     places, lends = np.arange(len(asking)), takes >= 0
-    joins, lent = [Term(classes, others[~lends], places[~lends])], Term(ledger.tuples, takes[lends], places[lends])
-    well = ledger.good([Term(classes, asking, places), *joins, lent], len(asking))
+    joins, lent = [Term(classes, others[~lends], places[~lends])], Term(tally.tuples, takes[lends], places[lends])
+    well = tally.good([Term(classes, asking, places), *joins, lent], len(asking))
     numbers = np.arange(int(lends.sum()))
-    rest = [Term(classes, others[lends], numbers), Term(ledger.tuples, takes[lends], numbers, -1)]
-    well[lends] &= ledger.good(rest, len(numbers))
+    rest = [Term(classes, others[lends], numbers), Term(tally.tuples, takes[lends], numbers, -1)]
+    well[lends] &= tally.good(rest, len(numbers))
     return well
 
 
-def _performed(groups: Numbers, size: int, options: _Options, good: Mask, together: bool) -> Numbers:
+def _performed(groups: Array, size: int, options: _Options, good: Mask, together: bool) -> Array:
     """The classes after a round: the cheapest changes first; nobody takes part in two.
 
-    Args:
-        groups: The class of each tuple.
-        size: Number of classes.
-        options: What each bad class would do.
-        good: Which classes are good.
-        together: Whether several may join the same good class, so that a round does more.
+    With `together` several may join the same good class, so that a round does more.
     """
     after, moves = np.arange(size), []
     busy = np.zeros(size, bool)
     order = np.lexsort((options.asking, options.costs))
-    words = (options.asking[order], options.others[order], options.tuples[order])
-    for own, other, taken in zip(*(column.tolist() for column in words), strict=True):
+    columns = (options.asking[order], options.others[order], options.tuples[order])
+    for own, other, taken in zip(*(column.tolist() for column in columns), strict=True):
         if busy[own] or busy[other]:
             continue
         busy[own] = True
@@ -226,20 +174,21 @@ def _performed(groups: Numbers, size: int, options: _Options, good: Mask, togeth
     return groups
 
 
-def together(space: Space, groups: Numbers, run: Run) -> Numbers:
+def together(space: Space, groups: Array, run: Run) -> Array:
     """Put all bad classes into one, with as many of the most general good classes as it takes to make that good."""
     groups, size = compact(groups)
-    good = space.ledger.good_classes(space.ledger.classes(groups, size))
+    good = space.tally.good_classes(space.tally.classes(groups, size))
     if good.all():
         return groups
-    order = np.lexsort((space.detail(space.nodes(groups, size)), good))  # bad ones first, then the most general
+    detail = space.detail(space.nodes(np.arange(len(groups)), groups))
+    order = np.lexsort((detail, good))  # bad ones first, then the most general
     number = int((~good).sum())
     while number < size:
         run.check()
         rest = np.zeros(size, bool)
         rest[order[:number]] = True
         tuples = np.flatnonzero(rest[groups])
-        if space.ledger.good_groups(tuples, np.zeros(len(tuples), np.int64), 1)[0]:
+        if space.tally.good_groups(tuples, np.zeros(len(tuples), np.int64), 1)[0]:
             break
         number += max(1, number // 2)
     after = np.arange(size)
@@ -247,10 +196,108 @@ def together(space: Space, groups: Numbers, run: Run) -> Numbers:
     return after[groups]
 
 
+class Neighbours(NamedTuple):
+    """The search for the nearest classes of those `asking`: `found`, and how `far` they are (asking x most).
+
+    `at` says how many classes are INSERTED in the tree, and how many have ASKED.
+    """
+
+    forest: Forest
+    classes: Classes
+    tree: Tree
+    query: Query
+    asking: Array
+    found: Array
+    far: Array
+    at: Array
+
+
+INSERTED, ASKED = range(2)
+
+
+def neighbours(space: Space, nodes: Array, sizes: Array, asking: Array, most: int, run: Run) -> tuple[Array, Array]:
+    """The nearest classes of some classes, and their distances: asking x most, -1 where there are no more."""
+    classes, size = new_classes(nodes, sizes), len(nodes)
+    classes.key[:] = np.arange(size)
+    tree, query = new_tree(size, space.roots, space.bucket), new_query(space.forest, space.roots, size)
+    found, far = np.full((len(asking), most), -1, np.int64), np.zeros((len(asking), most), np.int64)
+    state = Neighbours(space.forest, classes, tree, query, asking, found, far, np.zeros(2, np.int64))
+    some = ready(ask_some, len(space.counts))
+    run.in_slices(lambda amount: some(state, amount))
+    return found, far
+
+
+@kernel
+def ask_some(state: Neighbours, amount: int) -> bool:
+    """Go on for an amount of work; whether all have asked."""
+    at, classes, query = state.at, state.classes, state.query
+    while amount > 0 and at[INSERTED] < len(classes.key):
+        insert(state.tree, state.forest, classes, at[INSERTED])
+        at[INSERTED] += 1
+        amount -= 1
+    while amount > 0 and at[ASKED] < len(state.asking):
+        place = at[ASKED]
+        asking, found, far = state.asking[place], state.found[place], state.far[place]
+        nearest(state.tree, state.forest, classes, query, asking, WHOLE, EVERY, found, far)
+        at[ASKED] += 1
+        amount -= LOOKING
+    return bool(at[INSERTED] == len(classes.key) and at[ASKED] == len(state.asking))
+
+
+def _closest_at_once(
+    forest: Forest, tuples: Array, counts: Array, nodes: Array, sizes: Array, order: Array, first: Array,
+    asking: Array, donors: Array, lends: Array,
+) -> tuple[Array, Array]:  # fmt: skip
+    """What `closest_members` does."""
+    found, cost = np.full(donors.shape, -1, np.int64), np.zeros(donors.shape, np.int64)
+    held, length = forest.detail[nodes].sum(axis=1), np.diff(first)
+    may = (donors >= 0) & lends[donors] & (length[donors] > 1) & (length[donors] <= MOST_MEMBERS)
+    for i in np.flatnonzero(may.any(axis=1)):
+        own, shared = asking[i], forest.shared(nodes[asking[i]])
+        for j in np.flatnonzero(may[i]):
+            members = order[first[donors[i, j]] : first[donors[i, j] + 1]]
+            after = shared[tuples[members]].sum(axis=1)
+            lost = sizes[own] * (held[own] - after) + counts[members] * (held[donors[i, j]] - after)
+            best = np.argmin(lost)
+            found[i, j], cost[i, j] = members[best], lost[best]
+    return found, cost
+
+
+@in_numpy(_closest_at_once)
+def closest_members(
+    forest: Forest, tuples: Array, counts: Array, nodes: Array, sizes: Array, order: Array, first: Array,
+    asking: Array, donors: Array, lends: Array,
+) -> tuple[Array, Array]:  # fmt: skip
+    """The tuple of each donor that costs least where it moves to the class that asks, and that cost.
+
+    `order` has the tuples class by class, `first` says where those of each class begin; only classes that `lends` do.
+
+    Returns:
+        The tuple, -1 where a donor lends none, and the cost: asking x donors.
+    """
+    found, cost = np.full(donors.shape, -1, np.int64), np.zeros(donors.shape, np.int64)
+    detail = forest.detail
+    for i in range(len(asking)):
+        own, size = nodes[asking[i]], sizes[asking[i]]
+        for j in range(donors.shape[1]):
+            donor = donors[i, j]
+            if donor < 0 or not lends[donor] or not 1 < first[donor + 1] - first[donor] <= MOST_MEMBERS:
+                continue
+            for place in range(first[donor], first[donor + 1]):
+                member = order[place]
+                lost = np.int64(0)
+                for a in range(len(own)):
+                    after = detail[above(forest.parent, forest.end, own[a], tuples[member, a])]
+                    lost += size * (detail[own[a]] - after) + counts[member] * (detail[nodes[donor, a]] - after)
+                if found[i, j] < 0 or lost < cost[i, j]:
+                    found[i, j], cost[i, j] = member, lost
+    return found, cost
+
+
 # Splitting
 
 
-def split_again(space: Space, groups: Numbers, run: Run) -> Numbers:
+def split_again(space: Space, groups: Array, run: Run) -> Array:
     """Split classes as long as all parts are good and something is gained."""
     groups, size = compact(groups)
     active = np.ones(size, bool)
@@ -269,17 +316,17 @@ def split_again(space: Space, groups: Numbers, run: Run) -> Numbers:
     return groups
 
 
-def _best_parts(space: Space, tuples: Numbers, groups: Numbers, size: int) -> tuple[Numbers, Mask]:
+def _best_parts(space: Space, tuples: Array, groups: Array, size: int) -> tuple[Array, Mask]:
     """How the classes of some tuples are split best: the part of each tuple, and which tuples leave their class."""
     own, width = groups[tuples], len(space.roots)
-    nodes = space.nodes(groups, size)
+    nodes = space.nodes(np.arange(len(groups)), groups)
     before = space.detail(nodes)
-    branches = space.kernels.branches_of(space.forest, nodes[own], space.tuples[tuples])
+    branches = space.branches(nodes[own], tuples)
     best, attribute = np.zeros(size, np.int64), np.full(size, -1)
     found = np.zeros((len(tuples), width), np.int64)
     for a in range(width):
-        part, number, splits = _good_parts(space, tuples, own, size, branches[:, a])
-        detail = space.detail(space.kernels.common_of(space.forest, space.tuples[tuples], part, number))
+        part, splits = _good_parts(space, tuples, own, size, branches[:, a])
+        detail = space.detail(space.nodes(tuples, part))
         gains = np.zeros(size, np.int64)
         np.add.at(gains, own, space.counts[tuples] * (detail[part] - before[own]))
         better = splits & (gains > best)
@@ -289,25 +336,25 @@ def _best_parts(space: Space, tuples: Numbers, groups: Numbers, size: int) -> tu
     return found[np.arange(len(tuples)), chosen] + chosen * len(tuples), attribute[own] >= 0
 
 
-def _good_parts(space: Space, tuples: Numbers, own: Numbers, size: int, branch: Numbers) -> tuple[Numbers, int, Mask]:
+def _good_parts(space: Space, tuples: Array, own: Array, size: int, branch: Array) -> tuple[Array, Mask]:
     """Classes split by the branches of one attribute.
 
     Branches that are not good stay together, if need be with the smallest good one.
 
     Returns:
-        The part of each tuple, their number, and which classes fall into at least two parts, all good.
+        The part of each tuple, and which classes fall into at least two parts, all good.
     """
     _, part = np.unique(own * np.int64(len(space.forest.parent)) + branch, return_inverse=True)
     number = int(part.max()) + 1
     home = np.empty(number, np.int64)
     home[part] = own
-    good = space.ledger.good_groups(tuples, part, number)
+    good = space.tally.good_groups(tuples, part, number)
     records = count(part, number, space.counts[tuples])
     for _ in range(2):
         rest = ~good[part]
         settled = np.ones(size, bool)
         if rest.any():
-            settled = space.ledger.good_groups(tuples[rest], own[rest], size) | (np.bincount(home, ~good, size) == 0)
+            settled = space.tally.good_groups(tuples[rest], own[rest], size) | (np.bincount(home, ~good, size) == 0)
         several = np.bincount(home, good, size) + (np.bincount(home, ~good, size) > 0) > 1
         if (settled | ~several).all():
             break
@@ -317,26 +364,24 @@ def _good_parts(space: Space, tuples: Numbers, own: Numbers, size: int, branch: 
     rest = ~good[part]
     part[rest] = number + own[rest]
     _, part = np.unique(part, return_inverse=True)
-    return part, int(part.max()) + 1, settled & several
+    return part, settled & several
 
 
 # Exchange
 
 
-def exchanged_tuples(space: Space, groups: Numbers, crowding: int, run: Run) -> tuple[Numbers, int]:
+def exchanged_tuples(space: Space, groups: Array, crowding: int, run: Run) -> tuple[Array, int]:
     """Move tuples to classes that have their values and cost less, while both stay good; and the sweeps."""
     blocked = np.zeros(len(groups), bool)
-    needs = SizeRule(space.ledger.requirement.least_size)
     for number in range(SWEEPS):
         groups, size = compact(groups)
-        classes = space.ledger.classes(groups, size)
-        nodes, sizes = space.nodes(groups, size), classes.counts.records
+        classes = space.tally.classes(groups, size)
+        nodes, sizes = space.nodes(np.arange(len(groups)), groups), classes.counts.records
         movable = np.flatnonzero(~blocked & (np.bincount(groups)[groups] > 1))
         parts = np.stack([movable, groups[movable], space.counts[movable]], axis=1)
         if not len(parts) or not run.should_continue():
             return groups, number
-        places = space.forest, space.roots, space.tuples, nodes
-        targets = space.kernels.proposed(*places, sizes, parts, needs, crowding, run)
+        targets = proposed(space, nodes, sizes, parts, crowding, run)
         moving = np.flatnonzero(targets >= 0)
         if not len(moving):
             return groups, number
@@ -345,13 +390,13 @@ def exchanged_tuples(space: Space, groups: Numbers, crowding: int, run: Run) -> 
         gain = space.counts[tuples] * (detail[target] - detail[home])
         free = _first_of_each(np.lexsort((tuples, -gain)), home, target, size)
         tuples, home, target = tuples[free], home[free], target[free]
-        well = _stay_good(space.ledger, classes, tuples, home, target)
+        well = _stay_good(space.tally, classes, tuples, home, target)
         blocked[tuples[~well]] = True
         groups[tuples[well]] = target[well]
     return groups, SWEEPS
 
 
-def _first_of_each(order: Numbers, home: Numbers, target: Numbers, size: int) -> Numbers:
+def _first_of_each(order: Array, home: Array, target: Array, size: int) -> Array:
     """Moves in an order, without those that touch a class of an earlier one."""
     busy, chosen = [False] * size, []
     for move, one, other in zip(order.tolist(), home[order].tolist(), target[order].tolist(), strict=True):
@@ -361,14 +406,14 @@ def _first_of_each(order: Numbers, home: Numbers, target: Numbers, size: int) ->
     return np.array(chosen, np.int64)
 
 
-def _stay_good(ledger: Ledger, classes: Entries, tuples: Numbers, home: Numbers, target: Numbers) -> Mask:
+def _stay_good(tally: ClassTally, classes: Entries, tuples: Array, home: Array, target: Array) -> Mask:
     """Whether both classes of a move are good after it."""
     number = len(tuples)
     places = np.arange(number)
     terms = [
         Term(classes, np.append(home, target), np.arange(2 * number)),
-        Term(ledger.tuples, tuples, places, -1),
-        Term(ledger.tuples, tuples, places + number),
+        Term(tally.tuples, tuples, places, -1),
+        Term(tally.tuples, tuples, places + number),
     ]
-    good = ledger.good(terms, 2 * number)
+    good = tally.good(terms, 2 * number)
     return np.asarray(good[:number] & good[number:])

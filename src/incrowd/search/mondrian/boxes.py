@@ -37,12 +37,7 @@ class Part:
 
 
 class Judge:
-    """Knows what a good class is.
-
-    Args:
-        table: The table.
-        requirement: What must hold.
-    """
+    """Knows what a good class is."""
 
     def __init__(self, table: CompressedTable, requirement: Requirement) -> None:
         self.requirement = requirement
@@ -61,14 +56,7 @@ class Judge:
 
 @dataclass(frozen=True)
 class Box:
-    """The records of a box, by position.
-
-    Args:
-        tuples: The tuples.
-        records: Records of each tuple.
-        requirement: What must hold, as far as it is not known to.
-        columns: The protected columns that it asks for.
-    """
+    """The records of a box, by position."""
 
     tuples: Ints
     records: Ints

@@ -65,16 +65,6 @@ def mondrian(
 ) -> SearchResult:
     """Cut the table into boxes.
 
-    Args:
-        table: The compressed table.
-        requirements: One, over all attributes of the table.
-        run: When it is over, boxes stay as they are.
-        relaxed: Whether records with equal numbers may be parted.
-        suppress: Share of the records that may be left out.
-        priorities: Weight of each attribute by name, 1 for those that are not named: widths are multiplied by it.
-        bounds: Whether the bounds of ranges are "round" numbers, or "exact": those of the outermost records.
-        proof: What is proven of the loss: a bound if that is "quick", or a "bound" anyway.
-
     Raises:
         PolicyError: Equal records may be parted, and a model counts the values of a protected column; or records may be
             left out, and a model is not exact then.
@@ -115,15 +105,7 @@ def _check_relaxed(requirement: Requirement, relaxed: bool) -> None:
 
 
 class _Cutting:
-    """Cuts boxes.
-
-    Args:
-        table: The table.
-        dimensions: Its attributes.
-        requirement: What must hold.
-        run: When it is over, boxes stay as they are.
-        priorities: Weights by attribute.
-    """
+    """Cuts boxes."""
 
     def __init__(
         self,
@@ -187,15 +169,7 @@ def _mapping(
     out: Sequence[Part],
     grids: Sequence[Grid | None],
 ) -> LocalMapping:
-    """What is released of boxes, and of parts that are left out.
-
-    Args:
-        table: The table.
-        dimensions: Its attributes.
-        boxes: What is released.
-        out: What is left out.
-        grids: Where the bounds of ranges lie in each attribute; None where they are those of the outermost records.
-    """
+    """What is released of boxes, with bounds on `grids` if there are any, and of parts that are left out."""
     sizes = [len(box.tuples) for box in boxes]
     tuples = np.concatenate([part.tuples for part in (*boxes, *out)])
     records = np.concatenate([part.records for part in (*boxes, *out)])

@@ -17,8 +17,8 @@ import numpy as np
 from incrowd.privacy.model import Requirement
 from incrowd.recodings.mapping import LocalMapping
 from incrowd.run import Run
-from incrowd.search.clustering.proof import facts
-from incrowd.search.clustering.proof.prices import SAFE
+from incrowd.search.clustering import proof as by_prices
+from incrowd.search.clustering.proof import SAFE
 from incrowd.search.mondrian.boxes import Ints
 from incrowd.search.mondrian.dimensions import Dimension, NumberDimension
 from incrowd.table.compressed import CompressedTable
@@ -40,19 +40,10 @@ def proven(
     *,
     asked: bool,
 ) -> dict[str, float]:
-    """The bound (as NCP) and the gap, as facts of a release; nothing if that would take long.
-
-    Args:
-        table: The table.
-        requirement: What a class needs.
-        dimensions: Its attributes.
-        mapping: The release; no record is left out.
-        run: Asked in between whether to go on.
-        asked: Whether somebody asked for a bound.
-    """
+    """The bound (as NCP) and the gap, as facts of a release; nothing if that would take long."""
     if not any(isinstance(dimension, NumberDimension) for dimension in dimensions):
-        most = facts.MOST if asked else facts.QUICK
-        return facts.proven(table, requirement, mapping.hierarchies, mapping, run, most)
+        most = by_prices.MOST if asked else by_prices.QUICK
+        return by_prices.proven(table, requirement, mapping.hierarchies, mapping, run, most)
     if len(table.counts) ** 2 > (MOST if asked else QUICK):
         return {}
     least = np.zeros(len(table.counts))
@@ -65,21 +56,13 @@ def proven(
     for place, (attribute, hierarchy) in enumerate(zip(table.attributes, mapping.hierarchies, strict=True)):
         lost += hierarchy.losses(attribute)[mapping.classes[mapping.part_classes, place]]
     total = float(lost @ mapping.part_records)
-    return facts.gap(float(least @ table.counts) * SAFE, total, table.records * len(dimensions))
+    return by_prices.gap(float(least @ table.counts) * SAFE, total, table.records * len(dimensions))
 
 
 def nearest_crowds(
     table: CompressedTable, dimensions: Sequence[Dimension], least_size: int, known: Floats, run: Run
 ) -> Floats | None:
-    """What a record of each tuple loses at least, summed over the attributes; None if the run is over before.
-
-    Args:
-        table: The table.
-        dimensions: Its attributes.
-        least_size: How many records a good class has at least.
-        known: What a record of each tuple is known to lose at least.
-        run: Asked in between whether to go on.
-    """
+    """What a record of each tuple loses at least, summed over the attributes; None if the run is over before."""
     many = len(table.counts)
     codes = [column.astype(np.int64) for column in table.codes]
     sizes = [attribute.size for attribute in table.attributes]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from incrowd.options import ByColumn, Option, Texts, Words
+from incrowd.options import ByColumn, Option, SomeOf, Texts
 from incrowd.schemas.shapes import Choice, Number
 from incrowd.search.method import Method
 from incrowd.search.priorities import PRIORITIES
@@ -23,7 +23,7 @@ METHODS = {
             "suppress": Option("share of the records that may be left out", Number(0, 1)),
             "priorities": PRIORITIES,
             "direction": Option("how the search goes", Choice(("auto", "bottom-up", "top-down", "pairs"))),
-            "prunings": Option("the prunings to use", Words(PRUNINGS)),
+            "prunings": Option("the prunings to use", SomeOf(PRUNINGS)),
             "order": Option(
                 "the order of a column's values, for ops and gops", ByColumn(Texts(1), "education=low,middle,high")
             ),

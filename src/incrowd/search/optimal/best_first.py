@@ -98,11 +98,7 @@ class BestFirst(ABC, Generic[N]):
         return len(self._heap) + len(self._stack)
 
     def run(self, work: float = np.inf) -> None:
-        """Search until nothing waits, the gap is small enough, or the run is over.
-
-        Args:
-            work: Rows that may be looked at, about.
-        """
+        """Search until nothing waits, the gap is small enough, the run is over, or so many rows were looked at."""
         self._push(self._root())
         try:
             if not self._is_over(work) and self._solved is not None:

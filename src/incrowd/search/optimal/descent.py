@@ -29,12 +29,7 @@ NOTHING: Seed = np.inf, []  # never better
 
 
 class Descent:
-    """Lowers what partitions cost.
-
-    Args:
-        limit: Records that may be suppressed.
-        run: When it is over, what there is will do.
-    """
+    """Lowers what partitions cost."""
 
     def __init__(self, costs: Costs, limit: int, run: Run) -> None:
         self._costs, self._limit, self._run = costs, limit, run

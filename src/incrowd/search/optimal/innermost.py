@@ -101,11 +101,6 @@ class CheapBlocks:
 class Innermost:
     """Solves one attribute given the others; its cost must not be CM.
 
-    Args:
-        index: The attribute.
-        limit: Records that may be suppressed.
-        run: Asked now and then whether to go on.
-
     Raises:
         RunOver: The run is over; all of its methods may raise that.
     """
@@ -225,7 +220,7 @@ class Innermost:
         if limit < 0 or not slack > 0:
             return None
         blocks = (self._walk, self._masks, self._bad(apart), self._spans, by_size)
-        needs = (costs.requirement.needs, costs.least, np.inf if self._limit == 0 else costs.penalty, slack)
+        needs = (costs.least, np.inf if self._limit == 0 else costs.penalty, slack)
         scratch = (*(np.zeros((self._depths, *of.shape[1:]), of.dtype) for of in (records, crowds, cells, totals)),)
         given = (*blocks, records, crowds, cells, totals, least, *needs, scratch, self._found)
         place = np.zeros(2, np.int64)

@@ -11,7 +11,6 @@ from typing import Any
 
 import numpy as np
 
-from incrowd.privacy.compiled import SizeRule, is_good
 from incrowd.search.compiled import compiled
 
 DONE, MORE = 0, 1  # what a kernel says that works in slices
@@ -113,7 +112,7 @@ def _merge(sizes: Any, more: Any, least: int, cost: float, slack: float, merged:
 @compiled
 def cheap_blocks(
     walk: Any, masks: Any, apart: Any, spans: Any, by_size: bool, records: Any, crowds: Any, cells: Any, totals: Any,
-    values: Any, needs: SizeRule, least: int, penalty: float, slack: float, scratch: Any, found: Any, place: Any,
+    values: Any, least: int, penalty: float, slack: float, scratch: Any, found: Any, place: Any,
     amount: int,
 ) -> int:  # fmt: skip
     """The blocks of one attribute that cost less than slack over what their values cost at least.
@@ -138,8 +137,7 @@ def cheap_blocks(
         cells: Nodes x columns of `crowds` x (paid alone, rate, rate times own span); for HDM and NCP.
         totals: Nodes x (rate, rate times own span), summed over columns.
         values: Of each node, what its values cost at least.
-        needs: What a class needs to be good.
-        least: No class of fewer records is good.
+        least: A class of fewer records is not good, all others are.
         penalty: What a suppressed record costs.
         slack: What a block must cost less than over the least of its values.
         scratch: Depths x columns of `records`, of `crowds`, of `cells`, and depths x 2: sums on the way to a line.
@@ -182,7 +180,7 @@ def cheap_blocks(
             if not by_size:
                 for part in range(3):
                     sums[depth + 1, column, part] = sums[depth, column, part] + cells[node, column, part]
-            if size > 0 and not is_good(needs, size):
+            if 0 < size < least:
                 lost += size
                 if by_size:
                     cost += size * (penalty - max(size, least))

@@ -137,12 +137,7 @@ class Domain:
         return homes
 
     def recoding(self, blocks: Blocks, released: set[int]) -> AttributeRecoding:
-        """What a partition releases.
-
-        Args:
-            blocks: The partition.
-            released: Positions that occur in a released class. Others are not named, unless a taxonomy is public.
-        """
+        """What a partition releases; values that no released record has are named only where a taxonomy is public."""
         attribute = self.attribute
         if isinstance(attribute, TaxonomyAttribute):
             return self._of_taxonomy(attribute, blocks, released)

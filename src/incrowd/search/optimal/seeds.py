@@ -80,15 +80,7 @@ def _distinct(domains: Sequence[Domain], schemes: Sequence[str]) -> tuple[str, .
 
 
 class Seeds:
-    """Searches the schemes that the scheme of a search contains, one after the other.
-
-    Args:
-        costs: Those of the search.
-        limit: Records that may be suppressed.
-        order: The order of a column's values, as given by the user.
-        run: Gets the best of each scheme; what is done here shares its time with the search.
-        memory: Megabytes that waiting nodes may take.
-    """
+    """Searches the schemes that the scheme of a search contains, one after the other."""
 
     def __init__(
         self, table: CompressedTable, costs: Costs, limit: int, order: Order | None, run: Run, memory: float = 1000

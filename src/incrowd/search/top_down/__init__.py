@@ -9,6 +9,11 @@ from incrowd.search.priorities import PRIORITIES
 
 _OPTIONS = {
     "criterion": Option("how the next refinement is chosen", Choice(("tds", "tdr", "gain"))),
+    "correction": Option(
+        "what is taken off the gain of a refinement: nothing, or the 'length' of its description, which many-valued "
+        "columns need most",
+        Choice(("none", "length")),
+    ),
     "max_steps": Option("stop after this many steps", Whole(0)),
     "suppress": SUPPRESS,
     "priorities": PRIORITIES,
@@ -16,6 +21,7 @@ _OPTIONS = {
     "restarts": Option("how many times to search again with random weights and cuts, for the best release", Whole(0)),
 }
 _FUNCTION = "incrowd.search.top_down.top_down:top_down"
+_NEED_ALL_TUPLES = ("suppress", "restarts", "partial")
 
 METHODS = {
     "tdr": Method(
@@ -24,6 +30,7 @@ METHODS = {
         _OPTIONS,
         {"criterion": "tdr"},
         anytime=True,
+        out_of_core_without=_NEED_ALL_TUPLES,
     ),
     "tds": Method(
         "top-down specialization: best information gain per anonymity lost",
@@ -31,5 +38,6 @@ METHODS = {
         _OPTIONS,
         {"criterion": "tds"},
         anytime=True,
+        out_of_core_without=_NEED_ALL_TUPLES,
     ),
 }

@@ -12,12 +12,20 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from fractions import Fraction
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
 
-from incrowd.search.exact import DECIMALS, cell_loss, cell_loss_error, choose, contenders, information_lost
+from incrowd.search.exact import (
+    DECIMALS,
+    cell_loss,
+    cell_loss_error,
+    choose,
+    contenders,
+    information_lost,
+    logarithm,
+)
 from incrowd.search.information import entropy
 from incrowd.table.attributes import Attribute, FlatAttribute, NumberAttribute, numeric
 from incrowd.table.compressed import CompressedTable
@@ -25,6 +33,7 @@ from incrowd.table.grouping import Codes, Counts, Floats
 
 Ints = npt.NDArray[Any]
 Mask = npt.NDArray[np.bool_]
+Correction = Literal["none", "length"]
 
 
 class Gain(ABC):
@@ -156,6 +165,68 @@ class InformationGain(Gain):
         return information_lost(children.tolist()) / max(1, int(children.sum())) * self._weight
 
 
+class DescribedGain(InformationGain):
+    """Information gain less what it takes to describe the refinement, in bits per record it touches; never below 0.
+
+    To say which of several cuts or values it is takes log2 of their number; and each part after the first has shares of
+    labels of its own, each of which takes half of log2(records) (Rissanen's description length). So a column does not
+    win by the number of its values alone: few records that a chance cut separates well do not pay for it.
+
+    Args:
+        histogram: Records per code and label.
+        weight: What gains are multiplied by.
+        room: See `Gain`.
+        cuts: Whether a range is cut in two anywhere, as those of numbers are; a node of a taxonomy is not chosen among.
+    """
+
+    def __init__(self, histogram: Counts, weight: Fraction, room: int, *, cuts: bool) -> None:
+        super().__init__(histogram, weight, room)
+        self._cuts = cuts
+        self._shares = max(0, int(histogram.any(axis=0).sum()) - 1)  # that a part has of its own
+
+    def apart(self, start: Ints, stop: Ints) -> float:
+        sizes = self._before[stop] - self._before[start]
+        return float(self._less(super().apart(start, stop), sizes, self._choices(start, stop)))
+
+    def each_apart(self, start: Ints, stop: Ints) -> Floats:
+        sizes = self._before[stop] - self._before[start]
+        both = np.stack([sizes, sizes.sum() - sizes], axis=1)
+        return np.asarray(self._less(super().each_apart(start, stop), both, len(sizes)))
+
+    def exact_apart(self, start: Ints, stop: Ints, one: int | None = None) -> Fraction:
+        sizes, choices = self._before[stop] - self._before[start], self._choices(start, stop)
+        if one is not None:
+            sizes, choices = np.array([sizes[one], sizes.sum() - sizes[one]]), len(sizes)
+        return self._exactly_less(super().exact_apart(start, stop, one), sizes, choices)
+
+    def disclosures(self, suppressed: Mask) -> Floats:
+        sizes = np.diff(self._before) * suppressed
+        both = np.stack([sizes, sizes.sum() - sizes], axis=1)
+        return np.asarray(self._less(super().disclosures(suppressed), both, int(np.count_nonzero(sizes))))
+
+    def exact_disclosures(self, suppressed: Mask, codes: Codes) -> Iterator[tuple[Codes, Fraction]]:
+        sizes = np.diff(self._before) * suppressed
+        for places, gain in super().exact_disclosures(suppressed, codes):
+            shown = sizes[codes[places[0]]]
+            both = np.array([shown, sizes.sum() - shown])
+            yield places, self._exactly_less(gain, both, int(np.count_nonzero(sizes)))
+
+    def _choices(self, start: Ints, stop: Ints) -> int:
+        """How many refinements of a range there are to choose from."""
+        return int(np.count_nonzero(np.diff(self._before[start[0] : stop[-1] + 1]))) - 1 if self._cuts else 1
+
+    def _less(self, gain: Floats | float, sizes: Counts, choices: int) -> Any:
+        """Gains less the bits of a description; sizes: ... x parts."""
+        records, more = np.maximum(sizes.sum(axis=-1), 1), np.count_nonzero(sizes, axis=-1) - 1
+        bits = more * self._shares * np.log2(records) / 2 + (more > 0) * np.log2(max(choices, 1))
+        return np.maximum(gain - bits / records * self._factor, 0.0)
+
+    def _exactly_less(self, gain: Fraction, sizes: Counts, choices: int) -> Fraction:
+        records, more = max(int(sizes.sum()), 1), int(np.count_nonzero(sizes)) - 1
+        bits = more * self._shares * logarithm(records) / 2 + (more > 0) * logarithm(max(choices, 1))
+        return max(gain - bits / records * self._weight, Fraction())
+
+
 def _gains(left: Counts, whole: Counts) -> Floats:
     """Gain of each of many cuts in two, from the labels below each cut (labels x cuts) and on both sides together."""
     under: Floats = left.astype(np.float64)  # at once: numpy is slow where it makes floats of whole numbers in passing
@@ -254,8 +325,13 @@ class LossReduction(Gain):
         return bool(suppressed.any())
 
 
-def gain_of(table: CompressedTable, attribute: int, weight: Fraction, room: int = 0) -> Gain:
+def gain_of(
+    table: CompressedTable, attribute: int, weight: Fraction, room: int = 0, correction: Correction = "none"
+) -> Gain:
     """The gain that serves the purpose of the table: its target, or no purpose in particular."""
-    if table.has_target:
-        return InformationGain(table.label_counts(attribute), weight, room)
-    return LossReduction(table.attributes[attribute], table.value_counts(attribute), weight, room)
+    if not table.has_target:
+        return LossReduction(table.attributes[attribute], table.value_counts(attribute), weight, room)
+    counts = table.label_counts(attribute)
+    if correction == "none":
+        return InformationGain(counts, weight, room)
+    return DescribedGain(counts, weight, room, cuts=isinstance(table.attributes[attribute], NumberAttribute))

@@ -11,7 +11,7 @@ from incrowd.recodings.steps import Change, Step
 from incrowd.search.priorities import weights_by_name
 from incrowd.search.top_down.candidates import Candidates
 from incrowd.search.top_down.choice import Best, Choice, Criterion
-from incrowd.search.top_down.gains import gain_of
+from incrowd.search.top_down.gains import Correction, gain_of
 from incrowd.search.top_down.partial_refinement import PartialRefiner, can_be_partial
 from incrowd.search.top_down.promises import Promises
 from incrowd.search.top_down.refiners import DisclosureRefiner, RangeRefiner, Refiner
@@ -32,6 +32,7 @@ class Task:
     rooms: Mapping[str, int] = field(default_factory=dict)
     again: bool = False  # whether a number whose best cut breaks a promise is cut elsewhere, with more room
     partial: bool = False  # whether children of a node of a given taxonomy need not be separated all at once
+    correction: Correction = "none"  # what is taken off gains
 
 
 class Search:
@@ -51,6 +52,7 @@ class Search:
         weights = weights_by_name([attribute.name for attribute in table.attributes], task.priorities)
         self._weights = list(weights.values())
         self._again, self._partial = task.again and not leave_out, task.partial
+        self._correction = task.correction
         self._rooms = [task.rooms.get(attribute.name, 0) for attribute in table.attributes]
         self.refiners = [
             self._refiner(index, {r: codes[r][index] for r, members in enumerate(self.attributes) if index in members})
@@ -67,7 +69,7 @@ class Search:
 
     def _refiner(self, index: int, codes: Mapping[int, Codes]) -> Refiner:
         attribute = self.table.attributes[index]
-        gain = gain_of(self.table, index, self._weights[index], self._rooms[index])
+        gain = gain_of(self.table, index, self._weights[index], self._rooms[index], self._correction)
         state = self.candidates, self.promises
         if self._partial and can_be_partial(attribute):
             return PartialRefiner(index, attribute, codes, self.table.value_counts(index), gain, *state)

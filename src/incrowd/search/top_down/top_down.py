@@ -34,6 +34,7 @@ from itertools import chain
 
 import numpy as np
 
+from incrowd.errors import PolicyError
 from incrowd.privacy.model import Requirements, with_suppression
 from incrowd.recodings.replay import replayed
 from incrowd.recodings.steps import Step
@@ -44,6 +45,7 @@ from incrowd.search.method import SearchResult
 from incrowd.search.top_down.bundles import Watcher, bundles
 from incrowd.search.top_down.choice import Best, Criterion
 from incrowd.search.top_down.deferred_checks import DeferredChecks
+from incrowd.search.top_down.gains import Correction
 from incrowd.search.top_down.groups import Grouping, Split
 from incrowd.search.top_down.leaving_out import LeavingOut
 from incrowd.search.top_down.out_of_core import OutOfCoreSearch
@@ -67,6 +69,7 @@ def top_down(
     priorities: Mapping[str, float] | None = None,
     restarts: int = 0,
     partial: bool = False,
+    correction: Correction = "none",
 ) -> SearchResult:
     """Search from the top; without a target the gain is the loss (NCP) that a refinement removes.
 
@@ -75,8 +78,10 @@ def top_down(
     budget = budget_of(table, suppress)
     for requirement in requirements if budget else ():
         with_suppression(requirement.models)
+    if correction != "none" and not table.has_target:
+        raise PolicyError("The 'correction' parameter is about gains of information. Name a target, or leave it out.")
     partial = partial and any(map(can_be_partial, table.attributes))
-    task = Task(table, requirements, criterion, priorities, partial=partial)
+    task = Task(table, requirements, criterion, priorities, partial=partial, correction=correction)
     if not restarts and not partial and not budget:
         return _searched(task, run, budget, max_steps, report=True)
     found = min(

@@ -7,7 +7,8 @@ from typing import Any
 from incrowd.errors import PolicyError
 from incrowd.policy.methods import all_options, options_of, takes_several
 from incrowd.report.charts import comparison_chart
-from incrowd.studio import policy_words
+from incrowd.report.tables import figure, percent
+from incrowd.studio import policy_settings
 from incrowd.studio.screens.protect import number
 from incrowd.studio.screens.screen import OUT_OF_DATE, Form, Screen
 from incrowd.studio.studio import Studio
@@ -16,10 +17,11 @@ USUAL_METHODS, USUAL_KS, USUAL_SECONDS = ("tdr", "mondrian", "cover"), (3, 5, 10
 MOST_KS, MOST_RUNS, LARGEST_K, LONGEST = 8, 60, 1_000_000, 3600
 COMMON = frozenset(("suppress", "priorities"))  # options that most methods take
 LOSS = "ncp"  # that the picture shows first
+SHARES = (LOSS, "cm")  # losses in shares of 1
 SHORT = {
     "ncp": "detail lost",
     "dm": "size of crowds, squared",
-    "cm": "labels in the minority",
+    "cm": "minority labels",
     "distortion": "distance",
 }
 
@@ -28,47 +30,46 @@ def fitting(studio: Studio) -> dict[str, str]:
     """The methods that can be tried: those that take as many quasi-identifiers as the policy has."""
     from incrowd import methods
 
-    several = len(policy_words.quasi_sets(studio.project.words())) > 1
+    several = len(policy_settings.quasi_sets(studio.project.settings())) > 1
     return {name: about for name, about in methods().items() if name != "auto" and (takes_several(name) or not several)}
 
 
 def show(studio: Studio) -> dict[str, Any]:
-    words, found = studio.project.words(), studio.result("compare")
+    settings, found = studio.project.settings(), studio.result("compare")
     known = studio.project.result("compare")
     methods = fitting(studio)
     asked = found if found is not None else {}
-    sets = policy_words.quasi_sets(words)
+    sets = policy_settings.quasi_sets(settings)
     if found is not None:
-        found["stale"] = found["key"] != key_of(studio, words)
+        found["stale"] = found["key"] != key_of(studio, settings)
     shown = {
-        "policy_problem": studio.policy_problem(words),
+        "policy_problem": studio.policy_problem(settings),
         "methods": methods,
         "chosen": [name for name in asked.get("methods", USUAL_METHODS) if name in methods],
-        "ks": ", ".join(map(str, asked.get("ks", _usual_ks(words)))),
+        "ks": ", ".join(map(str, asked.get("ks", _usual_ks(settings)))),
         "seconds": asked.get("time_limit", USUAL_SECONDS),
-        "job": studio.jobs.unfinished("compare"),
+        "job": studio.unfinished("compare"),
         "found": found,
-        "now": (words.get("method", "auto"), sets[0]["k"]),
+        "now": (settings.get("method", "auto"), sets[0]["k"]),
         "digest": "" if known is None else known["digest"],
     }
     return shown if found is None else {**shown, **pictures(found)}
 
 
-def key_of(studio: Studio, words: dict[str, Any]) -> str:
+def key_of(studio: Studio, settings: dict[str, Any]) -> str:
     """What a comparison was made from; the method with its own options and the k of the policy are no part of it."""
     own = all_options() - COMMON
-    kept = {word: value for word, value in words.items() if word != "method" and word not in own}
-    plain = policy_words.with_k(kept, 2)
+    kept = {option: value for option, value in settings.items() if option != "method" and option not in own}
+    plain = policy_settings.with_k(kept, 2)
     return studio.digest_of(plain)
 
 
-def _usual_ks(words: dict[str, Any]) -> list[int]:
-    own = [each["k"] for each in policy_words.quasi_sets(words) if isinstance(each["k"], int)]
+def _usual_ks(settings: dict[str, Any]) -> list[int]:
+    own = [each["k"] for each in policy_settings.quasi_sets(settings) if isinstance(each["k"], int)]
     return sorted({*USUAL_KS, *own[:1]})
 
 
 def pictures(found: dict[str, Any]) -> dict[str, Any]:
-    """The charts, one for each measure of loss, and the rows of the table."""
     rows = [
         {**run, "row": place, "setting": f"{run['method']}, k = {run['k']}"} for place, run in enumerate(found["runs"])
     ]
@@ -76,7 +77,7 @@ def pictures(found: dict[str, Any]) -> dict[str, Any]:
     for name in sorted(found["about"], key=lambda each: each != LOSS):
         points = [
             {
-                "setting": f"{row['setting']}: {_amount(row['losses'][name], name)}",
+                "setting": f"{row['setting']}: {(percent if name in SHARES else figure)(row['losses'][name])}",
                 "k": row["k"],
                 "loss": row["losses"][name],
                 "dominated": row["dominated"][name] is not None,
@@ -88,7 +89,7 @@ def pictures(found: dict[str, Any]) -> dict[str, Any]:
         ]
         if points:
             title = SHORT.get(name, name)
-            chart = comparison_chart(points, title.capitalize(), percent=name in (LOSS, "cm"))
+            chart = comparison_chart(points, title.capitalize(), percent=name in SHARES)
             charts.append({"name": name, "title": title, "about": found["about"][name], "chart": chart})
     return {
         "rows": rows,
@@ -96,10 +97,6 @@ def pictures(found: dict[str, Any]) -> dict[str, Any]:
         "first": charts[0]["name"] if charts else None,
         "some_left_out": any(row["left_out"] for row in rows),
     }
-
-
-def _amount(value: float, name: str) -> str:
-    return f"{value:.1%}" if name in (LOSS, "cm") else f"{value:,.4g}"
 
 
 def run(studio: Studio, form: Form) -> str:
@@ -113,9 +110,9 @@ def run(studio: Studio, form: Form) -> str:
     seconds = number(form.one("seconds") or str(USUAL_SECONDS), "the time for each setting")
     if not 0 < seconds <= LONGEST:
         raise PolicyError(f"the time for each setting must be above 0 and at most {LONGEST} seconds; got {seconds:g}")
-    key = key_of(studio, studio.project.words())
-    words = {**studio.policy_task(), "methods": methods, "ks": ks, "time_limit": seconds, "key": key}
-    studio.run("compare", words, f"Trying {len(methods) * len(ks)} settings")
+    key = key_of(studio, studio.project.settings())
+    request = {**studio.policy_task(), "methods": methods, "ks": ks, "time_limit": seconds, "key": key}
+    studio.run("compare", request, f"Trying {len(methods) * len(ks)} settings")
     return "The comparison has started."
 
 
@@ -135,23 +132,22 @@ def _ks(text: str) -> list[int]:
 
 
 def take(studio: Studio, form: Form) -> str:
-    """Take the setting of a run into the policy."""
-    known, words = studio.project.result("compare"), studio.project.words()
+    known, settings = studio.project.result("compare"), studio.project.settings()
     if known is None or form.one("digest") != known["digest"]:
         raise PolicyError(OUT_OF_DATE)
     chosen = known["data"]["runs"][form.place("row", len(known["data"]["runs"]))]
-    changed, left = with_method(words, chosen["method"])
-    studio.change(policy_words.with_k(changed, chosen["k"]))
-    told = f"Taken: {chosen['method']}, k = {chosen['k']}."
-    return told + (f" Left out, since {chosen['method']} has no such option: {', '.join(left)}." if left else "")
+    changed, left = with_method(settings, chosen["method"])
+    studio.change(policy_settings.with_k(changed, chosen["k"]))
+    message = f"Now using {chosen['method']}, k = {chosen['k']}."
+    return message + (f" Dropped options that {chosen['method']} does not have: {', '.join(left)}." if left else "")
 
 
-def with_method(words: dict[str, Any], name: str) -> tuple[dict[str, Any], list[str]]:
-    """The words with another method, and which options it does not take."""
+def with_method(settings: dict[str, Any], name: str) -> tuple[dict[str, Any], list[str]]:
+    """The settings with another method, and which options it does not take."""
     refused = all_options() - options_of(name)
-    left = [word for word in words if word in refused and word != "max_steps"]
+    left = [option for option in settings if option in refused and option != "max_steps"]
     gone = {*left, "max_steps", "method"}  # steps were those of another search
-    return {**{word: value for word, value in words.items() if word not in gone}, "method": name}, left
+    return {**{option: value for option, value in settings.items() if option not in gone}, "method": name}, left
 
 
 SCREEN = Screen(

@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 from incrowd.errors import PolicyError
-from incrowd.studio import policy_words
+from incrowd.studio import policy_settings
 from incrowd.studio.jobs import Job
 from incrowd.studio.paths import tables
 from incrowd.studio.screens.screen import Form, Screen
-from incrowd.studio.studio import CSV_WORDS, Studio
+from incrowd.studio.studio import CSV_OPTIONS, Studio
 
 _SEPARATORS = {"": "detected", ",": "comma", ";": "semicolon", "\t": "tab", "|": "bar"}
 _QUOTES = {"": "detected", '"': "double quote", "'": "single quote"}
@@ -18,18 +18,18 @@ _QUOTES = {"": "detected", '"': "double quote", "'": "single quote"}
 def look(studio: Studio) -> Job:
     """Start looking at the table; a policy is proposed where there is none yet."""
     project = studio.project
-    dialect = {word: value for word, value in project.words().get("csv", {}).items() if word in CSV_WORDS}
+    dialect = {option: value for option, value in project.settings().get("csv", {}).items() if option in CSV_OPTIONS}
 
     def finish(job: Job, data: dict[str, Any]) -> None:
         project.keep("inspection", data, made_from, state)
-        words, names = project.words(), [column["name"] for column in data["columns"]]
-        if not policy_words.named_columns(words) or not policy_words.named_columns(words) <= set(names):
+        settings, names = project.settings(), [column["name"] for column in data["columns"]]
+        if not policy_settings.named_columns(settings) or not policy_settings.named_columns(settings) <= set(names):
             project.change({**data["proposal"], **({"csv": dialect} if dialect else {})}, {})
         studio.changed()
 
     made_from, state = project.made_from(), project.table_state()
-    told = {"table": str(project.table_path), "folder": str(project.folder_of("inspection")), "dialect": dialect}
-    return studio.jobs.start("inspect", told, finish, "Inspecting the table")
+    request = {"table": str(project.table_path), "folder": str(project.folder_of("inspection")), "dialect": dialect}
+    return studio.jobs.start("inspect", request, finish, "Inspecting the table")
 
 
 def show(studio: Studio) -> dict[str, Any]:
@@ -37,7 +37,7 @@ def show(studio: Studio) -> dict[str, Any]:
     found = studio.inspection()
     if found is None and project.table is not None and (job is None or job.state == "done"):
         job = look(studio)  # the file has changed, or the studio was ended while it looked
-    csv = project.words().get("csv", {}) if project.table else {}
+    csv = project.settings().get("csv", {}) if project.table else {}
     return {
         "found": found,
         "job": job if job is not None and (not job.is_over or found is None) else None,
@@ -57,9 +57,9 @@ def choose(studio: Studio, form: Form) -> str:
 
 def dialect(studio: Studio, form: Form) -> str:
     given: dict[str, Any] = {}
-    for word in ("separator", "quote"):
-        if mark := form.one(word):
-            given[word] = mark
+    for option in ("separator", "quote"):
+        if mark := form.one(option):
+            given[option] = mark
     if encoding := form.one("encoding").strip():
         given["encoding"] = encoding
     if (header := form.one("header")) in ("yes", "no"):
@@ -70,11 +70,11 @@ def dialect(studio: Studio, form: Form) -> str:
 
     check_options(given)
     project = studio.project
-    words = project.words()
-    if (words.get("csv") or {}) == given and studio.inspection() is not None:
+    settings = project.settings()
+    if (settings.get("csv") or {}) == given and studio.inspection() is not None:
         return "Nothing has changed."
     project.forget("inspection")
-    project.change({**words, "csv": given})
+    project.change({**settings, "csv": given})
     look(studio)
     return "The table is being read again."
 

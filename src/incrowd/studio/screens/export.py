@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING, Any
 
 from starlette.requests import Request
@@ -24,7 +25,7 @@ def make(studio: Studio, form: Form) -> str:
     project, found, made = studio.project, studio.result("release"), studio.project.result("release")
     if found is None or made is None:
         raise DataError("there is no release yet; make one on the screen Release")
-    words = {
+    request = {
         "made": str(project.made("release")),
         "name": file_name(project.table or ""),
         "summary": found["summary"],
@@ -33,7 +34,7 @@ def make(studio: Studio, form: Form) -> str:
         "home": str(project.folder),
         "of": made["digest"],
     }
-    studio.run("export", words, "Making the files", fresh=True)
+    studio.run("export", request, "Making the files", fresh=True)
     return "The files are being made."
 
 
@@ -43,7 +44,7 @@ def show(studio: Studio) -> dict[str, Any]:
     made = project.result("release")
     shown: dict[str, Any] = {
         "release": release,
-        "job": studio.jobs.unfinished("export"),
+        "job": studio.unfinished("export"),
         "exported": None,
     }
     if found is None or made is None or project.table is None:
@@ -55,6 +56,7 @@ def show(studio: Studio) -> dict[str, Any]:
         "exported": data,
         "older": data["of"] != made["digest"],
         "folder": project.made("export"),
+        "ledger": os.path.relpath(project.made("export") / data["policy"].get("ledger", ""), project.root),
         "command": command(project.table, f"{home}/release.toml", data["name"], key),
         "python": python(project.table, data["policy"], home, data["name"], key),
         "check": f"incrowd verify {data['name']} --certificate {data['name'].rpartition('.')[0]}.certificate.json",
@@ -68,7 +70,7 @@ def routes(studio: Studio) -> list[BaseRoute]:
         files = [] if found is None else found["data"]["files"]
         number = int(request.path_params["number"])
         if number >= len(files):
-            return Response("nothing is here", 404, media_type="text/plain")
+            return Response("not found", 404, media_type="text/plain")
         name = files[number]["name"]
         path = inside(studio.project.made("export"), name)
         return FileResponse(path, filename=path.name, media_type="application/octet-stream")

@@ -11,7 +11,7 @@ from typing import Any
 
 from incrowd.errors import DataError, IncrowdError, PolicyError
 from incrowd.policy.toml_text import toml_value
-from incrowd.studio import cuts, policy_words
+from incrowd.studio import cuts, policy_settings
 from incrowd.studio.histogram import picture
 from incrowd.studio.screens.hierarchy_files import item_of, routes, taxonomies_of, tree_of, with_item
 from incrowd.studio.screens.hierarchy_trees import Shown, shown_tree
@@ -49,17 +49,17 @@ BEGINNINGS = {  # with what to begin anew, by the kind of the column
 
 
 def columns_of(studio: Studio) -> list[dict[str, Any]]:
-    """The columns that others may know, in order, each with its hierarchy in words."""
-    words = studio.project.words()
-    given, known = taxonomies_of(studio, words), {column["name"]: column for column in studio.known_columns()}
+    """The columns that others may know, in order, each with a few words on its hierarchy."""
+    settings = studio.project.settings()
+    given, known = taxonomies_of(studio, settings), {column["name"]: column for column in studio.known_columns()}
     return [
-        {**known[name], "item": given.get(name), "told": _told(given.get(name), known[name]["type"])}
-        for name in policy_words.quasi_columns(words)
+        {**known[name], "item": given.get(name), "in_words": _in_words(given.get(name), known[name]["type"])}
+        for name in policy_settings.quasi_columns(settings)
         if name in known
     ]
 
 
-def _told(item: Any, kind: str) -> str:
+def _in_words(item: Any, kind: str) -> str:
     if item is None:
         return "chosen by the search" if kind in (*NUMBERS, *DATES) else "no groups"
     if isinstance(item, str):
@@ -70,9 +70,9 @@ def _told(item: Any, kind: str) -> str:
     return said.get(rule, "a rule")
 
 
-def kind_of(column: Mapping[str, Any], words: Mapping[str, Any]) -> str:
+def kind_of(column: Mapping[str, Any], settings: Mapping[str, Any]) -> str:
     """How a hierarchy is edited: "numbers", "dates" or "tree"."""
-    item, types = column["item"], words.get("types", {})
+    item, types = column["item"], settings.get("types", {})
     as_text = isinstance(types, Mapping) and types.get(column["name"]) == "text"
     rule = item is None or (isinstance(item, Mapping) and bool({"bounds", "widths"} & set(item)))
     if column["type"] in NUMBERS and rule and not as_text:
@@ -81,7 +81,7 @@ def kind_of(column: Mapping[str, Any], words: Mapping[str, Any]) -> str:
 
 
 def show_at(studio: Studio, place: int) -> dict[str, Any]:
-    columns, words = columns_of(studio), studio.project.words()
+    columns, settings = columns_of(studio), studio.project.settings()
     if not columns:
         return {"columns": [], "column": None, "job": None}
     if place >= len(columns):
@@ -89,7 +89,7 @@ def show_at(studio: Studio, place: int) -> dict[str, Any]:
     count(studio)
     column, job = columns[place], studio.jobs.latest("values")
     values = values_of(studio, column["name"])
-    kind = kind_of(column, words)
+    kind = kind_of(column, settings)
     found: dict[str, Any] = {
         "columns": columns,
         "column": column,
@@ -153,15 +153,14 @@ def with_level(item: Any, values: Sequence[str], name: str) -> dict[str, Any]:
     kept = [level["value"] for level in levels if level["on"] != (level["value"] == name)]
     if not kept:
         raise PolicyError("a hierarchy needs at least one level; start over from no hierarchy to remove it")
-    word = "calendar" if "calendar" in item else "prefix"
-    return {**item, word: kept if word == "calendar" else [int(size) for size in kept]}
+    option = "calendar" if "calendar" in item else "prefix"
+    return {**item, option: kept if option == "calendar" else [int(size) for size in kept]}
 
 
 # What is done to a column
 
 
 def _at(studio: Studio, form: Form) -> tuple[dict[str, Any], Values]:
-    """The column that a form is about, and its values."""
     columns = columns_of(studio)
     column = columns[form.place("place", len(columns))]
     values = values_of(studio, column["name"])
@@ -171,7 +170,6 @@ def _at(studio: Studio, form: Form) -> tuple[dict[str, Any], Values]:
 
 
 def again(studio: Studio, form: Form) -> str:
-    """Count the values once more, where that was cancelled or has failed."""
     count(studio, again=True)
     return "The values are being counted."
 
@@ -204,23 +202,22 @@ def _changed(tree: Tree, act: str, labels: list[str], name: str, target: str, sh
         return f"Moved to {target}."
     if act == "forget":
         tree.forget(shown.absent)
-        return "Values that the table does not have are gone."
+        return "Removed values that are not in the table."
     if act not in ("rename", "dissolve"):
         raise PolicyError(OUT_OF_DATE)
     if len(labels) != 1:
-        raise PolicyError("choose one group, and only one")
+        raise PolicyError("choose exactly one group")
     if act == "rename":
         tree.rename(labels[0], name)
-        return f"It is called {name} now."
+        return f"Renamed to {name}."
     tree.dissolve(labels[0])
-    return f"{labels[0]} is dissolved."
+    return f"Dissolved {labels[0]}."
 
 
 def cut(studio: Studio, form: Form) -> str:
-    """Change intervals: split one, join two, one level more or less."""
     column, values = _at(studio, form)
     numbers, _ = values.numbers
-    if kind_of(column, studio.project.words()) != "numbers" or not len(numbers):
+    if kind_of(column, studio.project.settings()) != "numbers" or not len(numbers):
         raise PolicyError(OUT_OF_DATE)
     levels = cuts.levels_of(column["item"], numbers[0], numbers[-1])
     if levels is None:
@@ -229,16 +226,16 @@ def cut(studio: Studio, form: Form) -> str:
         changed, said = _cut(levels, form.one("act"), form, float(numbers[0]), float(numbers[-1]))
     except IncrowdError as error:
         raise PlacedError(str(error), "intervals") from None
-    studio.change(with_item(studio, column["name"], cuts.words_of(changed)))
+    studio.change(with_item(studio, column["name"], cuts.rule_of(changed)))
     return said
 
 
 def _cut(levels: cuts.Levels, act: str, form: Form, low: float, high: float) -> tuple[cuts.Levels, str]:
     if act == "coarser":
-        return cuts.coarser(levels), "There is a coarser level."
+        return cuts.coarser(levels), "Added a coarser level."
     level = form.place("level", max(1, len(levels)))
     if act == "without" and levels:
-        return cuts.without(levels, level), "The level is gone."
+        return cuts.without(levels, level), "Removed the level."
     if act == "split":
         bound = number(form.one("value"), "the bound")
         if not low < bound <= high:
@@ -268,11 +265,11 @@ def begin(studio: Studio, form: Form) -> str:
         if values.is_whole:
             values.tree(rule)
     studio.change(with_item(studio, column["name"], item))
-    return f"{column['name']}: {_told(item, column['type'])}."
+    return f"{column['name']}: {_in_words(item, column['type'])}."
 
 
 def _beginning(studio: Studio, column: Mapping[str, Any], values: Values, form: Form) -> Any:
-    """The rule to begin with, in the words of a policy file."""
+    """The rule to start from, as a policy file has it."""
     from incrowd.taxonomies import automatic
 
     with_what = form.one("with")
@@ -297,8 +294,8 @@ def _beginning(studio: Studio, column: Mapping[str, Any], values: Values, form: 
     else:
         raise PolicyError(OUT_OF_DATE)
     if rule is None:
-        raise PolicyError("this makes no groups here: there are too few different values")
-    return rule.words()
+        raise PolicyError("this makes no groups: there are too few different values")
+    return rule.options()
 
 
 SCREEN = Screen(

@@ -16,7 +16,7 @@ from starlette.routing import Route
 
 from incrowd.errors import DataError, IncrowdError, TaxonomyError
 from incrowd.formats.atomic_files import AtomicFiles
-from incrowd.studio import policy_words
+from incrowd.studio import policy_settings
 from incrowd.studio.screens.screen import Form
 from incrowd.studio.studio import Studio
 from incrowd.studio.trees import paths_text
@@ -33,34 +33,33 @@ MOST_UPLOAD = 32 << 20  # bytes of a hierarchy file
 _SUFFIXES = (*CSV_SUFFIXES, *TOML_SUFFIXES)
 
 
-def taxonomies_of(studio: Studio, words: Mapping[str, Any]) -> dict[str, Any]:
-    """The item of each column: a file, or a rule in words; a folder is told file by file."""
-    given = words.get("taxonomies", {})
+def taxonomies_of(studio: Studio, settings: Mapping[str, Any]) -> dict[str, Any]:
+    """The hierarchy of each column, a file or a rule; a folder is listed file by file."""
+    given = settings.get("taxonomies", {})
     if isinstance(given, Mapping):
         return dict(given)
     folder = studio.project.folder / str(given)
     found = {}
-    for column in policy_words.quasi_columns(words):
+    for column in policy_settings.quasi_columns(settings):
         names = [f"{column}{suffix}" for suffix in _SUFFIXES if (folder / f"{column}{suffix}").is_file()]
         if names:
             found[column] = f"{given}/{names[0]}"
     return found
 
 
-def item_of(words: Mapping[str, Any], column: str) -> Any:
-    """What some words say of the hierarchy of a column."""
-    given = words.get("taxonomies", {})
+def item_of(settings: Mapping[str, Any], column: str) -> Any:
+    given = settings.get("taxonomies", {})
     return given.get(column) if isinstance(given, Mapping) else None
 
 
 def with_item(studio: Studio, column: str, item: Any) -> dict[str, Any]:
-    """The words of the policy with another item for a column; None for none."""
-    words = studio.project.words()
-    given = {name: value for name, value in taxonomies_of(studio, words).items() if name != column}
+    """The settings of the policy with another item for a column; None for none."""
+    settings = studio.project.settings()
+    given = {name: value for name, value in taxonomies_of(studio, settings).items() if name != column}
     if item is not None:
         given[column] = item
-    words.pop("taxonomies", None)
-    return {**words, "taxonomies": given} if given else words
+    settings.pop("taxonomies", None)
+    return {**settings, "taxonomies": given} if given else settings
 
 
 def tree_of(studio: Studio, column: Mapping[str, Any], values: Values) -> Taxonomy:
@@ -89,13 +88,12 @@ def _read(path: Path, changed: int, size: int) -> Taxonomy:
 
 @lru_cache(maxsize=8)
 def _built(column: str, item: str, values: Values) -> Taxonomy:
-    """The tree that a rule makes of the values; the rule is told as JSON, so that it can be remembered."""
-    words = json.loads(item)
-    return Taxonomy.flat(values.values) if words is None else values.tree(rule_of(column, words))
+    """The tree that a rule makes of the values; the rule comes as JSON, so that it can be cached."""
+    settings = json.loads(item)
+    return Taxonomy.flat(values.values) if settings is None else values.tree(rule_of(column, settings))
 
 
 def routes(studio: Studio) -> list[BaseRoute]:
-    """The file of a hierarchy: out, and in."""
     from incrowd.studio.screens.hierarchies import columns_of
 
     def column_at(text: str) -> dict[str, Any]:
@@ -110,7 +108,7 @@ def routes(studio: Studio) -> list[BaseRoute]:
         except IncrowdError:
             text = ""
         if not text:
-            return Response("nothing is here", 404, media_type="text/plain")
+            return Response("not found", 404, media_type="text/plain")
         headers = {"content-disposition": f'attachment; filename="{_ascii(column["name"])}.csv"'}
         return Response(text.encode(), media_type="application/octet-stream", headers=headers)
 
@@ -142,7 +140,7 @@ async def _received(request: Request) -> bytes:
     try:
         return await request.body()
     except ClientDisconnect:
-        raise DataError("the file did not arrive whole; try again") from None
+        raise DataError("the upload was incomplete; try again") from None
 
 
 def _parsed(studio: Studio, name: str, data: bytes) -> Taxonomy:

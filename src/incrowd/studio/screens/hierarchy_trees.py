@@ -41,7 +41,6 @@ class Shown:
 
     @cached_property
     def version(self) -> str:
-        """What tells this tree from another one."""
         known = repr((self.taxonomy.labels, self.taxonomy.parent.tolist(), len(self.nowhere)))
         return hashlib.sha256(known.encode(errors="replace")).hexdigest()[:16]
 
@@ -68,8 +67,8 @@ class Shown:
     def problem(self, node: int) -> str:
         label = str(self.taxonomy.labels[node])
         if self.taxonomy.children[node] and label in self.values.records:
-            told = many(self.values.records[label], "record has", "records have")
-            return f"{told} this very value, and a group cannot be a value; rename the group"
+            records = many(self.values.records[label], "record has", "records have")
+            return f"{records} this very value, and a group cannot be a value; rename the group"
         return ""
 
 

@@ -2,74 +2,70 @@
 
 from __future__ import annotations
 
+import os
 from functools import partial
 from typing import Any
 
 from incrowd import methods
 from incrowd.errors import PolicyError
 from incrowd.options import Option, columns_of
-from incrowd.policy.options import OPTIONS
+from incrowd.policy.options import OPTIONS, SEVERAL
 from incrowd.privacy.registry import COLUMN_OPTIONS, OF_COLUMNS
-from incrowd.studio import policy_words
+from incrowd.studio import policy_settings
 from incrowd.studio.screens.screen import Form, Screen
 from incrowd.studio.studio import Studio
 
-PROMISES = {word: (model.option.title, model.option.example) for word, model in OF_COLUMNS.items()}
+PROMISES = {option: (model.option.title, model.option.example) for option, model in OF_COLUMNS.items()}
+LEDGER = "ledger"  # the folder of the ledger
 FIRST = ("l", "t")  # that are shown at once
-MISSING = {"category": "count as a value of their own", "drop": "leave their records out", "error": "are a mistake"}
-DISTANCES = {"": "detected", "equal": "all values equally far", "ordered": "along their order"}
+MISSING = {"category": "count as a value", "drop": "leave out their records", "error": "stop the release"}
+DISTANCES = {"": "detected", "equal": "all values equally far apart", "ordered": "by their order"}
 
 
 def show(studio: Studio) -> dict[str, Any]:
-    words = studio.project.words()
+    settings = studio.project.settings()
     known = {column["name"]: column for column in studio.known_columns()}
     given = studio.roles()
-    priorities = words.get("priorities", {})
+    priorities = settings.get("priorities", {})
     return {
-        "words": words,
-        "sets": policy_words.quasi_sets(words),
-        "quasi": policy_words.quasi_columns(words),
+        "settings": settings,
+        "sets": policy_settings.quasi_sets(settings),
+        "quasi": policy_settings.quasi_columns(settings),
         "names": list(known),
-        "sensitive": {name: _own(words, name, own) for name, own in policy_words.sensitive_columns(words).items()},
-        "untouched": [name for name, role in given.items() if role == policy_words.KEEP],
+        "sensitive": {
+            name: _own(settings, name, own) for name, own in policy_settings.sensitive_columns(settings).items()
+        },
+        "untouched": [name for name, role in given.items() if role == policy_settings.KEEP],
         "promises": PROMISES,
         "first": FIRST,
         "methods": methods(),
         "priorities": priorities if isinstance(priorities, dict) else {},
-        "missing_words": MISSING,
+        "missing_choices": MISSING,
         "distances": DISTANCES,
         "records": (studio.inspection() or {})["records"],
-        "policy_problem": studio.policy_problem(words),
+        "policy_problem": studio.policy_problem(settings),
         "policy_text": studio.project.policy_path.read_text(encoding="utf-8"),
     }
 
 
-def _own(words: dict[str, Any], name: str, own: dict[str, Any]) -> dict[str, Any]:
+def _own(settings: dict[str, Any], name: str, own: dict[str, Any]) -> dict[str, Any]:
     """What is promised of a column, alone or with all others."""
-    common = {word: words[word] for word in (*PROMISES, "t_distance") if word in words}
-    by_column = {word: given.get(name) if isinstance(given, dict) else given for word, given in common.items()}
-    return {**{word: value for word, value in by_column.items() if value is not None}, **own}
+    common = {option: settings[option] for option in (*PROMISES, "t_distance") if option in settings}
+    by_column = {option: given.get(name) if isinstance(given, dict) else given for option, given in common.items()}
+    return {**{option: value for option, value in by_column.items() if value is not None}, **own}
 
 
-def _typed(option: Option, word: str, text: str) -> Any:
-    """What was typed for an option; a number may have a decimal comma.
-
-    Raises:
-        PolicyError: It cannot be that.
-    """
+def _typed(option: Option, name: str, text: str) -> Any:
+    """What was typed for an option; a number may have a decimal comma."""
     value = option.typed(text)
     if isinstance(value, str) and text.count(",") == 1:
         value = option.typed(text.replace(",", "."))
-    option.check(word, value)
+    option.check(name, value)
     return value
 
 
 def number(text: str, what: str) -> int | float:
-    """A number as people type it.
-
-    Raises:
-        PolicyError: It is none.
-    """
+    """A number as people type it."""
     text = text.strip().replace(",", ".") if text.count(",") == 1 and "." not in text else text.strip()
     for kind in (int, float):
         try:
@@ -81,42 +77,42 @@ def number(text: str, what: str) -> int | float:
 
 
 def crowd(studio: Studio, form: Form) -> str:
-    words = studio.project.words()
-    sets = policy_words.quasi_sets(words)
+    settings = studio.project.settings()
+    sets = policy_settings.quasi_sets(settings)
     place = form.place("set", len(sets))
     value = number(form.one("k"), "k")
     sets[place]["k"] = value
-    studio.change(policy_words.with_sets(words, sets))
+    studio.change(policy_settings.with_sets(settings, sets))
     return f"k is {value:,}."
 
 
 def add_set(studio: Studio, form: Form) -> str:
     """Another quasi-identifier, with all columns of the first to begin with but the last one."""
-    words = studio.project.words()
-    sets = policy_words.quasi_sets(words)
+    settings = studio.project.settings()
+    sets = policy_settings.quasi_sets(settings)
     columns = sets[0]["attributes"]
     if len(columns) < 2:
         raise PolicyError("a second quasi-identifier needs at least two columns that are known to outsiders")
-    studio.change(policy_words.with_sets(words, [*sets, {"attributes": columns[:-1], "k": sets[0]["k"]}]))
-    return "There is another quasi-identifier."
+    studio.change(policy_settings.with_sets(settings, [*sets, {"attributes": columns[:-1], "k": sets[0]["k"]}]))
+    return "Added another set of columns."
 
 
 def remove_set(studio: Studio, form: Form) -> str:
     """One quasi-identifier less; its columns stay in the first one."""
-    words = studio.project.words()
-    sets = policy_words.quasi_sets(words)
+    settings = studio.project.settings()
+    sets = policy_settings.quasi_sets(settings)
     gone = sets.pop(form.place("set", len(sets)))
     if not sets:
         raise PolicyError("a release needs at least one quasi-identifier")
     everything = {name for each in sets for name in each["attributes"]}
     sets[0]["attributes"] += [name for name in gone["attributes"] if name not in everything]
-    studio.change(policy_words.with_sets(words, sets))
-    return "The quasi-identifier is gone; its columns are in the first one."
+    studio.change(policy_settings.with_sets(settings, sets))
+    return "Removed the set; its columns are now in the first one."
 
 
 def member(studio: Studio, form: Form) -> str:
-    words = studio.project.words()
-    sets, quasi = policy_words.quasi_sets(words), policy_words.quasi_columns(words)
+    settings = studio.project.settings()
+    sets, quasi = policy_settings.quasi_sets(settings), policy_settings.quasi_columns(settings)
     own = sets[form.place("set", len(sets))]["attributes"]
     column = quasi[form.place("column", len(quasi))]
     own.remove(column) if column in own else own.append(column)
@@ -124,58 +120,71 @@ def member(studio: Studio, form: Form) -> str:
         raise PolicyError(f"'{column}' would be in no quasi-identifier; change its role on the screen Roles instead")
     if not own:
         raise PolicyError("a quasi-identifier needs a column; remove it instead")
-    studio.change(policy_words.with_sets(words, sets))
-    return f"{column} is {'in' if column in own else 'out'}."
+    studio.change(policy_settings.with_sets(settings, sets))
+    return f"{'Added' if column in own else 'Removed'} {column}."
 
 
 def promise(studio: Studio, form: Form) -> str:
-    words = studio.project.words()
-    own = policy_words.sensitive_columns(words)
+    settings = studio.project.settings()
+    own = policy_settings.sensitive_columns(settings)
     names = list(own)
     column = names[form.place("column", len(names))]
-    word, text = form.one("word"), form.one("value").strip()
-    if word not in (*PROMISES, "t_distance"):
+    name, text = form.one("setting"), form.one("value").strip()
+    if name not in (*PROMISES, "t_distance"):
         raise PolicyError("this page is out of date; reload it")
     for each in PROMISES:  # what was said for all is said by column from now on
-        if each in words:
-            common = words.pop(each)
-            for name in names:
-                single = common.get(name) if isinstance(common, dict) else common
+        if each in settings:
+            common = settings.pop(each)
+            for other in names:
+                single = common.get(other) if isinstance(common, dict) else common
                 if single is not None:
-                    own[name].setdefault(each, single)
+                    own[other].setdefault(each, single)
     if not text:
-        own[column].pop(word, None)
+        own[column].pop(name, None)
     else:
-        own[column][word] = _typed(COLUMN_OPTIONS[word], word, text)
-    studio.change(policy_words.with_sensitive(words, own))
+        own[column][name] = _typed(COLUMN_OPTIONS[name], name, text)
+    studio.change(policy_settings.with_sensitive(settings, own))
     return f"{column}: {'promised' if text else 'no longer promised'}."
 
 
 def unit(studio: Studio, form: Form) -> str:
     project = studio.project
-    words, text = project.words(), form.one("value")
+    settings, text = project.settings(), form.one("value")
     if not text:
-        if "unit" in words:
-            words, parked = policy_words.with_role(words, project.parked, words["unit"], policy_words.DROP)
-            studio.change(words, parked)
+        if "unit" in settings:
+            settings, parked = policy_settings.with_role(
+                settings, project.parked, settings["unit"], policy_settings.DROP
+            )
+            studio.change(settings, parked)
         return "k counts records."
     names = studio.names()
     column = names[form.place("value", len(names))]
-    studio.change(*policy_words.with_role(words, project.parked, column, policy_words.UNIT))
+    studio.change(*policy_settings.with_role(settings, project.parked, column, policy_settings.UNIT))
     return f"k counts people, by {column}."
 
 
-def word(studio: Studio, form: Form) -> str:
-    words, name, text = studio.project.words(), form.one("word"), form.one("value").strip()
+def ledger(studio: Studio, form: Form) -> str:
+    """Keep a ledger in the folder of the studio, which the tables there share, or none."""
+    project, settings = studio.project, studio.project.settings()
+    if form.one("value") == "yes":
+        settings.setdefault("ledger", os.path.relpath(project.root / LEDGER, project.folder))
+        studio.change(settings)
+        return "Releases are kept in a ledger."
+    studio.change({name: value for name, value in settings.items() if name not in SEVERAL})
+    return "No ledger is kept."
+
+
+def setting(studio: Studio, form: Form) -> str:
+    settings, name, text = studio.project.settings(), form.one("setting"), form.one("value").strip()
     if name not in _READ:
         raise PolicyError("this page is out of date; reload it")
     value = _READ[name](text) if text else None
-    words.pop(name, None)
+    settings.pop(name, None)
     if name == "method":
-        words.pop("max_steps", None)  # it was about the steps of another search
+        settings.pop("max_steps", None)  # it was about the steps of another search
     if value is not None and value != _USUAL.get(name):
-        words[name] = value
-    studio.change(words)
+        settings[name] = value
+    studio.change(settings)
     return "Changed."
 
 
@@ -191,24 +200,24 @@ _READ: dict[str, Any] = {
     "missing_values": columns_of,
     **{
         name: partial(_typed, OPTIONS[name], name)
-        for name in ("method", "missing", "time_limit", "strict", "keep_order")
+        for name in ("method", "missing", "time_limit", "strict", "keep_order", "recipient", "wait")
     },
 }
-_USUAL = {"suppress": 0.0, "method": "auto", "missing": "category", "strict": False, "keep_order": False}
+_USUAL = {"suppress": 0.0, "method": "auto", "missing": "category", "strict": False, "keep_order": False, "wait": 0}
 
 
 def priority(studio: Studio, form: Form) -> str:
-    words = studio.project.words()
-    quasi = policy_words.quasi_columns(words)
+    settings = studio.project.settings()
+    quasi = policy_settings.quasi_columns(settings)
     column = quasi[form.place("column", len(quasi))]
-    given = words.get("priorities", {})
+    given = settings.get("priorities", {})
     given = dict(given) if isinstance(given, dict) else {}
     given.pop(column, None)
     text = form.one("value").strip()
     if text and (value := number(text, "a priority")) != 1:
         given[column] = value
-    words.pop("priorities", None)
-    studio.change({**words, "priorities": given} if given else words)
+    settings.pop("priorities", None)
+    studio.change({**settings, "priorities": given} if given else settings)
     return f"{column}: changed."
 
 
@@ -224,7 +233,8 @@ SCREEN = Screen(
         "member": member,
         "promise": promise,
         "unit": unit,
-        "word": word,
+        "ledger": ledger,
+        "setting": setting,
         "priority": priority,
     },
     needs="table",

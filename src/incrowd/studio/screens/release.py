@@ -6,10 +6,13 @@ from pathlib import Path
 from typing import Any
 
 from incrowd.formats.registry import format_of
-from incrowd.studio import policy_words
+from incrowd.report.tables import TRIAL, trial_rows
+from incrowd.studio import policy_settings
 from incrowd.studio.screens import steps, why
 from incrowd.studio.screens.screen import Form, Screen
 from incrowd.studio.studio import Studio
+
+LEDGER = "this release is entered in the ledger when you export it"
 
 
 def file_name(table: str) -> str:
@@ -22,18 +25,18 @@ def file_name(table: str) -> str:
 
 def run(studio: Studio, form: Form) -> str:
     table = studio.project.table or ""
-    words = {**studio.policy_task(), "name": file_name(table)}
-    studio.run("release", words, "Making the release", fresh=True)
+    request = {**studio.policy_task(), "name": file_name(table)}
+    studio.run("release", request, "Making the release", fresh=True)
     return "The search has started."
 
 
 def show(studio: Studio) -> dict[str, Any]:
-    words, found = studio.project.words(), studio.result("release")
+    settings, found = studio.project.settings(), studio.result("release")
     shown = {
-        "policy_problem": studio.policy_problem(words),
-        "sets": policy_words.quasi_sets(words),
-        "method_word": words.get("method", "auto"),
-        "job": studio.jobs.unfinished("release"),
+        "policy_problem": studio.policy_problem(settings),
+        "sets": policy_settings.quasi_sets(settings),
+        "method_name": settings.get("method", "auto"),
+        "job": studio.unfinished("release"),
         "result": found,
     }
     return (
@@ -48,9 +51,12 @@ def figures(found: dict[str, Any]) -> dict[str, Any]:
         "safe": summary["safe"],
         "cost": summary["cost"],
         "notes": [
+            *([LEDGER] if found["policy"].get("ledger") else ()),
             *summary["done"]["notes"],
             *(hint.partition("; 'incrowd why'")[0] for hint in summary["done"]["hints"]),
         ],
+        "trial": trial_rows(summary["done"].get("trial", ())),
+        "trial_titles": TRIAL,
         "loss": losses[0] if losses else None,
         "rows": rows(found),
         "dropped": [name for name in found["before"] if name not in found["after"]],
@@ -60,7 +66,7 @@ def figures(found: dict[str, Any]) -> dict[str, Any]:
 def rows(found: dict[str, Any]) -> dict[str, Any]:
     """A few records before and after: by column, whether it is one that others may know, and by row both values."""
     before, after = found["before"], found["after"]
-    quasi = set(policy_words.quasi_columns(found["policy"]))
+    quasi = set(policy_settings.quasi_columns(found["policy"]))
     names = sorted(after, key=lambda name: name not in quasi)
     number = len(next(iter(after.values()), []))
     cells = [[(before[name][row], after[name][row]) for name in names] for row in range(number)]

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from incrowd.errors import PolicyError, many
-from incrowd.studio import policy_words
+from incrowd.studio import policy_settings
 from incrowd.studio.jobs import FAILED
 from incrowd.studio.screens.screen import Form, Part, Screen
 from incrowd.studio.studio import Studio
@@ -19,22 +19,22 @@ def asked(studio: Studio) -> dict[str, Any]:
     looked, known = studio.inspection(), studio.project.result("inspection")
     if looked is None or known is None:
         return {}
-    names, words = studio.names(), studio.project.words()
-    chosen = [name for name in policy_words.quasi_columns(words) if name in names]
-    unit = words.get("unit")
+    names, settings = studio.names(), studio.project.settings()
+    chosen = [name for name in policy_settings.quasi_columns(settings) if name in names]
+    unit = settings.get("unit")
     return {"columns": chosen, "unit": unit if unit in names else None, "of": known["digest"]}
 
 
-def _is_of(told: Mapping[str, Any], wanted: Mapping[str, Any]) -> bool:
-    """Whether a count, or what it was told, is of what is asked."""
-    return bool(wanted) and all(told.get(word) == value for word, value in wanted.items())
+def _is_of(known: Mapping[str, Any], wanted: Mapping[str, Any]) -> bool:
+    """Whether a count, or what it was known, is of what is asked."""
+    return bool(wanted) and all(known.get(option) == value for option, value in wanted.items())
 
 
 def count(studio: Studio) -> None:
     """Start counting who stands alone on the columns that others may know, unless that is known already."""
     wanted, found = asked(studio), studio.inspection()
     known, running = studio.project.result("uniques"), studio.jobs.running("uniques")
-    if not wanted or found is None or (running is not None and _is_of(running.words, wanted)):
+    if not wanted or found is None or (running is not None and _is_of(running.request, wanted)):
         return
     if known is not None and _is_of(known["data"], wanted):
         return
@@ -42,30 +42,30 @@ def count(studio: Studio) -> None:
     unit = [] if wanted["unit"] is None else [wanted["unit"]]
     places = [names.index(name) for name in (*wanted["columns"], *unit)]
     sizes = [found["sizes"][place] for place in places]
-    words = {"folder": str(studio.project.folder_of("inspection")), "places": places, "sizes": sizes, **wanted}
-    studio.run("uniques", words, "Counting unique people")
+    request = {"folder": str(studio.project.folder_of("inspection")), "places": places, "sizes": sizes, **wanted}
+    studio.run("uniques", request, "Counting unique people")
 
 
 def show(studio: Studio) -> dict[str, Any]:
     columns = studio.known_columns()
     count(studio)
     given = studio.roles()
-    proposed = policy_words.roles((studio.inspection() or {})["proposal"], studio.names())
-    on_purpose = policy_words.kept(studio.project.words())
+    proposed = policy_settings.roles((studio.inspection() or {})["proposal"], studio.names())
+    on_purpose = policy_settings.kept(studio.project.settings())
     return {
         "columns": [
             {
                 **column,
                 "now": given[column["name"]],
                 "proposed": proposed[column["name"]],
-                "stops": column.get("stops") if given[column["name"]] in policy_words.PASSING else None,
+                "stops": column.get("stops") if given[column["name"]] in policy_settings.PASSING else None,
                 "kept": column["name"] in on_purpose,
             }
             for column in columns
         ],
-        "roles": policy_words.ROLES,
+        "roles": policy_settings.ROLES,
         "differs": given != proposed,
-        "chosen": sum(role == policy_words.QUASI for role in given.values()),
+        "chosen": sum(role == policy_settings.QUASI for role in given.values()),
         "many": MANY,
         **figures(studio),
     }
@@ -74,7 +74,7 @@ def show(studio: Studio) -> dict[str, Any]:
 def figures(studio: Studio) -> dict[str, Any]:
     """What is known of who stands alone; a count that failed is said, and begun again with the screen."""
     wanted, job = asked(studio), studio.jobs.latest("uniques")
-    if job is None or job.state != FAILED or not _is_of(job.words, wanted):
+    if job is None or job.state != FAILED or not _is_of(job.request, wanted):
         count(studio)
         job = studio.jobs.latest("uniques")
     found = studio.project.result("uniques")
@@ -90,52 +90,50 @@ def figures(studio: Studio) -> dict[str, Any]:
 def give(studio: Studio, form: Form) -> str:
     names, project = studio.names(), studio.project
     column = names[form.place("column", len(names))]
-    words, parked = policy_words.with_role(project.words(), project.parked, column, form.one("role"))
-    if form.one("role") == policy_words.QUASI and column not in parked:
-        words = _with_proposed(studio, words)
-    project.change(words, parked)
+    settings, parked = policy_settings.with_role(project.settings(), project.parked, column, form.one("role"))
+    if form.one("role") == policy_settings.QUASI and column not in parked:
+        settings = _with_proposed(studio, settings)
+    project.change(settings, parked)
     count(studio)
-    return f"{column}: {policy_words.ROLES[form.one('role')][0]}."
+    return f"{column}: {policy_settings.ROLES[form.one('role')][0]}."
 
 
 def keep(studio: Studio, form: Form) -> str:
-    """Keep a column as it is on purpose, though it looks as if it named people; or no longer."""
     names, project = studio.names(), studio.project
     column = names[form.place("column", len(names))]
     wanted = form.one("keep") == "yes"
-    project.change(policy_words.with_kept(project.words(), column, keep=wanted), project.parked)
+    project.change(policy_settings.with_kept(project.settings(), column, keep=wanted), project.parked)
     return f"{column}: {'kept on purpose' if wanted else 'not kept on purpose'}."
 
 
 def several(studio: Studio, form: Form) -> str:
-    """Give all columns whose names contain something a role."""
     text, role, project = form.one("contains").strip().casefold(), form.one("role"), studio.project
     meant = [name for name in studio.names() if text and text in name.casefold()]
     if not meant:
         raise PolicyError("no column has such a name; type a part of the names of the columns")
-    if role in (policy_words.TARGET, policy_words.UNIT) and len(meant) > 1:
+    if role in (policy_settings.TARGET, policy_settings.UNIT) and len(meant) > 1:
         raise PolicyError(f"only one column can have this role, but {len(meant)} have such a name")
-    words, parked = project.words(), project.parked
+    settings, parked = project.settings(), project.parked
     for name in meant:
-        words, parked = policy_words.with_role(words, parked, name, role)
-    project.change(_with_proposed(studio, words), parked)
+        settings, parked = policy_settings.with_role(settings, parked, name, role)
+    project.change(_with_proposed(studio, settings), parked)
     count(studio)
-    return f"{many(len(meant), 'column')}: {policy_words.ROLES[role][0]}."
+    return f"{many(len(meant), 'column')}: {policy_settings.ROLES[role][0]}."
 
 
-def _with_proposed(studio: Studio, words: dict[str, Any]) -> dict[str, Any]:
-    """The words with the proposed hierarchies of columns that others may know and that have none."""
+def _with_proposed(studio: Studio, settings: dict[str, Any]) -> dict[str, Any]:
+    """The settings with the proposed hierarchies of columns that others may know and that have none."""
     proposed = (studio.inspection() or {}).get("proposal", {}).get("taxonomies", {})
-    if isinstance(words.get("taxonomies", {}), dict):
-        for name in policy_words.quasi_columns(words):
+    if isinstance(settings.get("taxonomies", {}), dict):
+        for name in policy_settings.quasi_columns(settings):
             if name in proposed:
-                words.setdefault("taxonomies", {}).setdefault(name, proposed[name])
-    return words
+                settings.setdefault("taxonomies", {}).setdefault(name, proposed[name])
+    return settings
 
 
 def propose(studio: Studio, form: Form) -> str:
-    words, proposal = studio.project.words(), (studio.inspection() or {})["proposal"]
-    kept = {word: value for word, value in words.items() if word in ("k", "csv", "method", "suppress")}
+    settings, proposal = studio.project.settings(), (studio.inspection() or {})["proposal"]
+    kept = {option: value for option, value in settings.items() if option in ("k", "csv", "method", "suppress")}
     studio.project.change({**proposal, **kept})
     count(studio)
     return "All columns have the proposed roles."
@@ -149,5 +147,5 @@ SCREEN = Screen(
     actions={"give": give, "keep": keep, "several": several, "propose": propose},
     parts={"figures": Part("parts/figures.html", figures)},
     needs="table",
-    done=lambda studio: bool(policy_words.quasi_columns(studio.project.words())),
+    done=lambda studio: bool(policy_settings.quasi_columns(studio.project.settings())),
 )

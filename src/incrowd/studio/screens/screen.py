@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from incrowd.studio.studio import Studio
 
-Words = dict[str, Any]
+Values = dict[str, Any]
 OUT_OF_DATE = "this page is out of date; reload it"
 
 
@@ -54,14 +54,14 @@ class PlacedError(PolicyError):
         self.at = at
 
 
-Show = Callable[["Studio"], Words]
-ShowAt = Callable[["Studio", int], Words]
+Show = Callable[["Studio"], Values]
+ShowAt = Callable[["Studio", int], Values]
 Act = Callable[["Studio", Form], str | None]
 
 
 @dataclass(frozen=True)
 class Part:
-    """A piece of a screen: its template, and what that is told; of one of several, by the number in its address."""
+    """A piece of a screen: its template and the values for it; for one of several, by the number in its address."""
 
     template: str
     show: Show | None = None
@@ -76,14 +76,14 @@ class Screen:
         name: Its address and its template.
         title: What people call it.
         about: What it is for, in one sentence.
-        show: What its template is told.
+        show: The values for its template.
         actions: What can be done on it; each may give a sentence that is read out.
         parts: Pieces that are shown by themselves.
         needs: What must be there first: nothing, "table" or "policy".
         done: Whether there is nothing left to do here, for the mark in the navigation.
         follows: Tasks whose results it shows; a page shows them anew when there are others.
         routes: Other addresses of it, such as files to download.
-        show_at: What its template is told of one of several, by the number in its address.
+        show_at: The same for one of several, by the number in its address.
     """
 
     name: str
@@ -103,8 +103,8 @@ class Screen:
         return f"screens/{self.name}.html"
 
 
-def words_of(shown: Screen | Part, studio: Studio, place: int | None) -> Words:
-    """What a template is told; without a number, of the first of several."""
+def shown_by(shown: Screen | Part, studio: Studio, place: int | None) -> Values:
+    """The values for a template; without a number, of the first of several."""
     if shown.show_at is not None:
         return shown.show_at(studio, place or 0)
     assert shown.show is not None

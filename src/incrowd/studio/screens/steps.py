@@ -13,17 +13,16 @@ from incrowd.studio.studio import Studio
 
 def key_of(studio: Studio, result: Mapping[str, Any]) -> str:
     """Which search a release came from; where it was stopped is no part of it."""
-    words = {word: value for word, value in result["policy"].items() if word not in ("max_steps", "method")}
-    return studio.digest_of(result["method"], words)
+    settings = {option: value for option, value in result["policy"].items() if option not in ("max_steps", "method")}
+    return studio.digest_of(result["method"], settings)
 
 
 def look(studio: Studio, result: Mapping[str, Any]) -> None:
-    words = {**studio.release_task(), "key": key_of(studio, result)}
-    studio.run("steps", words, "Replaying the steps of the search")
+    request = {**studio.release_task(), "key": key_of(studio, result)}
+    studio.run("steps", request, "Replaying the steps of the search")
 
 
 def known_steps(studio: Studio, result: Mapping[str, Any]) -> dict[str, Any] | None:
-    """What is known of the steps of the search that a release came from."""
     found = studio.project.result("steps")
     if found is None or found["data"]["key"] != key_of(studio, result):
         return None
@@ -35,7 +34,7 @@ def show(studio: Studio, result: Mapping[str, Any]) -> dict[str, Any]:
     if result["begins"] is None or not result["steps"]:
         return {"steps": None, "steps_job": None, "steps_can": False}
     known, job = known_steps(studio, result), studio.jobs.latest("steps")
-    own = job is not None and job.words.get("key") == key_of(studio, result)
+    own = job is not None and job.request.get("key") == key_of(studio, result)
     if known is None and "release" in studio.digests and not own:
         look(studio, result)  # it is at hand; otherwise the whole search would run again, which somebody should want
         job, own = studio.jobs.latest("steps"), True
@@ -74,7 +73,6 @@ def _stop(studio: Studio, known: Mapping[str, Any], place: int, result: Mapping[
 
 
 def show_stop(studio: Studio, place: int) -> dict[str, Any]:
-    """What the release is like at one stop of the slider."""
     result = studio.result("release")
     known = None if result is None else known_steps(studio, result)
     if result is None or known is None or place >= len(known["stops"]):
@@ -101,8 +99,8 @@ def choose(studio: Studio, form: Form) -> str:
     stop = known["stops"][form.place("stop", len(known["stops"]))]
     if not known["can_stop"]:
         raise PolicyError(f"the method {known['method']} cannot stop at a step; choose tdr on the screen Protect")
-    words = {**studio.project.words(), "method": known["method"], "max_steps": stop["step"]}
-    studio.change(words)
+    settings = {**studio.project.settings(), "method": known["method"], "max_steps": stop["step"]}
+    studio.change(settings)
     run(studio, form)
     return f"The release stops after step {stop['step']:,}; it is being made."
 
@@ -110,9 +108,9 @@ def choose(studio: Studio, form: Form) -> str:
 def to_the_end(studio: Studio, form: Form) -> str:
     from incrowd.studio.screens.release import run
 
-    words = studio.project.words()
-    words.pop("max_steps", None)
-    studio.change(words)
+    settings = studio.project.settings()
+    settings.pop("max_steps", None)
+    studio.change(settings)
     run(studio, form)
     return "The search will run to its end."
 

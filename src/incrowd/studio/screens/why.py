@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from incrowd.errors import DataError, PolicyError
-from incrowd.studio import policy_words
+from incrowd.studio import policy_settings
 from incrowd.studio.screens.compare import with_method
 from incrowd.studio.screens.hierarchy_files import with_item
 from incrowd.studio.screens.screen import OUT_OF_DATE, Act, Form, Part
@@ -20,7 +20,7 @@ def show(studio: Studio, result: Mapping[str, Any]) -> dict[str, Any]:
     made, found, job = studio.project.result("release"), studio.project.result("why"), studio.jobs.latest("why")
     of = None if made is None else made["digest"]
     answer = found["data"] if found is not None and found["data"]["of"] == of else None
-    running = job is not None and job.words.get("of") == of and job.state != "done"
+    running = job is not None and job.request.get("of") == of and job.state != "done"
     columns = [
         {"name": column["name"], "loss": column["loss"], "star": column["loss"] >= MUCH}
         for column in result["summary"]["cost"]["columns"]
@@ -33,7 +33,7 @@ def show(studio: Studio, result: Mapping[str, Any]) -> dict[str, Any]:
             "trials": [] if answer is None else answer["trials"][:MOST_TRIALS],
             "helpful": 0 if answer is None else sum(trial["helps"] for trial in answer["trials"][:MOST_TRIALS]),
             "job": job if running else None,
-            "asked": job.words.get("column") if running and job is not None else answer and answer["column"],
+            "asked": job.request.get("column") if running and job is not None else answer and answer["column"],
         }
     }
 
@@ -44,13 +44,12 @@ def ask(studio: Studio, form: Form) -> str:
         raise DataError("there is no release yet; make one first")
     names = [column["name"] for column in made["data"]["summary"]["cost"]["columns"]]
     column = names[form.place("column", len(names))]
-    words = {**studio.release_task(), "column": column, "of": made["digest"]}
-    studio.run("why", words, f"Trying what would help {column}")
+    request = {**studio.release_task(), "column": column, "of": made["digest"]}
+    studio.run("why", request, f"Trying what would help {column}")
     return "Changes that could help are being tried."
 
 
 def take(studio: Studio, form: Form) -> str:
-    """Take a change that was tried into the policy, and make the release with it."""
     from incrowd.studio.screens.release import run
 
     found, made = studio.project.result("why"), studio.result("release")
@@ -58,33 +57,35 @@ def take(studio: Studio, form: Form) -> str:
         raise PolicyError(OUT_OF_DATE)
     trials = found["data"]["trials"][:MOST_TRIALS]
     trial = trials[form.place("trial", len(trials))]
-    words, parked = changed(studio, trial["words"], made["method"])
-    studio.change(words, parked)
+    settings, parked = changed(studio, trial["words"], made["method"])
+    studio.change(settings, parked)
     run(studio, form)
-    return f"Taken: {trial['change']}. The release is being made."
+    return f"Now using {trial['change']}. The release is being made."
 
 
 def changed(studio: Studio, tried: Mapping[str, Any], method: str) -> tuple[dict[str, Any], dict[str, Any] | None]:
     """The policy with a change that was tried, and what is parked then."""
-    words, parked = studio.project.words(), None
-    words.pop("max_steps", None)
-    if words.get("method", "auto") == "auto" and "method" not in tried:
-        words["method"] = method
-    for word, value in tried.items():
-        if word == "method":
-            words, _ = with_method(words, value)
-        elif word == "k":
-            words = policy_words.with_k(words, value)
-        elif word == "quasi_identifiers":
-            words = policy_words.with_sets(words, value)
-        elif word == "identifiers":
-            words, parked = policy_words.with_role(words, studio.project.parked, value[-1], policy_words.DROP)
-        elif word == "taxonomies":
+    settings, parked = studio.project.settings(), None
+    settings.pop("max_steps", None)
+    if settings.get("method", "auto") == "auto" and "method" not in tried:
+        settings["method"] = method
+    for option, value in tried.items():
+        if option == "method":
+            settings, _ = with_method(settings, value)
+        elif option == "k":
+            settings = policy_settings.with_k(settings, value)
+        elif option == "quasi_identifiers":
+            settings = policy_settings.with_sets(settings, value)
+        elif option == "identifiers":
+            settings, parked = policy_settings.with_role(
+                settings, studio.project.parked, value[-1], policy_settings.DROP
+            )
+        elif option == "taxonomies":
             for column, item in value.items():
-                words["taxonomies"] = with_item(studio, column, item)["taxonomies"]
+                settings["taxonomies"] = with_item(studio, column, item)["taxonomies"]
         else:
-            words[word] = value
-    return words, parked
+            settings[option] = value
+    return settings, parked
 
 
 ACTIONS: Mapping[str, Act] = {"why": ask, "take": take}

@@ -23,7 +23,7 @@
 (() => {
   let wanted = null, busy = false, at = { search: "", place: "" };  // where somebody has put it
   const slider = () => document.querySelector("#step-slider");
-  const told = (input) => {
+  const announce = (input) => {
     const steps = JSON.parse(input.dataset.steps);
     input.setAttribute("aria-valuetext", `step ${steps[input.value]} of ${steps.at(-1)}`);
   };
@@ -37,7 +37,7 @@
   document.addEventListener("input", (event) => {
     if (event.target.id !== "step-slider") return;
     at = { search: event.target.dataset.search, place: event.target.value };
-    told(event.target);
+    announce(event.target);
     wanted = at.place;
     show();
   });
@@ -47,7 +47,7 @@
     if (!input || busy) return;
     const place = at.search === input.dataset.search ? at.place : input.getAttribute("value");
     if (input.value !== place) input.value = place;
-    told(input);
+    announce(input);
     if (document.querySelector("#step")?.dataset.stop !== place) { wanted = place; show(); }
   });
 })();

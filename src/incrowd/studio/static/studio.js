@@ -19,6 +19,8 @@
       const bar = $(".job-bar", place), line = $(".job-line", place), time = $(".job-time", place);
       if (line && job.line) line.textContent = job.line;
       if (time) time.textContent = `${Math.round(job.seconds)} s`;
+      const stop = $(".job-stop", place);
+      if (stop) stop.hidden = !job.can_stop;
       if (bar) {
         if (job.total) { bar.max = job.total; bar.value = job.done; } else bar.removeAttribute("value");
       }
@@ -131,8 +133,8 @@
     request.send(file);
   };
   const showProblem = (html) => {
-    const told = new DOMParser().parseFromString(html, "text/html").querySelector(".problem"), main = $("#screen .head");
-    if (told && main) { $("#screen > .problem")?.remove(); main.after(document.importNode(told, true)); }
+    const problem = new DOMParser().parseFromString(html, "text/html").querySelector(".problem"), main = $("#screen .head");
+    if (problem && main) { $("#screen > .problem")?.remove(); main.after(document.importNode(problem, true)); }
   };
   document.addEventListener("change", (event) => { if (event.target.id === "upload" && event.target.files[0]) upload(event.target.files[0]); });
   document.addEventListener("dragover", (event) => { if (event.target.closest?.("#drop")) event.preventDefault(); });

@@ -26,7 +26,7 @@
   };
   const clear = () => { chosen.clear(); show(); };
 
-  // What is chosen, in the tree, in words, and in the form.
+  // What is chosen, in the tree, as text, and in the form.
   const show = () => {
     const picked = [];
     for (const item of all("[role=treeitem]", tree())) {
@@ -34,12 +34,12 @@
       item.setAttribute("aria-selected", on);
       if (on) picked.push(item);
     }
-    const place = $("#chosen-nodes"), told = $("#chosen");
-    if (!place || !told) return;
+    const place = $("#chosen-nodes"), status = $("#chosen");
+    if (!place || !status) return;
     place.replaceChildren(...picked.map((item) => Object.assign(document.createElement("input"), { type: "hidden", name: "nodes", value: item.dataset.node })));
     const names = picked.slice(0, 4).map((item) => $(".label", item).textContent);
-    if (picked.length) told.textContent = `${picked.length} selected: ${names.join(", ")}${picked.length > 4 ? ", …" : ""}`;
-    else told.innerHTML = told.dataset.nothing;
+    if (picked.length) status.textContent = `${picked.length} selected: ${names.join(", ")}${picked.length > 4 ? ", …" : ""}`;
+    else status.innerHTML = status.dataset.nothing;
     const group = picked.length === 1 && "group" in picked[0].dataset;
     for (const button of all("[data-needs]")) button.disabled = button.dataset.needs === "group" ? !group : !picked.length;
   };
@@ -154,7 +154,7 @@
     const next = acts[event.key]();
     if (next) { event.key === " " ? pick(next) : next.focus(); pick(next); }
   };
-  // Names that do not fit into their interval are not shown; they are told to whoever points at it.
+  // Names that do not fit into their interval are not shown; pointing at it shows them.
   const fit = () => {
     const shown = all("#levels .interval").map((each) => [$("text", each), $("rect", each).getBoundingClientRect().width]);
     for (const [text, room] of shown) text.setAttribute("visibility", text.getComputedTextLength() + 4 > room ? "hidden" : "visible");
@@ -186,7 +186,7 @@
     if (!file) return;
     const headers = { "content-type": "application/octet-stream", "x-studio-key": document.body.dataset.key, "x-place": input.dataset.place, "x-file-name": encodeURIComponent(file.name) };
     let answer = null;
-    try { answer = await fetch("/hierarchies/upload", { method: "POST", headers, body: file }); } catch { /* it is told below */ }
+    try { answer = await fetch("/hierarchies/upload", { method: "POST", headers, body: file }); } catch { /* handled below */ }
     const text = answer ? await answer.text() : "the studio does not answer";
     problem.hidden = Boolean(answer?.ok);
     problem.textContent = answer?.ok ? "" : `The file was not taken: ${text}`;
@@ -195,9 +195,9 @@
 
   // After every change of the page: what was open stays open, what is new can be seen.
   const restore = () => {
-    const name = $("#column-title")?.textContent ?? "", told = $("#chosen");
+    const name = $("#column-title")?.textContent ?? "", status = $("#chosen");
     if (name !== column) { chosen.clear(); folded.clear(); known = new Set(); current = interval = ""; column = name; }
-    if (told && !told.dataset.nothing) told.dataset.nothing = told.innerHTML;
+    if (status && !status.dataset.nothing) status.dataset.nothing = status.innerHTML;
     if (tree()) {
       const listed = all("[role=treeitem]", tree()), fresh = known.size ? listed.filter((item) => !known.has(item.id) && item.dataset.node) : [];
       for (const item of listed) if (folded.has(item.id) && item.hasAttribute("aria-expanded")) item.setAttribute("aria-expanded", folded.get(item.id));

@@ -11,37 +11,31 @@ from incrowd.formats.registry import open_source
 from incrowd.measures.registry import MEASURES
 from incrowd.policy.policy import Policy
 from incrowd.run import Run
-from incrowd.studio.policy_words import policy_of, with_k
+from incrowd.studio.policy_settings import policy_of, with_k
 
 LOG = "runs.jsonl"
 
 
-def work(words: Mapping[str, Any], run: Run) -> dict[str, Any]:
-    """Compare.
-
-    Args:
-        words: "table", "policy" and its "home"; "methods", "ks", and "time_limit", the seconds of one run; "key"
-            of what it is made from; "folder".
-        run: Told what happens, and asked between runs whether to go on.
-    """
-    home, plain = Path(words["home"]), dict(words["policy"])
+def work(request: Mapping[str, Any], run: Run) -> dict[str, Any]:
+    """Compare "methods" with "ks", each within "time_limit" seconds; "key" says what it was made from."""
+    home, plain = Path(request["home"]), dict(request["policy"])
     policies: dict[int, Policy] = {}
     dialect: dict[str, Any] = {}
-    for k in words["ks"]:
+    for k in request["ks"]:
         policies[k], dialect = policy_of(with_k(plain, k), home)
-    source = open_source(words["table"], **dialect)
+    source = open_source(request["table"], **dialect)
     found = comparison_of(
         source,
-        settings_of(words["methods"], policies),
+        settings_of(request["methods"], policies),
         dialect=dialect,
-        log=Path(words["folder"]) / LOG,
-        time_limit=words["time_limit"],
+        log=Path(request["folder"]) / LOG,
+        time_limit=request["time_limit"],
         run=run,
     )
-    return {**told(found), **{word: words[word] for word in ("methods", "ks", "time_limit", "key")}}
+    return {**outcome(found), **{name: request[name] for name in ("methods", "ks", "time_limit", "key")}}
 
 
-def told(comparison: Comparison) -> dict[str, Any]:
+def outcome(comparison: Comparison) -> dict[str, Any]:
     """The runs with what each has lost, and which are dominated."""
     losses = {name: MEASURES[name].about if name in MEASURES else name for name in comparison.losses}
     runs = []

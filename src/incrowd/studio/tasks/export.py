@@ -20,46 +20,41 @@ from incrowd.report.files import WRITERS
 from incrowd.report.labels import EMPTY, meaning
 from incrowd.report.summary import public_summary
 from incrowd.run import Run
+from incrowd.studio.tasks.ledgers import enter
 from incrowd.verification.certificate import Certificate
 
 ABOUT = {  # what each file is, and whether anyone may have it
     "release": ("the released rows", True),
     "certificate": ("what is promised, and how to check it", True),
-    "recoding": ("what became of every value", True),
+    "recoding": ("how every value was recoded", True),
     "public-report": ("a report for anyone, from the released rows alone", True),
-    "codebook": ("what every released value stands for", True),
-    "report": ("the whole report, which shows the original table", False),
+    "codebook": ("what every released value means", True),
+    "report": ("the full report, which shows the original table", False),
     "policy": ("the policy, to make the release again", False),
     "hierarchy": ("a hierarchy that the policy names", False),
-    "confidential": ("kept for you", False),
+    "confidential": ("for you only", False),
 }
 _CONFIDENTIAL = {
     "commitment.json": "the secret half of the certificate",
-    "key.json": "the key, to make the very same release again",
-    "steps.json": "how the search went",
-    "taxonomies.toml": "the hierarchies that the search grew for numbers",
+    "key.json": "the key, to make exactly the same release again",
+    "steps.json": "the steps of the search",
+    "taxonomies.toml": "the hierarchies that the search made for numbers",
 }
 
 
-def work(words: Mapping[str, Any], run: Run) -> dict[str, Any]:
-    """Put the files together.
-
-    Args:
-        words: "made", the folder of the release; its "name"; "summary", the steward's; "codebook"; "policy" and its
-            "home"; "folder", the empty one to fill; "of", the digest of the release.
-        run: Told what happens, and asked whether to go on.
-    """
-    files = _fill(Path(words["folder"]), words, run)
-    return {"files": files, "name": words["name"], "policy": _moved(words["policy"])[0], "of": words["of"]}
+def work(request: Mapping[str, Any], run: Run) -> dict[str, Any]:
+    """Fill "folder" with the release "name" in "made", its reports and its policy; "of" is its digest."""
+    files = _fill(Path(request["folder"]), request, run)
+    return {"files": files, "name": request["name"], "policy": _moved(request["policy"])[0], "of": request["of"]}
 
 
-def _fill(folder: Path, words: Mapping[str, Any], run: Run) -> list[dict[str, Any]]:
+def _fill(folder: Path, request: Mapping[str, Any], run: Run) -> list[dict[str, Any]]:
     run.stage("copying")
-    made = ReleaseFiles.of(Path(words["made"]) / words["name"])
+    made = ReleaseFiles.of(Path(request["made"]) / request["name"])
     if not made.release.exists() or not made.certificate.exists():
         raise DataError("the files of the release are gone; make it again on the screen Release")
     certificate = Certificate.read(made.certificate)
-    if certificate.output != words["summary"]["check"]["release"]:
+    if certificate.output != request["summary"]["check"]["release"]:
         raise DataError("the files are not those of the release that is shown; make it again on the screen Release")
     kinds: dict[str, str] = {}
     for path, kind in ((made.release, "release"), (made.certificate, "certificate"), (made.recoding, "recoding")):
@@ -70,23 +65,24 @@ def _fill(folder: Path, words: Mapping[str, Any], run: Run) -> list[dict[str, An
         shutil.copytree(made.confidential, folder / made.confidential.name)
         for path in sorted((folder / made.confidential.name).iterdir()):
             kinds[path.relative_to(folder).as_posix()] = "confidential"
+    enter(request["policy"], Path(request["home"]), Path(request["made"]))
     run.stage("reporting")
     _write(folder / "public-report.html", WRITERS[".html"](public_summary(made.release, certificate)))
     run.check()
-    _write(folder / "report.html", WRITERS[".html"](words["summary"]))
-    _write(folder / "codebook.csv", codebook_text(words["codebook"]))
-    policy, copied = _moved(words["policy"])
+    _write(folder / "report.html", WRITERS[".html"](request["summary"]))
+    _write(folder / "codebook.csv", codebook_text(request["codebook"]))
+    policy, copied = _moved(request["policy"])
     _write(folder / "release.toml", policy_text(policy))
     for source, name in copied.items():
         (folder / name).parent.mkdir(0o700, exist_ok=True)
-        shutil.copyfile(Path(words["home"]) / source, folder / name)
+        shutil.copyfile(Path(request["home"]) / source, folder / name)
         kinds[name] = "hierarchy"
     own = {"public-report.html": "public-report", "report.html": "report", "codebook.csv": "codebook"}
     kinds |= {**own, "release.toml": "policy"}
-    return [_told(folder, name, kind) for kind in ABOUT for name, its in kinds.items() if its == kind]
+    return [_listed(folder, name, kind) for kind in ABOUT for name, its in kinds.items() if its == kind]
 
 
-def _told(folder: Path, name: str, kind: str) -> dict[str, Any]:
+def _listed(folder: Path, name: str, kind: str) -> dict[str, Any]:
     path = folder / name
     os.chmod(path, 0o600)
     about, public = ABOUT[kind]
@@ -99,8 +95,10 @@ def _write(path: Path, text: str) -> None:
 
 
 def _moved(policy: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, str]]:
-    """The policy with its hierarchies beside it, and which file goes where."""
+    """The policy as it is in a folder of the project, with its hierarchies next to it, and which file goes where."""
     given, copied = policy.get("taxonomies", {}), {}
+    if (ledger := policy.get("ledger")) and not Path(ledger).is_absolute():
+        policy = {**policy, "ledger": f"../{ledger}"}
     if not isinstance(given, Mapping):
         return dict(policy), {}
     moved = {}

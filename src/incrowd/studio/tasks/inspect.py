@@ -6,7 +6,6 @@ without reading the table again.
 
 from __future__ import annotations
 
-import os
 import tomllib
 from collections.abc import Mapping
 from itertools import islice
@@ -21,6 +20,7 @@ from incrowd.inspection.findings import stopping
 from incrowd.inspection.inspection import inspection_of_counts
 from incrowd.report.labels import shown
 from incrowd.run import Run
+from incrowd.studio.paths import private_file
 from incrowd.studio.tasks.pictures import picture_of
 from incrowd.table.missing import listed
 
@@ -31,27 +31,26 @@ PREVIEW_ROWS = 30
 CODES = "codes.npy"
 
 
-def work(words: Mapping[str, Any], run: Run) -> dict[str, Any]:
-    """Inspect a table.
-
-    Args:
-        words: "table", "dialect" and "folder".
-        run: Told what happens, and asked whether to go on.
-    """
-    source = open_source(words["table"], **words["dialect"])
+def work(request: Mapping[str, Any], run: Run) -> dict[str, Any]:
+    source = open_source(request["table"], **request["dialect"])
     run.stage("reading")
     records, counted = count_values(source, run)
-    found = inspection_of_counts(source, records, counted, run, words["dialect"])
+    found = inspection_of_counts(source, records, counted, run, request["dialect"])
     run.stage("drawing")
     tokens = (*found.missing_values, *source.missing_values)
     columns = []
-    for column, told in zip(counted, found.columns, strict=True):
+    for column, inspected in zip(counted, found.columns, strict=True):
         run.check()
-        stops = stopping(told.findings)
+        stops = stopping(inspected.findings)
         columns.append(
-            {**told.to_json(), "warning": told.warning, "stops": stops, "picture": picture_of(column, told, tokens)}
+            {
+                **inspected.to_json(),
+                "warning": inspected.warning,
+                "stops": stops,
+                "picture": picture_of(column, inspected, tokens),
+            }
         )
-    save_codes(Path(words["folder"]), counted)
+    save_codes(Path(request["folder"]), counted)
     return {
         **found.to_json(),
         "columns": columns,
@@ -63,15 +62,13 @@ def work(words: Mapping[str, Any], run: Run) -> dict[str, Any]:
 
 
 def save_codes(folder: Path, counted: list[CountedColumn]) -> None:
-    """Write the codes of the first rows, columns x rows, missing as 0, for the owner alone."""
-    path, hidden = folder / CODES, folder / f".{CODES}"
+    """Write the codes of the first rows, columns x rows, missing as 0."""
     rows = max((len(column.codes) for column in counted), default=0)
-    with os.fdopen(os.open(hidden, os.O_CREAT | os.O_WRONLY | os.O_TRUNC, 0o600), "wb") as file:
-        codes = np.zeros((len(counted), rows), np.int32)
-        for place, column in enumerate(counted):
-            codes[place, : len(column.codes)] = column.codes + 1
+    codes = np.zeros((len(counted), rows), np.int32)
+    for place, column in enumerate(counted):
+        codes[place, : len(column.codes)] = column.codes + 1
+    with private_file(folder / CODES) as file:
         np.save(file, codes, allow_pickle=False)
-    hidden.replace(path)
 
 
 def preview(source: Source) -> dict[str, Any]:
@@ -92,4 +89,4 @@ def _dialect(source: Source) -> dict[str, Any]:
     dialect = getattr(source, "dialect", None)
     if dialect is None:
         return {}
-    return {word: getattr(dialect, word) for word in ("separator", "quote", "encoding", "header")}
+    return {name: getattr(dialect, name) for name in ("separator", "quote", "encoding", "header")}

@@ -18,13 +18,13 @@ from incrowd.table.scales import scale_of
 BINS = 24
 
 
-def picture_of(column: CountedColumn, told: Column, tokens: Sequence[str]) -> dict[str, Any]:
+def picture_of(column: CountedColumn, inspected: Column, tokens: Sequence[str]) -> dict[str, Any]:
     """Bars with their records: "numbers" of equal width, or "values", the most frequent first."""
-    if told.quantiles:
+    if inspected.quantiles:
         return {"kind": "numbers", "bars": _bins(column, tokens)}
-    bars = [{"value": shown(value, 40), "records": count} for value, count in told.top]
-    rest = told.records - told.missing - sum(count for _, count in told.top)
-    more = told.distinct - len(told.top)
+    bars = [{"value": shown(value, 40), "records": count} for value, count in inspected.top]
+    rest = inspected.records - inspected.missing - sum(count for _, count in inspected.top)
+    more = inspected.distinct - len(inspected.top)
     return {"kind": "values", "bars": bars, "more": more, "rest": rest}
 
 

@@ -14,23 +14,20 @@ from incrowd.report.labels import shown
 from incrowd.report.summary import steward_summary
 from incrowd.report.terminal import Preview
 from incrowd.run import Run
+from incrowd.studio.tasks.ledgers import with_draft
 from incrowd.studio.tasks.releases import kept, made
 
 ROWS = 12  # before and after
 
 
-def work(words: Mapping[str, Any], run: Run) -> dict[str, Any]:
-    """Make a release.
-
-    Args:
-        words: As for `releases.made`; also "folder", where its files go, and "name" of the file of its rows.
-        run: Told what happens, and asked whether to go on.
-    """
-    release = made(words, run)
-    folder = Path(words["folder"])
+def work(request: Mapping[str, Any], run: Run) -> dict[str, Any]:
+    """Make a release as `releases.made` does, and write it to "name" in "folder"."""
+    folder = Path(request["folder"])
+    policy = with_draft(request["policy"], Path(request["home"]), folder)
+    release = made({**request, "policy": policy}, run)
     seen: list[Preview] = []
     certificate = release.write(
-        folder / words["name"], overwrite=True, run=run, before=lambda: seen.append(release.preview(ROWS))
+        folder / request["name"], overwrite=True, run=run, before=lambda: seen.append(release.preview(ROWS))
     )
     run.stage("measuring")
     before, after = seen[0]
@@ -44,7 +41,7 @@ def work(words: Mapping[str, Any], run: Run) -> dict[str, Any]:
         "steps": len(release.steps),
         "begins": release.found.begins,
         "method": release.found.facts.get("method", release.policy.method),
-        "policy": words["policy"],
+        "policy": request["policy"],
         "codebook": codebook(release),
     }
 

@@ -1,14 +1,13 @@
-"""A release for a task: made from the words of a policy, or taken from where an earlier job has put it.
+"""A release for a task: made from the request of a policy, or taken from where an earlier job has put it.
 
-A release that a job has made is kept as a pickle beside its result, for those who want to know more of it. Unpickling
-runs code, so a file is only read back if its digest is the one that the job itself has told the server in this very
+A release that a job has made is kept as a pickle next to its result, for tasks that look closer. Unpickling
+runs code, so a file is only read back if its digest is the one that the job itself has sent to the server in this
 session; otherwise the release is made again with its key, which gives the same one.
 """
 
 from __future__ import annotations
 
 import hashlib
-import os
 import pickle
 from collections.abc import Mapping
 from contextlib import nullcontext
@@ -18,25 +17,20 @@ from typing import Any
 from incrowd.errors import DataError, NamesPeopleError, PolicyError
 from incrowd.formats.registry import open_source
 from incrowd.key import KEY_FILE, Key
-from incrowd.pipeline import release_of
-from incrowd.release.release import Release
+from incrowd.release.release import Release, release_of
 from incrowd.run import Run
-from incrowd.studio.policy_words import names_people, policy_of
+from incrowd.studio.paths import private_file
+from incrowd.studio.policy_settings import names_people, policy_of
 
 FILE = "release.pickle"
 
 
-def made(words: Mapping[str, Any], run: Run) -> Release:
-    """The release that a policy makes of a table, with the key of the run.
-
-    Args:
-        words: "table", "policy" with the words of a policy file, and "home", the folder of that file.
-        run: Told what happens, and asked whether to go on.
-    """
-    policy, dialect = policy_of(words["policy"], Path(words["home"]))
+def made(request: Mapping[str, Any], run: Run) -> Release:
+    """The release that a "policy" in the folder "home" makes of a "table", with the key of the run."""
+    policy, dialect = policy_of(request["policy"], Path(request["home"]))
     with run.at_most(policy.time_limit) if policy.time_limit else nullcontext():
         try:
-            return release_of(open_source(words["table"], **dialect), policy, run)
+            return release_of(open_source(request["table"], **dialect), policy, run)
         except NamesPeopleError as error:
             raise PolicyError(names_people(error.reasons)) from None
 
@@ -44,30 +38,25 @@ def made(words: Mapping[str, Any], run: Run) -> Release:
 def kept(release: Release, folder: Path) -> str:
     """Keep a release for later tasks of this session, and give the digest by which they know it."""
     data = pickle.dumps(release)
-    hidden = folder / f".{FILE}"
-    with os.fdopen(os.open(hidden, os.O_CREAT | os.O_WRONLY | os.O_TRUNC, 0o600), "wb") as file:
+    with private_file(folder / FILE) as file:
         file.write(data)
-    hidden.replace(folder / FILE)
     return hashlib.sha256(data).hexdigest()
 
 
-def again(words: Mapping[str, Any], run: Run) -> Release:
-    """The release that was kept, or, where there is none that can be trusted, made again.
-
-    Args:
-        words: As for `made`; also "folder", and "digest" of what was kept there in this session, if anything.
-        run: Told what happens, and asked whether to go on.
-    """
-    if words.get("digest"):
+def again(request: Mapping[str, Any], run: Run) -> Release:
+    """The release that was kept in "folder" under a "digest" of this session; otherwise it is made again."""
+    if request.get("digest"):
         try:
-            data = (Path(words["folder"]) / FILE).read_bytes()
+            data = (Path(request["folder"]) / FILE).read_bytes()
         except OSError:
             data = b""
-        if hashlib.sha256(data).hexdigest() == words["digest"]:
+        if hashlib.sha256(data).hexdigest() == request["digest"]:
             found: Release = pickle.loads(data)
             return found
-    run.key = _kept_key(Path(words["folder"]))
-    return made(words, run)
+    if request["policy"].get("ledger"):  # which may have this release in it by now
+        raise DataError("a release with a ledger is looked at in the session that made it; make it again")
+    run.key = _kept_key(Path(request["folder"]))
+    return made(request, run)
 
 
 def _kept_key(folder: Path) -> Key:

@@ -21,14 +21,9 @@ ROWS, LOOKED_AT = 8, 400  # rows that are shown, of so many
 MOST_CHILDREN = 6
 
 
-def work(words: Mapping[str, Any], run: Run) -> dict[str, Any]:
-    """Look at the release at every step.
-
-    Args:
-        words: As for `releases.again`; also "key", which says what search it was.
-        run: Told what happens, and asked whether to go on.
-    """
-    release = again(words, run)
+def work(request: Mapping[str, Any], run: Run) -> dict[str, Any]:
+    """Look at the release after every step; "key" says which search it was."""
+    release = again(request, run)
     number = len(release.steps)
     count = min(number, MOST_STOPS) + 1
     chosen = sorted({round(place * number / max(1, count - 1)) for place in range(count)})
@@ -40,7 +35,7 @@ def work(words: Mapping[str, Any], run: Run) -> dict[str, Any]:
         run.amount(place, len(chosen), "steps")
         stops.append(_stop(release, step, rows))
     return {
-        "key": words["key"],
+        "key": request["key"],
         "stops": stops,
         "total": number,
         "begins": release.found.begins,
@@ -74,13 +69,13 @@ def _stop(release: Release, step: int, rows: Source) -> dict[str, Any]:
         "loss": float(total.ncp),
         "crowds": int(total.values["classes"] or 0),
         "left_out": int(total.suppressed),
-        "change": _told(release.steps[step - 1]) if step else None,
+        "change": _change(release.steps[step - 1]) if step else None,
         "names": names,
         "rows": [list(row) for row in zip(*cells, strict=True)],
     }
 
 
-def _told(step: Step) -> dict[str, Any]:
+def _change(step: Step) -> dict[str, Any]:
     children = [shown(child, 40) for child in step.children[:MOST_CHILDREN]]
     return {
         "column": step.attribute,

@@ -18,38 +18,31 @@ from incrowd.table.members import Members
 SIZES = (1, 2, 5, 10, 20, 50)  # crowds below these are counted
 
 
-def work(words: Mapping[str, Any], run: Run) -> dict[str, Any]:
-    """Count.
-
-    Args:
-        words: "folder" with the codes, "of" which look at the table they are, "columns" and the "unit" by name, their
-            "places" among all columns, the unit last if there is one, and the "sizes" of those. With a unit
-            everything is counted in people, each once.
-        run: Told what happens, and asked whether to go on.
-    """
+def work(request: Mapping[str, Any], run: Run) -> dict[str, Any]:
+    """Count on "columns", which are at "places" among the codes in "folder", the "unit" last if there is one."""
     run.stage("counting")
     try:
-        codes = np.load(Path(words["folder"]) / CODES, mmap_mode="r", allow_pickle=False)
+        codes = np.load(Path(request["folder"]) / CODES, mmap_mode="r", allow_pickle=False)
     except (OSError, ValueError):
-        raise DataError("the table has not been looked at yet; open the first screen, Data") from None
-    names: list[str] = words["columns"]
-    chosen = [np.asarray(codes[place]).astype(np.int64) for place in words["places"]]
-    sizes = [int(size) for size in words["sizes"]]
-    told = {"columns": names, "unit": words["unit"], "of": words["of"], "records": int(codes.shape[1])}
+        raise DataError("the table has not been inspected yet; open the screen Data") from None
+    names: list[str] = request["columns"]
+    chosen = [np.asarray(codes[place]).astype(np.int64) for place in request["places"]]
+    sizes = [int(size) for size in request["sizes"]]
+    result = {"columns": names, "unit": request["unit"], "of": request["of"], "records": int(codes.shape[1])}
     persons = None
-    if words["unit"] is not None:
+    if request["unit"] is not None:
         persons, _ = chosen.pop(), sizes.pop()
     if not chosen:
-        return {**told, "alone": 0, "below": [], "pairs": [], "triples": []}
+        return {**result, "alone": 0, "below": [], "pairs": [], "triples": []}
     groups, firsts = group(chosen, sizes)
     members = Members(groups, len(firsts), persons)
-    told["records"] = members.number
+    result["records"] = members.number
     run.check()
     pairs, triples = worst_combinations(names, chosen, sizes, run, persons)
     uniques = (count_uniques([column], [size], persons) for column, size in zip(chosen, sizes, strict=True))
     single = sorted(zip(uniques, names, strict=True), reverse=True)
     return {
-        **told,
+        **result,
         "alone": members.counted(members.sizes == 1),
         "crowds": members.classes,
         "below": [{"size": size, "records": members.counted(members.sizes < size)} for size in SIZES[1:]],

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -14,32 +13,28 @@ import pyarrow as pa
 from incrowd.formats.registry import open_source
 from incrowd.inspection.counting import CountedColumn, count_values
 from incrowd.run import Run
+from incrowd.studio.paths import private_file
 from incrowd.table.missing import is_missing
 from incrowd.table.scales import has_commas, text_of
 
 MOST_VALUES = 200_000  # of a column; of more, the most frequent ones
 
 
-def work(words: Mapping[str, Any], run: Run) -> dict[str, Any]:
-    """Count the values of columns.
-
-    Args:
-        words: "table", its "dialect", the "columns", texts that stand for "missing_values", "key", which says what all
-            this was counted from, and "folder", where the files go.
-        run: Told what happens, and asked whether to go on.
-    """
-    source = open_source(words["table"], **words["dialect"])
+def work(request: Mapping[str, Any], run: Run) -> dict[str, Any]:
+    """Count the values of "columns" into files in "folder"; "key" says what they were counted from."""
+    source = open_source(request["table"], **request["dialect"])
     run.stage("reading")
-    _, counted = count_values(source, run, words["columns"])
-    tokens = (*words["missing_values"], *source.missing_values)
+    _, counted = count_values(source, run, request["columns"])
+    tokens = (*request["missing_values"], *source.missing_values)
     found = {}
     for place, column in enumerate(counted):
         run.check()
-        told = _values(column, tokens)
+        counted_values = _values(column, tokens)
         name = f"{place}.json"
-        _write(Path(words["folder"]) / name, told)
-        found[column.name] = {"file": name, "distinct": told["distinct"]}
-    return {"columns": found, "key": words["key"]}
+        with private_file(Path(request["folder"]) / name) as file:
+            file.write(json.dumps(counted_values, ensure_ascii=False).encode())
+        found[column.name] = {"file": name, "distinct": counted_values["distinct"]}
+    return {"columns": found, "key": request["key"]}
 
 
 def _values(column: CountedColumn, tokens: tuple[str, ...]) -> dict[str, Any]:
@@ -57,10 +52,3 @@ def _values(column: CountedColumn, tokens: tuple[str, ...]) -> dict[str, Any]:
         "distinct": len(texts),
         "comma": has_commas(values, None, column.commas),
     }
-
-
-def _write(path: Path, told: Mapping[str, Any]) -> None:
-    hidden = path.with_name(f".{path.name}")
-    with os.fdopen(os.open(hidden, os.O_CREAT | os.O_WRONLY | os.O_TRUNC, 0o600), "w", encoding="utf-8") as file:
-        json.dump(told, file, ensure_ascii=False, separators=(",", ":"))
-    hidden.replace(path)

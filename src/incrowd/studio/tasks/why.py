@@ -11,18 +11,12 @@ from incrowd.studio.tasks.releases import again
 TIME = 30.0  # seconds for all trials
 
 
-def work(words: Mapping[str, Any], run: Run) -> dict[str, Any]:
-    """Try what would help.
-
-    Args:
-        words: As for `releases.again`; also "column", and "of", the digest of the result that shows the release.
-        run: Told what happens, and asked whether to go on.
-    """
-    release = again(words, run)
+def work(request: Mapping[str, Any], run: Run) -> dict[str, Any]:
+    release = again(request, run)
     run.stage("trying what would help")
     with run.at_most(TIME):
-        found = release.why(words["column"], run)
+        found = release.why(request["column"], run)
     helpful = {id(trial) for trial in found.helpful}
-    told = [{**trial.to_json(), "helps": id(trial) in helpful} for trial in found.trials]
+    trials = [{**trial.to_json(), "helps": id(trial) in helpful} for trial in found.trials]
     refusals = [{**refusal.to_json(), "text": refusal.text} for refusal in found.refusals]
-    return {**found.to_json(), "trials": told, "refusals": refusals, "of": words["of"]}
+    return {**found.to_json(), "trials": trials, "refusals": refusals, "of": request["of"]}

@@ -5,8 +5,10 @@ import pyarrow as pa
 import pytest
 
 import incrowd
+from incrowd.errors import TimeLimitError
 from incrowd.key import Key
 from incrowd.search.automatic import automatic
+from incrowd.search.automatic.trial import Outcome
 from incrowd.search.costs import cost_of
 
 KEY = Key.for_experiments(0)
@@ -21,8 +23,8 @@ PEOPLE = pa.table(
 )
 
 
-def made(**words):
-    return incrowd.anonymize(PEOPLE, **{"quasi_identifiers": ["age", "sex", "job"], "k": 5, "key": KEY, **words})
+def made(data=PEOPLE, **words):
+    return incrowd.anonymize(data, **{"quasi_identifiers": ["age", "sex", "job"], "k": 5, "key": KEY, **words})
 
 
 @pytest.fixture(scope="module")
@@ -45,26 +47,104 @@ def test_without_a_target_the_local_method_that_loses_least(release):
     assert release.data.equals(made(**named).data)
 
 
+def test_top_down_for_several_quasi_identifiers():
+    release = made(quasi_identifiers=[["age", "sex"], ["sex", "job"]])
+    assert (release.policy.method, release.policy.options) == ("tdr", {})
+    assert any("the method is tdr: there are several quasi-identifiers" in note for note in release.notes)
+
+
+def test_with_a_target_what_was_tried_is_taken_and_its_figures_are_told():
+    release = made(target="ill")
+    facts = release.found.facts
+    assert {each["candidate"] for each in facts["trial"]} == {"mondrian", "cover", "tdr", "cover objective=target"}
+    good = [each for each in facts["trial"] if each["as_good"]]
+    assert min(facts["trial"], key=lambda each: each["error"]) in good
+    least = min(each["loss"] for each in good)
+    taken = next(each for each in facts["trial"] if each["candidate"] == release.policy.method)
+    assert taken["loss"] <= automatic.ABOUT * least
+    assert any(
+        note.startswith(f"the method is {release.policy.method}: tried for the target") for note in release.notes
+    )
+    assert release.data.equals(made(target="ill").data)
+
+
+def outcome(candidate, error, loss, *, as_good):
+    return Outcome(candidate, error, error, error, loss, as_good)
+
+
+@pytest.mark.parametrize(
+    ("errs_least", "method", "options"),
+    [
+        ("tdr", "tdr", {"restarts": automatic.RESTARTS}),
+        ("cover objective=target", "cover", {"objective": "target", "effort": 0}),
+        ("mondrian", "mondrian", {}),
+    ],
+)
+def test_the_candidate_that_errs_least_is_run_as_it_was_tried(monkeypatch, errs_least, method, options):
+    def tried(table, requirements, candidates, priorities, run):
+        return [outcome(each, 0.2, 0.5, as_good=str(each) == errs_least) for each in candidates]
+
+    monkeypatch.setattr(automatic, "tried", tried)
+    release = made(target="ill")
+    assert (release.policy.method, release.policy.options) == (method, options)
+
+
+def test_for_a_target_cover_may_release_records_of_a_tuple_differently(monkeypatch):
+    def tried(table, requirements, candidates, priorities, run):
+        return [outcome(each, 0.2, 0.5, as_good=str(each) == "cover objective=target") for each in candidates]
+
+    monkeypatch.setattr(automatic, "tried", tried)
+    ages = np.repeat([20, 21, 22, 23, 40, 41], [30, 2, 1, 1, 80, 6])
+    release = made(PEOPLE.set_column(0, "age", pa.array(ages)), quasi_identifiers=["age"], target="ill")
+    assert len(release.recoding.pieces(release.table).records) > len(release.table.counts)
+    assert release.policy.options["objective"] == "target"
+
+
+def test_of_local_methods_that_err_and_lose_about_as_little_both_run(monkeypatch):
+    def tried(table, requirements, candidates, priorities, run):
+        return [outcome(each, 0.2, 0.5, as_good=True) for each in candidates]
+
+    monkeypatch.setattr(automatic, "tried", tried)
+    losses = {name: made(method=name, **({"effort": 0} if name == "cover" else {})) for name in ("mondrian", "cover")}
+    best = min(losses, key=lambda name: losses[name].measures.total.ncp)
+    release = made(target="ill")
+    assert release.policy.method == best
+    assert "NCP" in release.found.facts["why"]
+
+
+def test_restarts_of_a_target_are_as_many_as_the_work_allows(monkeypatch):
+    words = {"target": "ill", "quasi_identifiers": [["age", "sex"], ["sex", "job"]]}
+    release, plain = made(**words), made(method="tdr", **words)
+    assert release.policy.options == {"restarts": automatic.RESTARTS}
+    assert "restarts" not in release.certificate.policy  # it follows from how many tuples the table has
+    assert cost_of(release.table, release.recoding) <= cost_of(plain.table, plain.recoding)
+    assert made(suppress=0.1, **words).found.facts["options"] == {"suppress": 0.1}
+    monkeypatch.setattr(automatic, "RESTARTED", 10)
+    assert made(**words).policy.options == {}
+
+
 @pytest.mark.parametrize(
     ("words", "reason"),
     [
-        ({"target": "ill"}, "a target is given"),
-        ({"quasi_identifiers": [["age", "sex"], ["sex", "job"]]}, "there are several quasi-identifiers"),
+        ({"data": PEOPLE.slice(0, 90)}, "a table of 90 records is too small"),
+        ({"data": PEOPLE.set_column(3, "ill", pa.array(["flu"] * 120))}, "the target has a single value"),
+        ({"k": 90}, "a sample cannot keep the promises"),
     ],
 )
-def test_top_down_for_a_target_and_for_several_quasi_identifiers(words, reason):
-    release = made(**words)
-    assert release.policy.method == "tdr"
-    assert any(f"the method is tdr: {reason}" in note for note in release.notes)
+def test_where_nothing_can_be_tried_a_target_counts_as_none(monkeypatch, words, reason):
+    monkeypatch.setattr("incrowd.privacy.k_anonymity.SMALL", 90)
+    release = made(target="ill", **words)
+    assert release.policy.method in ("mondrian", "cover")
+    assert reason in release.found.facts["why"]
+    assert "trial" not in release.found.facts
 
 
-def test_with_a_target_it_searches_again_where_no_record_is_left_out_and_the_table_is_not_large(monkeypatch):
-    release, plain = made(target="ill"), made(target="ill", method="tdr")
-    assert release.policy.options == {"restarts": automatic.RESTARTS}
-    assert cost_of(release.table, release.recoding) <= cost_of(plain.table, plain.recoding)
-    assert made(target="ill", suppress=0.1).policy.options == {"suppress": 0.1}
-    monkeypatch.setattr(automatic, "RESTARTED", 10)
-    assert made(target="ill").policy.options == {}
+def test_a_trial_that_does_not_end_in_time_is_left_out(monkeypatch):
+    def tried(*_):
+        raise TimeLimitError("time limit", 1)
+
+    monkeypatch.setattr(automatic, "tried", tried)
+    assert "could not be tried for the target in time" in made(target="ill", time_limit=60).found.facts["why"]
 
 
 @pytest.mark.parametrize(("limit", "name"), [("COVER", "mondrian"), ("LOCAL", "tdr")])
@@ -84,11 +164,17 @@ def test_of_a_larger_table_a_few_rounds_show_whether_cover_is_worth_its_time(mon
     assert all(f"{method} 0." in facts["why"] or facts["method"] == method for method in methods)
 
 
-@pytest.mark.parametrize("words", [{}, {"target": "ill"}])
+SETS = {"quasi_identifiers": [["age", "sex"], ["sex", "job"]]}
+
+
+@pytest.mark.parametrize("words", [{}, {"target": "ill"}, {"target": "ill", **SETS}])
 def test_a_budget_never_makes_a_release_worse(words):
-    """All that is tried without a budget is tried with one; with a target what is lost of it counts."""
+    """All that is run without a budget is run with one; with `tdr` what is lost of the target counts."""
     plain, found = (made(suppress=share, **words) for share in (0, 0.05))
-    costs = [cost_of(each.table, each.recoding) if words else each.measures.total.ncp for each in (found, plain)]
+    aims = "quasi_identifiers" in words
+    if aims:
+        plain = made(method="tdr", **words)  # where records may be left out it does not start again
+    costs = [cost_of(each.table, each.recoding) if aims else each.measures.total.ncp for each in (found, plain)]
     assert costs[0] <= costs[1]
     assert found.measures.total.suppressed <= 6
 

@@ -6,7 +6,6 @@ import pyarrow as pa
 import pytest
 
 import incrowd
-from incrowd.errors import PolicyError
 from incrowd.policy.policy import QuasiIdentifier
 from incrowd.taxonomies.taxonomy import Taxonomy
 
@@ -69,14 +68,6 @@ def test_more_attributes_than_all_sets_of_them_could_be_tried():
     data = pa.table({f"c{c:02}": ["abc"[(r * (c + 3) + r * r) % 7 % 3] for r in range(60)] for c in range(20)})
     release = argus(data, data.column_names, 4, length=2, suppress=0.9)
     assert release.certificate.verification["holds"]
-
-
-def test_files_read_back_and_steps_cannot_be_taken_back(tmp_path):
-    release = argus(PEOPLE, QI, 3, suppress=0.3)
-    release.write(tmp_path / "release.csv", confidential=True)
-    assert incrowd.apply(tmp_path / "release.confidential" / "recoding.json", PEOPLE).equals(release.data)
-    with pytest.raises(PolicyError, match="keeps no release at a step"):
-        release.at(0)
 
 
 def test_argus_alone_is_not_k_anonymous():

@@ -2,14 +2,11 @@
 
 import pyarrow as pa
 import pytest
-from tests.reference.problem import Column, Problem
 
 import incrowd
-from incrowd import QuasiIdentifier
 from incrowd.errors import PolicyError
 from incrowd.key import Key
-from incrowd.run import Run, StepTaken
-from incrowd.search.registry import method_of
+from incrowd.run import StepTaken
 
 PEOPLE = pa.table({"age": [20, 21, 40, 41, 60, 61], "job": list("aabbcc")})
 
@@ -39,12 +36,3 @@ def test_the_anonymity_it_tells_is_that_of_what_is_released():
     release = incrowd.anonymize(PEOPLE, **words, progress=seen.append)
     told = [event.step.anonymity for event in seen if isinstance(event, StepTaken)]
     assert told[-1] == (release.measures.total.anonymity,)
-
-
-def test_when_the_time_is_over_it_releases_the_best_so_far():
-    columns = (Column("age", (20, 21, 40, 41, 60, 61), "number"), Column("job", tuple("aabbcc"), "flat"))
-    problem = Problem(columns, None, (QuasiIdentifier(["age", "job"], 2),))
-    run = Run(lambda event: run.stop("time limit"))  # with the first news
-    found = method_of("genetic", {})(problem.table(), problem.requirements, {"population": 10**9}, run)
-    assert (found.facts["stopped"], found.facts["evaluations"]) == ("time limit", 1)
-    assert problem.holds(problem.anonymity(problem.release(found.recoding)))

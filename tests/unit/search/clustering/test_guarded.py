@@ -23,7 +23,7 @@ from incrowd.privacy.model import Requirement
 from incrowd.privacy.t_closeness import TCloseness
 from incrowd.privacy.units import KUnits
 from incrowd.run import Amount, Run
-from incrowd.search.clustering.class_tally import Ledger, Term
+from incrowd.search.clustering.class_tally import ClassTally, Term
 from incrowd.table.attributes import encode
 from incrowd.table.class_counts import ClassCounts
 from incrowd.table.compressed import CompressedTable
@@ -159,7 +159,7 @@ def test_progress_never_exceeds_the_total(search):
 
 @examples(30)
 @given(st.integers(0, 10_000), st.integers(1, 40), st.data())
-def test_the_ledger_counts_what_the_table_counts(seed, size, data):
+def test_the_tally_counts_what_the_table_counts(seed, size, data):
     """Classes, with a tuple of each taken off or added, against counting those sets of tuples anew."""
     table = table_of(seed, 60)
     (requirement,) = needed(table, MODELS["several"])
@@ -167,9 +167,9 @@ def test_the_ledger_counts_what_the_table_counts(seed, size, data):
     groups = np.array(data.draw(st.lists(st.integers(0, size - 1), min_size=tuples, max_size=tuples)))
     groups = np.unique(groups, return_inverse=True)[1]
     size = int(groups.max()) + 1
-    ledger = Ledger(table, requirement)
-    classes = ledger.classes(groups, size)
-    assert ledger.good_groups(np.arange(tuples), groups, size).tolist() == ledger.good_classes(classes).tolist()
+    tally = ClassTally(table, requirement)
+    classes = tally.classes(groups, size)
+    assert tally.good_groups(np.arange(tuples), groups, size).tolist() == tally.good_classes(classes).tolist()
     moved, target = data.draw(st.integers(0, tuples - 1)), data.draw(st.integers(0, size - 1))
     if groups[moved] == target:
         return
@@ -178,11 +178,11 @@ def test_the_ledger_counts_what_the_table_counts(seed, size, data):
     after[moved] = target
     terms = [
         Term(classes, np.array([groups[moved], target]), np.array([0, 1])),
-        Term(ledger.tuples, one, np.array([0]), -1),
-        Term(ledger.tuples, one, np.array([1])),
+        Term(tally.tuples, one, np.array([0]), -1),
+        Term(tally.tuples, one, np.array([1])),
     ]
     expected = [bool(requirement.good(_counts(table, after == group))[0]) for group in (groups[moved], target)]
-    found = ledger.good(terms, 2).tolist()
+    found = tally.good(terms, 2).tolist()
     assert found[1] == expected[1]
     assert found[0] == expected[0] or not (after == groups[moved]).any()  # nobody asks about an empty class
 

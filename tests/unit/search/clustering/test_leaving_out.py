@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from tests.examples import examples
+from tests.recoded import released_by
 from tests.runs import seeded
 from tests.unit.search.clustering.test_guarded import MODELS, needed, table_of
 from tests.unit.search.clustering.test_slices import Cut
@@ -118,7 +119,8 @@ def test_a_record_that_costs_its_neighbours_everything_is_left_out(method, targe
     assert "900" not in release.recoding.codebook()
     again = ByTuple.from_json(json.loads(json.dumps(release.recoding.to_json())))
     assert again == release.recoding
-    assert len(incrowd.apply(again, OUTLIER)) == 40
+    assert len(released_by(again, OUTLIER)) == 40
+    assert "900" not in json.dumps(release.recoding.for_new_rows.to_json())
 
 
 def test_less_than_one_record_leaves_out_none():

@@ -10,10 +10,10 @@ from tests.unit.search.clustering.test_slices import needed, table_of
 
 from incrowd.recodings.kinds import hierarchy_of
 from incrowd.run import Run
-from incrowd.search.clustering import levels
+from incrowd.search.clustering import rounds
 from incrowd.search.clustering.cover import cover
 from incrowd.search.clustering.distances import details, weights_of
-from incrowd.search.clustering.levels import stages_of, thinned
+from incrowd.search.clustering.rounds import stages_of, thinned
 
 LOSSES = st.lists(st.lists(st.integers(1, 100), min_size=1, max_size=6), min_size=1, max_size=6)
 
@@ -28,10 +28,10 @@ def test_fewer_levels_keep_the_lowest_and_the_highest(gaps, rounds):
     assert prod(map(len, kept)) <= max(rounds, 2 ** len(kept))
 
 
-def staged(table, rounds):
+def staged(table, number):
     hierarchies = [hierarchy_of(attribute) for attribute in table.attributes]
     detail, _ = details(table.attributes, hierarchies, "ncp", weights_of("ncp", 1, None, hierarchies))
-    return stages_of(table, hierarchies, detail, rounds, Run())
+    return stages_of(table, hierarchies, detail, number, Run())
 
 
 def test_few_choices_are_one_stage_of_all_of_them():
@@ -42,7 +42,7 @@ def test_few_choices_are_one_stage_of_all_of_them():
 
 def test_many_choices_are_two_stages_that_end_at_the_top():
     first, second = staged(table_of(0), 40)
-    assert len(first.rounds) == 40 // levels.FIRST
+    assert len(first.rounds) == 40 // rounds.FIRST
     assert second.rounds[-1].tolist() == (first.heights - 1).tolist()
     assert not {*map(tuple, first.rounds.tolist())} & {*map(tuple, second.rounds.tolist())}
 
@@ -50,5 +50,5 @@ def test_many_choices_are_two_stages_that_end_at_the_top():
 def test_the_second_stage_covers_what_the_first_left_over():
     table = table_of(0, 100)
     facts = cover(table, needed(20), Run(), rounds=40, effort=0).facts
-    assert facts["rounds"] > 40 // levels.FIRST
+    assert facts["rounds"] > 40 // rounds.FIRST
     assert facts["covered"] > table.records / 2

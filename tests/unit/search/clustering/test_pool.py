@@ -1,5 +1,7 @@
 """A pool of records: what values have in common, clusters that are improved, and those that are opened among others."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -7,25 +9,24 @@ from hypothesis import strategies as st
 from tests.examples import examples
 from tests.unit.search.clustering.test_slices import needed, table_of
 
-from incrowd.privacy.size_rule import SizeRule
+from incrowd.measures.hierarchical_distance import Weights
 from incrowd.recodings.kinds import hierarchy_of
-from incrowd.search.clustering.forest import Forest
-from incrowd.search.clustering.improving import relocate, specialize
-from incrowd.search.clustering.kaca import ncp_space
-from incrowd.search.clustering.opening import opened
+from incrowd.search.clustering.destroy_and_repair import _open
+from incrowd.search.clustering.distances import details
 from incrowd.search.clustering.pool import (
     CLUSTERS,
     FRESH,
     PARTS,
     WIDEST,
-    above,
     give,
     meeting_of,
     new_pool,
     pool_cost,
+    relocate,
+    specialize,
     weigh,
 )
-from incrowd.search.compiled import compiled
+from incrowd.search.clustering.space import Forest, Space, above
 
 # a root, with two children that have two children each
 FOREST = Forest(
@@ -36,13 +37,6 @@ FOREST = Forest(
 ROOTS = np.array([0], np.int32)
 
 
-def from_python(kernel):
-    """A kernel that compiled code calls, for tests."""
-    return compiled(lambda *arguments: kernel(*arguments))
-
-
-GIVE, POOL_COST, WEIGH = map(from_python, (give, pool_cost, weigh))
-OPENED, RELOCATE, SPECIALIZE = map(from_python, (opened, relocate, specialize))
 LEAVES = [2, 3, 5, 6]
 
 
@@ -50,7 +44,8 @@ LEAVES = [2, 3, 5, 6]
 @given(st.integers(0, 1000))
 def test_the_table_has_the_detail_of_the_closest_common_generalization(seed):
     table, (requirement,) = table_of(seed, 100), needed()
-    space = ncp_space(table, requirement, [hierarchy_of(attribute) for attribute in table.attributes])
+    hierarchies = [hierarchy_of(attribute) for attribute in table.attributes]
+    space = Space.of(table, requirement, hierarchies, details(table.attributes, hierarchies, "ncp", Weights())[0])
     parent, end, detail = space.forest
     meeting = meeting_of(space.forest, space.roots)
     for root in space.roots:
@@ -83,10 +78,10 @@ def pool_of(clusters):
                 pool.tuples[part], pool.records[part] = number, amount
                 now = pool.nodes[cluster, 0]
                 pool.nodes[cluster, 0] = leaf if now < 0 else above(FOREST.parent, FOREST.end, now, leaf)
-                GIVE(pool, cluster, part, amount)
+                give(pool, cluster, part, amount)
         pool.at[CLUSTERS] += 1
         pool.at[FRESH] += 1
-        WEIGH(pool, FOREST, cluster)
+        weigh(pool, FOREST, cluster)
     return pool
 
 
@@ -101,11 +96,11 @@ def pool_of(clusters):
 )
 def test_a_cluster_becomes_more_specific_where_those_who_leave_cost_less(clusters, k, nodes, sizes):
     pool = pool_of(clusters)
-    before = POOL_COST(pool, 0)
-    changed = SPECIALIZE(pool, FOREST, SizeRule(k), 0)
+    before = pool_cost(pool, 0)
+    changed = specialize(pool, FOREST, k, 0)
     assert pool.nodes[: len(clusters), 0].tolist() == nodes
     assert pool.size[: len(clusters)].tolist() == sizes
-    assert (POOL_COST(pool, 0) < before) == (changed > 0) == (nodes[0] == 1)
+    assert (pool_cost(pool, 0) < before) == (changed > 0) == (nodes[0] == 1)
 
 
 @pytest.mark.parametrize(
@@ -121,9 +116,9 @@ def test_a_cluster_sends_away_what_it_can_spare_of_a_share(clusters, fresh, size
     pool = pool_of(clusters)
     pool.at[FRESH] = fresh
     before = [sum(amounts) for amounts in clusters]
-    assert (RELOCATE(pool, FOREST, SizeRule(5), 0) > 0) == (sizes != before)
+    assert (relocate(pool, FOREST, 5, 0) > 0) == (sizes != before)
     assert pool.size[: len(clusters)].tolist() == sizes
-    assert POOL_COST(pool, 0) == -sum(4 * size for size, node in zip(sizes, pool.nodes[:2, 0], strict=True) if node)
+    assert pool_cost(pool, 0) == -sum(4 * size for size, node in zip(sizes, pool.nodes[:2, 0], strict=True) if node)
 
 
 TUPLES = np.array(LEAVES, np.int32)[:, None]
@@ -131,14 +126,17 @@ TUPLES = np.array(LEAVES, np.int32)[:, None]
 
 def is_opened(pool, k, most):
     pool.at[FRESH] = 0
-    return OPENED(pool, FOREST, TUPLES, SizeRule(k), 0, 4, np.zeros(1, np.uint64), most)
+    random = np.zeros(1, np.uint64)
+    state = SimpleNamespace(pool=pool, forest=FOREST, tuples=TUPLES, least_size=k, crowding=0, random=random)
+    with np.errstate(over="ignore"):
+        return _open(state, most)
 
 
 def test_a_cluster_is_opened_for_records_of_several_others_which_are_drawn_together():
     pool = pool_of([(2, 0, 3, 0), (2, 0, 0, 4), (0, 6, 0, 0)])
-    assert POOL_COST(pool, 0) == -6 * 4
+    assert pool_cost(pool, 0) == -6 * 4
     assert is_opened(pool, 3, 0)
-    assert POOL_COST(pool, 0) == -17 * 4  # nobody has lost anything
+    assert pool_cost(pool, 0) == -17 * 4  # nobody has lost anything
     some = range(pool.at[CLUSTERS])
     found = {pool.nodes[c, 0]: int(pool.size[c]) for c in some if pool.size[c]}
     assert found == {2: 4, 5: 3, 6: 4, 3: 6}
@@ -150,7 +148,7 @@ def test_a_cluster_that_is_opened_dissolves_those_that_are_not_good_any_more():
     assert is_opened(pool, 3, 0)
     assert sum(size for size in pool.size[: pool.at[CLUSTERS]] if size) == 12
     assert all(size == 0 or size >= 3 for size in pool.size[: pool.at[CLUSTERS]])
-    assert POOL_COST(pool, 0) == -3 * 4 - 9 * 2
+    assert pool_cost(pool, 0) == -3 * 4 - 9 * 2
 
 
 @pytest.mark.parametrize(

@@ -19,9 +19,9 @@ from incrowd.privacy.model import Requirement
 from incrowd.recodings.kinds import hierarchy_of
 from incrowd.release.notes import NO_BOUND
 from incrowd.run import Run
+from incrowd.search.clustering import proof
 from incrowd.search.clustering.cover import cover
 from incrowd.search.clustering.kaca import kaca
-from incrowd.search.clustering.proof import optimum
 from incrowd.table.attributes import encode
 from incrowd.table.compressed import CompressedTable
 
@@ -134,6 +134,6 @@ def test_the_optimum_is_that_of_the_loss(words):
 
 
 def test_the_optimum_of_a_large_table_is_refused(monkeypatch):
-    monkeypatch.setattr(optimum, "PAIRS", 1000)
+    monkeypatch.setattr(proof, "PAIRS", 1000)
     with pytest.raises(DataError, match="set proof to 'bound'"):
         cover(table_of(1, 300), needed(), Run(), proof="optimum")

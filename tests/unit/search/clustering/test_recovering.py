@@ -8,30 +8,41 @@ from tests.examples import examples
 from tests.runs import seeded
 from tests.unit.search.clustering.test_slices import Cut, needed, table_of
 
+from incrowd.measures.hierarchical_distance import Weights
 from incrowd.recodings.kinds import hierarchy_of
-from incrowd.recodings.mapping import nodes_of
 from incrowd.run import Run
 from incrowd.search.clustering.cover import cover
-from incrowd.search.clustering.joining import common_of
-from incrowd.search.clustering.kaca import ncp_space
-from incrowd.search.clustering.recovering import COOLING, LEAST_COOLING, recover_some
-from incrowd.search.clustering.recovery import IDLE, KEPT, LIVE, LOOKED, TRIES, new_recovery, parts_of
+from incrowd.search.clustering.destroy_and_repair import (
+    COOLING,
+    IDLE,
+    KEPT,
+    LEAST_COOLING,
+    LIVE,
+    LOOKED,
+    TRIES,
+    new_recovery,
+    parts_of_classes,
+    recover_some,
+)
+from incrowd.search.clustering.distances import details
+from incrowd.search.clustering.space import Space
+from incrowd.search.compiled import compiled_form
+
+recover_some = compiled_form(recover_some)
 
 
 def started(table, requirement, crowding=0, seed=0):
     """Destroy and repair, begun with what one round of cover and clustering give."""
     hierarchies = [hierarchy_of(attribute) for attribute in table.attributes]
-    space = ncp_space(table, requirement, hierarchies)
-    assert (space.tuples == nodes_of(table, hierarchies) + space.roots).all()
+    space = Space.of(table, requirement, hierarchies, details(table.attributes, hierarchies, "ncp", Weights())[0])
     mapping = cover(table, (requirement,), seeded(seed), rounds=1, effort=0).recoding.mapping
     parts = np.stack([mapping.part_tuples, mapping.part_classes, mapping.part_records], axis=1)
-    nodes = mapping.classes + space.roots
-    return space, new_recovery(space.forest, space.roots, space.tuples, nodes, parts, requirement.needs, crowding, seed)
+    return space, new_recovery(space, mapping.classes + space.roots, parts, crowding, seed)
 
 
 def cost_of(space, crowding, tuples, groups, records):
     size = int(groups.max()) + 1
-    nodes = common_of(space.forest, space.tuples[tuples], groups, size)
+    nodes = space.nodes(tuples, groups)
     sizes = np.bincount(groups, records, size).astype(np.int64)
     return nodes, sizes, crowding * int(sizes @ sizes) - int(sizes @ space.detail(nodes))
 
@@ -45,10 +56,10 @@ def test_every_try_leaves_good_classes_that_are_known_exactly_and_in_the_end_cos
     space, state = started(table, requirement, crowding, seed)
     recover_some(state, 2**60, 0)
     state.at[TRIES] = LEAST_COOLING + COOLING * len(state.live)
-    last = cost_of(space, crowding, *parts_of(state))[2]
+    last = cost_of(space, crowding, *parts_of_classes(state))[2]
     for _ in range(40):
         recover_some(state, 2**60, 1)
-        tuples, groups, records = parts_of(state)
+        tuples, groups, records = parts_of_classes(state)
         nodes, sizes, cost = cost_of(space, crowding, tuples, groups, records)
         live = state.live[: state.at[LIVE]]
         assert (state.classes.rows[live, :-2] == nodes).all()
@@ -64,10 +75,10 @@ def test_every_try_leaves_good_classes_that_are_known_exactly_and_in_the_end_cos
 def test_a_try_may_cost_a_little_more_at_first_but_never_more_than_a_record_had_lost():
     table, (requirement,) = table_of(5, 400), needed()
     space, state = started(table, requirement)
-    costs = [cost_of(space, 0, *parts_of(state))[2]]
+    costs = [cost_of(space, 0, *parts_of_classes(state))[2]]
     for _ in range(200):
         recover_some(state, 2**60, 1)
-        costs.append(cost_of(space, 0, *parts_of(state))[2])
+        costs.append(cost_of(space, 0, *parts_of_classes(state))[2])
     assert 0 < np.diff(costs).max() <= state.everything
     assert costs[-1] < costs[0]
 
@@ -75,12 +86,12 @@ def test_a_try_may_cost_a_little_more_at_first_but_never_more_than_a_record_had_
 def test_it_pays_and_ends_when_nothing_improves_any_more():
     table, (requirement,) = table_of(5, 400), needed()
     space, state = started(table, requirement)
-    before = cost_of(space, 0, *parts_of(state))[2]
+    before = cost_of(space, 0, *parts_of_classes(state))[2]
     while not recover_some(state, 2**60, 10_000):
         pass
     assert state.at[KEPT] > 0
     assert state.at[IDLE] > state.at[LIVE]
-    assert cost_of(space, 0, *parts_of(state))[2] < before
+    assert cost_of(space, 0, *parts_of_classes(state))[2] < before
 
 
 def test_the_tree_is_built_anew_when_it_is_full():

@@ -8,7 +8,6 @@ from hypothesis import strategies as st
 from tests.examples import examples
 
 import incrowd
-from incrowd.errors import CancelledError, TimeLimitError
 from incrowd.key import Key
 from incrowd.privacy.k_anonymity import KAnonymity
 from incrowd.privacy.model import Requirement
@@ -67,20 +66,6 @@ def test_how_the_work_is_cut_changes_nothing(search, seed, k):
         again = SEARCHES[search](table, needed(k), Cut(amount, seed))
         assert again.recoding == whole.recoding
         assert again.facts == whole.facts
-
-
-@pytest.mark.parametrize("search", SEARCHES)
-def test_a_cancelled_run_ends_without_a_result(search):
-    run = Run(lambda event: run.cancel())
-    with pytest.raises(CancelledError):
-        SEARCHES[search](table_of(0), needed(), run)
-
-
-@pytest.mark.parametrize("search", SEARCHES)
-def test_the_time_may_be_over_before_every_class_is_good(search):
-    run = Run(lambda event: run.stop())
-    with pytest.raises(TimeLimitError):
-        SEARCHES[search](table_of(0), needed(), run)
 
 
 @pytest.mark.parametrize("search", SEARCHES)

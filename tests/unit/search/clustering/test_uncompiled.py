@@ -4,7 +4,6 @@ import subprocess
 import sys
 from contextlib import contextmanager
 
-import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -12,11 +11,9 @@ from tests.examples import examples
 from tests.runs import seeded
 from tests.unit.search.clustering import test_guarded, test_slices
 
-from incrowd.recodings.kinds import hierarchy_of
-from incrowd.run import Run
-from incrowd.search.clustering import kernels
+from incrowd.search import compiled
 from incrowd.search.clustering.cover import cover
-from incrowd.search.clustering.kaca import kaca, ncp_space
+from incrowd.search.clustering.kaca import kaca
 
 SEARCHES = {
     **test_slices.SEARCHES,
@@ -28,11 +25,11 @@ GUARDED = {name: test_guarded.MODELS[name] for name in ("k", "recursive", "t", "
 
 @contextmanager
 def uncompiled_up_to(tuples):
-    before, kernels.UNCOMPILED = kernels.UNCOMPILED, tuples
+    before, compiled.UNCOMPILED = compiled.UNCOMPILED, tuples
     try:
         yield
     finally:
-        kernels.UNCOMPILED = before
+        compiled.UNCOMPILED = before
 
 
 def both(search, table, requirements, seed=0):
@@ -63,23 +60,6 @@ def test_the_release_is_that_of_compiled_code_with_any_privacy_model(models, sea
     one, other = both(SEARCHES[search], table, test_guarded.needed(table, models), seed)
     assert one.recoding == other.recoding
     assert one.facts == other.facts
-
-
-@examples(20)
-@given(st.integers(0, 1000), st.integers(1, 40), st.integers(1, 12))
-def test_classes_and_neighbours_are_those_of_compiled_code(seed, size, most):
-    table = test_slices.table_of(seed, 60)
-    space = ncp_space(table, test_slices.needed()[0], [hierarchy_of(a) for a in table.attributes])
-    draws = np.random.default_rng(seed)
-    groups = draws.integers(0, size, len(table.counts))
-    slow, fast = kernels._uncompiled(), kernels._compiled()
-    nodes = slow.common_of(space.forest, space.tuples, groups, size)
-    assert np.array_equal(nodes, fast.common_of(space.forest, space.tuples, groups, size))
-    used = np.flatnonzero(nodes[:, 0] >= 0)
-    sizes = np.bincount(groups, table.counts, size).astype(np.int64)[used]
-    words = (space.forest, space.roots, nodes[used], sizes, np.arange(len(used)), most, 16, Run())
-    for one, other in zip(slow.neighbours(*words), fast.neighbours(*words), strict=True):
-        assert np.array_equal(one, other)
 
 
 PLAIN = """

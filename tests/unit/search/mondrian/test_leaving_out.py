@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.examples import examples
 from tests.property.test_mondrian import requirements, united
+from tests.recoded import released_by
 from tests.reference.problem import Column, Problem
 from tests.strategies import problems
 from tests.unit.search.top_down.test_privacy_models import NoValueTooOften, level, protected, table_of
@@ -18,7 +19,6 @@ from incrowd.errors import PolicyError
 from incrowd.measures.measures import measure
 from incrowd.privacy.k_anonymity import KAnonymity
 from incrowd.privacy.model import Requirement
-from incrowd.recodings.by_tuple import ByTuple
 from incrowd.run import Run
 from incrowd.search.leaving_out import budget_of
 from incrowd.search.mondrian.mondrian import mondrian
@@ -28,9 +28,7 @@ SHARES = st.sampled_from([0.05, 0.1, 0.2, 0.4, 0.8])
 
 def rows_of(problem, recoding):
     """The released rows."""
-    return [
-        tuple(row.values()) for row in incrowd.apply(recoding, pa.table(problem.batch()), keep_order=True).to_pylist()
-    ]
+    return [tuple(row.values()) for row in released_by(recoding, pa.table(problem.batch())).to_pylist()]
 
 
 @examples(150)
@@ -101,20 +99,6 @@ def _lost(table, tuples):
 
 
 @examples(100)
-@given(problems(), SHARES, st.booleans(), st.data())
-def test_the_order_of_rows_and_columns_changes_nothing(problem, share, relaxed, data):
-    rows = data.draw(st.permutations(range(len(problem.rows))))
-    columns = data.draw(st.permutations(range(len(problem.columns))))
-    names = sorted(column.name for column in problem.columns)
-    found = []
-    for one in (problem, problem.permuted(rows, columns)):
-        recoding = mondrian(one.table(), requirements(one), Run(), relaxed=relaxed, suppress=share).recoding
-        table = incrowd.apply(recoding, pa.table(one.batch()))
-        found.append(Counter(map(str, table.select(names).to_pylist())))
-    assert found[0] == found[1]
-
-
-@examples(100)
 @given(protected(), SHARES)
 def test_protected_columns_are_counted_among_those_who_stay(case, share):
     problem, illnesses, required = case
@@ -123,19 +107,10 @@ def test_protected_columns_are_counted_among_those_who_stay(case, share):
     recoding = mondrian(table_of(problem, illnesses), (requirement,), Run(), suppress=share).recoding
     with_ill = pa.table(problem.batch()).append_column("ill", pa.array(illnesses))
     classes = defaultdict(list)
-    for row in incrowd.apply(recoding, with_ill).to_pylist():
+    for row in released_by(recoding, with_ill).to_pylist():
         classes[tuple(value for name, value in row.items() if name != "ill")].append(row["ill"])
     for values in classes.values():
         assert all(level(model, values) >= model.threshold for model in models)
-
-
-@examples(60)
-@given(problems(), SHARES)
-def test_a_recoding_survives_json(problem, share):
-    recoding = mondrian(problem.table(), requirements(problem), Run(), suppress=share).recoding
-    again = ByTuple.from_json(recoding.to_json())
-    assert again == recoding
-    assert rows_of(problem, again) == rows_of(problem, recoding)
 
 
 def test_an_outlier_is_left_out_and_told_by_number_only():

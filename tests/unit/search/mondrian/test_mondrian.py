@@ -5,19 +5,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from tests.examples import examples
+from tests.recoded import released_by
 from tests.reference.mondrian import Mondrian
 from tests.reference.problem import Column, Problem
 from tests.unit.search.top_down.test_privacy_models import DistinctValues, level, protected, table_of
 
 import incrowd
-from incrowd import QuasiIdentifier
-from incrowd.errors import PolicyError, UnknownNameError
+from incrowd.errors import PolicyError
 from incrowd.privacy.k_anonymity import KAnonymity
 from incrowd.privacy.model import Requirement
 from incrowd.run import Run
 from incrowd.search.mondrian import boxes
 from incrowd.search.mondrian.mondrian import mondrian
-from incrowd.search.registry import method_of
 
 
 def test_equally_wide_attributes_are_cut_by_name_though_their_floats_differ():
@@ -30,24 +29,12 @@ def test_equally_wide_attributes_are_cut_by_name_though_their_floats_differ():
     assert len(set(release.data["b"].to_pylist())) == 1
 
 
-def test_when_the_time_is_over_boxes_stay_as_they_are():
-    columns = (Column("a", tuple(range(30)), "number"), Column("b", tuple(range(30, 0, -1)), "number"))
-    problem = Problem(columns, None, (QuasiIdentifier(["a", "b"], 2),))
-    run = Run()
-    run.stop("time limit")
-    found = method_of("mondrian", {})(problem.table(), problem.requirements, {}, run)
-    assert (found.facts["stopped"], found.facts["boxes"]) == ("time limit", 1)
-    assert problem.holds(problem.anonymity(problem.release(found.recoding)))
-
-
 PRIORITIES = st.none() | st.dictionaries(st.sampled_from(["age", "job", "sex", "zip"]), st.sampled_from([0.1, 2, 30]))
 
 
 def released_as(problem, recoding):
     """What each record is released as."""
-    return [
-        tuple(row.values()) for row in incrowd.apply(recoding, pa.table(problem.batch()), keep_order=True).to_pylist()
-    ]
+    return [tuple(row.values()) for row in released_by(recoding, pa.table(problem.batch())).to_pylist()]
 
 
 @examples(150)
@@ -89,12 +76,6 @@ def test_relaxed_cuts_are_refused_where_a_column_is_protected():
     requirement = Requirement(("a",), (KAnonymity(2), DistinctValues(2)))
     with pytest.raises(PolicyError, match="The 'relaxed' parameter must be False"):
         mondrian(problem.table(), (requirement,), Run(), relaxed=True)
-
-
-def test_priorities_name_quasi_identifiers():
-    problem = Problem((Column("age", (1, 2, 3, 4), "number"),), None, (QuasiIdentifier(["age"], 2),))
-    with pytest.raises(UnknownNameError, match="'priorities' parameter"):
-        mondrian(problem.table(), problem.requirements, Run(), priorities={"agee": 2})
 
 
 @pytest.mark.filterwarnings("error")

@@ -1,0 +1,185 @@
+"""What changes between two releases of one growing table: who stays, who leaves, who comes, and who has to wait.
+
+Anyone can subtract a release from the one before. So whatever changes must change for at least k people of a class at
+once: rows of people who stay are released as before, people leave a class in groups of at least k, and so do those
+whose record changed, who come back among at least k with the same history. Where there are fewer, their old rows stay
+for now. Newcomers stand in crowds of newcomers, and people of whom something was released elsewhere in crowds of those
+of whom the same was; fewer than k of them wait, and so do all where those who do not come are too few.
+
+Invariant, for every class of the last release: of those who stay in it, those who left it for good and those who left
+it to come back, there are none or enough people, with enough sensitive values. It ends because every round moves
+somebody to those who stay.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from incrowd.engines.allocation import Hashes, mix
+from incrowd.table.grouping import Codes
+
+Mask = npt.NDArray[np.bool_]
+STAYS, LEAVES, CHANGES = range(3)
+
+
+@dataclass(frozen=True)
+class Rows:
+    """Rows of one release or table.
+
+    Args:
+        persons: The person of each row.
+        contents: A hash of what each row holds.
+        secrets: The codes of each sensitive column that has to have several values.
+        classes: What was released of the person of each row before; the class of a row of the last release is in it.
+    """
+
+    persons: npt.NDArray[np.void]
+    contents: Hashes
+    secrets: Mapping[str, Codes]
+    classes: Codes
+
+
+@dataclass(frozen=True)
+class Turnover:
+    """What becomes of the rows of the last release, and of those of the table.
+
+    Args:
+        carried: Rows of the last release that are released again as they are.
+        entering: Rows of the table that are released anew.
+        histories: The history of each entering row; of those who were not in the last release it is negative.
+        waiting: Rows of newcomers who are too few.
+        held: People who left or changed, and whose old rows stay, since too few of their class did.
+        left: People who left.
+        changed: People who come back with other values.
+    """
+
+    carried: Mask
+    entering: Mask
+    histories: Codes
+    waiting: Mask
+    held: int
+    left: int
+    changed: int
+
+
+def turnover(before: Rows, now: Rows, absent: Rows, people: int, values: Mapping[str, int]) -> Turnover:
+    """What may change.
+
+    Args:
+        before: The rows of the last release.
+        now: The rows of the table.
+        absent: People who are in neither, of whom something was released before.
+        people: How many people have to change alike.
+        values: How many values of each sensitive column they have to have.
+    """
+    (old, new), size = numbered(before.persons, now.persons)
+    state = _wishes(before, now, old, new, size)
+    wishing = state != STAYS
+    known = np.zeros(size, np.int64)
+    known[new] = now.classes
+    while True:
+        histories = np.where(state == CHANGES, known, -1 - known)
+        bad = _few_of_a_class(before, old, state, people, values)
+        bad |= _few_who_change(now, new, histories, state == CHANGES, people, values)
+        bad &= state != STAYS
+        if not bad.any():
+            break
+        state[bad] = STAYS
+    was_there = np.bincount(old, minlength=size) > 0
+    fresh = ~was_there
+    waiting = _few_who_come(now, new, absent, fresh, people, values)
+    enters = (fresh & ~waiting) | (state == CHANGES)
+    there = was_there & (state == STAYS)
+    entering = enters[new]
+    return Turnover(
+        carried=there[old],
+        entering=entering,
+        histories=histories[new][entering],
+        waiting=waiting[new],
+        held=int((wishing & there).sum()),
+        left=int((state == LEAVES).sum()),
+        changed=int((state == CHANGES).sum()),
+    )
+
+
+def numbered(*parts: npt.NDArray[np.void]) -> tuple[list[Codes], int]:
+    """The people of several tables as numbers, and how many there are."""
+    halves = np.concatenate(parts).view(np.uint64).reshape(-1, 2)
+    order = np.lexsort(halves.T)
+    ordered = halves[order]
+    new = np.append(False, (ordered[1:] != ordered[:-1]).any(axis=1))[: len(ordered)]
+    numbers = np.empty(len(ordered), np.int64)
+    numbers[order] = np.cumsum(new)
+    ends = np.cumsum([len(part) for part in parts])[:-1]
+    return list(np.split(numbers, ends)), int(numbers.max(initial=-1)) + 1
+
+
+def _wishes(before: Rows, now: Rows, old: Codes, new: Codes, size: int) -> Codes:
+    """What became of each person of the last release, if nobody had to be held back."""
+    state = np.full(size, STAYS)
+    held = [np.zeros(size, np.uint64) for _ in range(2)]
+    for total, numbers, rows in zip(held, (old, new), (before, now), strict=True):
+        np.add.at(total, numbers, mix(rows.contents))
+    was_there = np.bincount(old, minlength=size) > 0
+    state[was_there & (held[0] != held[1])] = CHANGES
+    state[was_there & (np.bincount(new, minlength=size) == 0)] = LEAVES
+    return state
+
+
+def _few_of_a_class(before: Rows, old: Codes, state: Codes, people: int, values: Mapping[str, int]) -> Mask:
+    """Who is in a class of the last release of which too few stay, leave or change."""
+    groups = before.classes.astype(np.int64) * 3 + state[old]
+    few = _too_few(groups, old, before.secrets, people, values)
+    bad = np.zeros(int(before.classes.max(initial=-1)) + 1, bool)
+    bad[before.classes[few]] = True
+    found = np.zeros(len(state), bool)
+    found[old[bad[before.classes]]] = True
+    return found
+
+
+def _few_who_change(
+    now: Rows, new: Codes, histories: Codes, chosen: Mask, people: int, values: Mapping[str, int]
+) -> Mask:
+    """Which of those who change share their history with too few of them."""
+    rows = np.flatnonzero(chosen[new])
+    secrets = {name: codes[rows] for name, codes in now.secrets.items()}
+    few = _too_few(histories[new[rows]], new[rows], secrets, people, values)
+    found = np.zeros(len(chosen), bool)
+    found[new[rows[few]]] = True
+    return found
+
+
+def _few_who_come(now: Rows, new: Codes, absent: Rows, fresh: Mask, people: int, values: Mapping[str, int]) -> Mask:
+    """Which of those who come share what was released of them with too few who come, or with too few who do not."""
+    rows = np.flatnonzero(fresh[new])
+    classes = np.concatenate([now.classes[rows], absent.classes])
+    comes = np.arange(len(classes)) < len(rows)
+    persons = np.concatenate([new[rows], len(fresh) + np.arange(len(absent.classes))])
+    secrets = {name: np.concatenate([codes[rows], absent.secrets[name]]) for name, codes in now.secrets.items()}
+    few = np.unique(classes[_too_few(2 * classes + comes, persons, secrets, people, values)])
+    found = np.zeros(len(fresh), bool)
+    found[new[rows[np.isin(now.classes[rows], few)]]] = True
+    return found
+
+
+def _too_few(
+    groups: Codes, persons: Codes, secrets: Mapping[str, Codes], people: int, values: Mapping[str, int]
+) -> Mask:
+    """Which rows are in a group of too few people, or with too few values of a sensitive column."""
+    few = _distinct_in(groups, persons) < people
+    for name, least in values.items():
+        few |= _distinct_in(groups, secrets[name]) < least
+    return few
+
+
+def _distinct_in(groups: Codes, things: Codes) -> Codes:
+    """For each row, how many different things its group has."""
+    if not len(groups):
+        return np.empty(0, np.int64)
+    pairs = np.unique(np.stack([groups, things.astype(np.int64)]), axis=1)
+    found, counts = np.unique(pairs[0], return_counts=True)
+    return np.asarray(counts[np.searchsorted(found, groups)], np.int64)

@@ -1,0 +1,104 @@
+"""What was released of each person before, over all releases that somebody could lay beside the next one.
+
+Two releases are linked if one shows a column as it is that the other shows too, recoded or not: then what one says of
+somebody narrows down the other. Releases that are not linked, not even through others, tell nothing of each other.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from incrowd.engines.allocation import mix
+from incrowd.ledger.store import HISTORIES, Entry, Ledger, among, persons_of
+from incrowd.ledger.turnover import numbered
+from incrowd.table.grouping import Codes, group
+
+Persons = npt.NDArray[np.void]
+
+
+@dataclass(frozen=True)
+class Secrets:
+    """A sensitive column of an earlier release, of which every crowd must have several values.
+
+    Args:
+        name: The column.
+        least: How many values.
+        codes: The value that was released of each person; of others one of their own.
+    """
+
+    name: str
+    least: int
+    codes: Codes
+
+
+@dataclass(frozen=True)
+class Past:
+    """What was released of some people; it is the same of those with the same number.
+
+    Args:
+        histories: A number for each person; 0 if nothing was.
+        secrets: What has to stay diverse.
+    """
+
+    histories: Codes
+    secrets: tuple[Secrets, ...]
+
+
+def linked(entries: Sequence[Entry], columns: Sequence[str], passing: Sequence[str]) -> list[Entry]:
+    """The releases that are linked to one with these columns, of which some pass, directly or through others."""
+    found: list[Entry] = []
+    reached = [(set(columns), set(passing))]
+    while reached:
+        shown, open_ones = reached.pop()
+        for entry in entries:
+            if entry not in found and (set(entry.columns) & open_ones or _passing(entry) & shown):
+                found.append(entry)
+                reached.append((set(entry.columns), _passing(entry)))
+    return sorted(found, key=lambda entry: entry.number)
+
+
+def _passing(entry: Entry) -> set[str]:
+    return set(entry.columns) - set(entry.policy["quasi_identifiers"][0]["attributes"])
+
+
+def promised(entry: Entry) -> dict[str, int]:
+    """How many values of which columns a release promised."""
+    return {name: int(own["l"]) for name, own in entry.policy.get("protections", {}).items() if "l" in own}
+
+
+def past(ledger: Ledger, entries: Sequence[Entry], persons: Persons) -> Past:
+    """What some releases, and those that they continue, said of people.
+
+    Args:
+        ledger: Has their rows.
+        entries: The releases.
+        persons: The person of each row.
+    """
+    columns, secrets = [np.zeros(len(persons), np.int64)], []
+    for entry in entries:
+        rows = ledger.everyone(entry.number)
+        (theirs, own), size = numbered(persons_of(rows), persons)
+        sets = np.zeros(size, np.uint64)
+        np.add.at(sets, theirs, mix(rows[HISTORIES].to_numpy().astype(np.uint64)))
+        columns.append(np.unique(sets, return_inverse=True)[1].ravel()[own])
+        there = [among(persons, persons_of(ledger.rows(each.number))) for each in ledger.chain(entry)]
+        columns += [mask.astype(np.int64) for mask in there]
+        for name, least in promised(entry).items():
+            value = np.full(size, -1)
+            value[theirs] = _codes(rows[name])
+            own_value = value[own]
+            codes = np.where(own_value < 0, rows.num_rows + own, own_value)
+            secrets.append(Secrets(f"{name} of release {entry.number}", least, codes))
+    known = np.any([column > 0 for column in columns], axis=0)
+    numbers = group(columns, [int(c.max(initial=0)) + 1 for c in columns])[0]
+    return Past(np.where(known, numbers + 1, 0).astype(np.int64), tuple(secrets))
+
+
+def _codes(column: pa.ChunkedArray) -> Codes:
+    encoded = column.combine_chunks().cast(pa.string()).dictionary_encode(null_encoding="encode")
+    return np.asarray(encoded.indices, np.int64)

@@ -1,0 +1,77 @@
+"""Samples of a compressed table: records drawn by the key, split into a part to release and a part to test on.
+
+The records of a table are put in an order that follows from the key. Of a small table each split takes all of them, and
+tests on another third, as cross-validation does; of a larger one each split takes records from another place of that
+order, so that no record is tested on twice.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from incrowd.key import Key
+from incrowd.table.compressed import CompressedTable
+from incrowd.table.grouping import Codes
+
+SPLITS = 3
+RECORDS = 4_000  # of a split at most
+TESTED = 3  # one of so many is tested on
+
+
+@dataclass(frozen=True)
+class Split:
+    """A part of the table to release, and other records to test on.
+
+    Args:
+        released: The part to release, as a table.
+        tested: The tuple, in the whole table, of each record to test on.
+        truth: The label of each of these.
+    """
+
+    released: CompressedTable
+    tested: Codes
+    truth: Codes
+
+
+def can_be_drawn(table: CompressedTable) -> bool:
+    """Whether all that is counted is about records; people of a population are not."""
+    return table.absent is None and all(
+        np.array_equal(histogram.in_each, table.counts) for histogram in table.protected.values()
+    )
+
+
+def drawn(table: CompressedTable, key: Key) -> list[Split]:
+    """The splits of a table with a target."""
+    random = np.random.default_rng(key.number("trial"))
+    size = min(table.records, RECORDS)
+    wanted = min(table.records, SPLITS * size)
+    order = random.choice(table.records, wanted, replace=False)  # records, counted through the tuples
+    splits = []
+    for number in range(SPLITS):
+        taken = np.roll(order, -(number * wanted // SPLITS))[:size]
+        tested, released = np.split(taken, [size // TESTED])
+        splits.append(_split(table, np.sort(released), np.sort(tested), random))
+    return splits
+
+
+def _split(table: CompressedTable, released: Codes, tested: Codes, random: np.random.Generator) -> Split:
+    assert table.target is not None
+    until, target = np.cumsum(table.counts), table.target
+    entries = np.cumsum(target.counts)
+
+    def labels(records: Codes) -> Codes:
+        return target.codes[np.searchsorted(entries, records, "right")]
+
+    tuples = np.searchsorted(until, released, "right")
+    protected = {}
+    for name, histogram in table.protected.items():
+        # Which record of a tuple has which label and which value is not known: any pairing of both will do.
+        begins, sizes = until[tuples] - table.counts[tuples], table.counts[tuples]
+        turned = begins + (released - begins + random.integers(0, table.counts)[tuples]) % sizes
+        found = histogram.codes[np.searchsorted(np.cumsum(histogram.counts), turned, "right")]
+        protected[name] = (histogram.values, found)
+    codes = [column[tuples] for column in table.codes]
+    part = CompressedTable.build(table.attributes, codes, None, (target.values, labels(released)), protected)
+    return Split(part, np.searchsorted(until, tested, "right"), labels(tested))
