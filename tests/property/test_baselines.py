@@ -11,11 +11,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.examples import examples
 from tests.labels import label_rows
+from tests.recoded import released_by
 from tests.reference.full_domain import FullDomain, height, loss
 from tests.runs import seeded
 from tests.strategies import problems
 
-import incrowd
 from incrowd.key import Key
 from incrowd.measures.measures import measure
 from incrowd.recodings.by_value import ByValue
@@ -38,7 +38,7 @@ def search(problem, name, run=None, **options):
 
 def released(problem, recoding):
     """The released records."""
-    return label_rows(incrowd.apply(recoding, pa.table(problem.batch())))
+    return label_rows(released_by(recoding, pa.table(problem.batch())))
 
 
 def budget(problem, share):

@@ -13,6 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.examples import examples
 from tests.property.test_mondrian import requirements, united
+from tests.recoded import released_by
 from tests.strategies import problems
 
 import incrowd
@@ -121,15 +122,7 @@ def test_classes_only_merge_and_the_loss_is_that_of_what_is_released(method, pro
     before, after = (measure(table, recoding, required).total for recoding in (exact, rounded))
     assert before.ncp - 1e-12 <= after.ncp <= 1
     rows, wider = (
-        list(
-            map(
-                tuple,
-                (
-                    row.values()
-                    for row in incrowd.apply(recoding, pa.table(problem.batch()), keep_order=True).to_pylist()
-                ),
-            )
-        )
+        [tuple(row.values()) for row in released_by(recoding, pa.table(problem.batch())).to_pylist()]
         for recoding in (exact, rounded)
     )
     assert min(Counter(wider).values()) >= united(problem)[0].k
