@@ -7,6 +7,7 @@ left before leave again, byte for byte, and the search sees newcomers alone, who
 
 from __future__ import annotations
 
+import unicodedata
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -100,6 +101,14 @@ class Earlier:
         return self.ledger.next_number
 
     @property
+    def _beginning(self) -> str:
+        """That a ledger is new must be seen: a folder whose name was misspelt knows no earlier releases."""
+        said = f"this is release {self.number} of the ledger"
+        return (
+            said if self.ledger.releases else f"{said}, which is new; if you released before, check its folder's name"
+        )
+
+    @property
     def notes(self) -> tuple[str, ...]:
         """What the steward should know."""
         found = []
@@ -112,7 +121,7 @@ class Earlier:
             numbers = ", ".join(map(str, self.apart))
             found.append(f"release {numbers} of the ledger went to others; nobody who has it may get this one")
         if self.continues is None or self.turnover is None or self.carried is None:
-            return (*found, f"this is release {self.number} of the ledger")
+            return (*found, self._beginning)
         change = self.turnover
         found += [
             f"this release continues release {self.continues.number} of the ledger: "
@@ -189,8 +198,13 @@ def _check_people(ledger: Ledger, entry: Entry, people: People, unit: str | None
 
 
 def _meet(one: str, other: str) -> bool:
-    """Whether somebody may have what went to both recipients; an empty one is anyone."""
-    return not one or not other or one == other
+    """Whether somebody may have what went to both recipients; an empty one is anyone.
+
+    Names that differ only in case, spaces or the form of their characters are one name: to take two recipients for one
+    costs detail, to take one for two costs the promise.
+    """
+    names = {" ".join(unicodedata.normalize("NFKC", name).casefold().split()) for name in (one, other)}
+    return "" in names or len(names) == 1
 
 
 def _next(

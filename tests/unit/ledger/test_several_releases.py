@@ -257,8 +257,11 @@ def test_a_lost_ledger_is_noticed_where_a_release_of_the_table_lies_beside(tmp_p
         assert ("this table was released before, as 1" in said) == (number == 2)
 
 
-@pytest.mark.parametrize("recipients", [("", "two"), ("one", "")])
-def test_what_anyone_has_is_joined_with_all(tmp_path, recipients):
+@pytest.mark.parametrize(
+    "recipients",
+    [("", "two"), ("one", ""), ("Ministry", " ministry "), ("Amt  für X", "amt fu\u0308r x"), ("one", " ")],
+)
+def test_what_anyone_or_the_same_recipient_has_is_joined(tmp_path, recipients):
     for seed in range(3):
         assert smallest_joint_crowd(*views(tmp_path / str(seed), seed, "cover", recipients)) >= 3
 
@@ -299,6 +302,14 @@ def test_people_must_be_known_by_the_same(tmp_path):
     rows = table.arrow().append_column("new", pa.array(["y"] * len(table.rows)))
     with pytest.raises(PolicyError, match="nobody of release 1 of the ledger is in this table"):
         incrowd.anonymize(rows, **{**whole, "identifiers": ["id", "new"]})
+
+
+def test_a_new_ledger_is_noticed(tmp_path):
+    first = make(Table(1).arrow(), tmp_path, recipient="one")
+    first.write(tmp_path / "1.csv")
+    later = make(Table(1).arrow(), tmp_path, recipient="two")
+    news = [any("check its folder's name" in note for note in each.notes) for each in (first, later)]
+    assert news == [True, False]
 
 
 def test_releases_to_others_are_named(tmp_path):
