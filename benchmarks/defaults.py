@@ -43,7 +43,7 @@ ABOUT = """# The default beside every other method
 
 `python -m benchmarks.defaults --shared FOLDER`: k = 5, no target, no taxonomies, all columns but ids and labels.
 "Over the best" is the loss divided by that of the best method that leaves nobody out; CPU seconds of one shared
-machine, with start-up and, where a method needs it, compiled code from its cache. A method that was ended
+machine, with start-up. A method that was ended
 after so many CPU seconds says so.
 
 *Hospital tests* has several rows of a person: `unit` counts people there, so every crowd has at least five of them.

@@ -1,7 +1,6 @@
 """How long an interrupt takes to be answered, by method: from SIGINT to the end of the process.
 
-    python -m benchmarks.interrupts            # warm: compiled code is in its cache
-    python -m benchmarks.interrupts --cold     # compiled code is compiled when the interrupt comes
+    python -m benchmarks.interrupts
 
 Every method runs from the shell on a generated table that keeps it busy, and is interrupted at several moments. Printed
 are at how many moments it was still at work, the slowest answer, the exit codes and the number of lines on stderr.
@@ -10,7 +9,6 @@ are at how many moments it was still at work, the slowest answer, the exit codes
 from __future__ import annotations
 
 import argparse
-import os
 import random
 import signal
 import subprocess
@@ -37,9 +35,9 @@ def table(path: Path, rows: int) -> None:
             )
 
 
-def answer(command: list[str], delay: float, environment: dict[str, str]) -> tuple[float, int, int] | None:
+def answer(command: list[str], delay: float) -> tuple[float, int, int] | None:
     """Seconds until the end after SIGINT, exit code and lines on stderr; None where it was over before."""
-    process = subprocess.Popen(command, stderr=subprocess.PIPE, env=environment)
+    process = subprocess.Popen(command, stderr=subprocess.PIPE)
     time.sleep(delay)
     if process.poll() is not None:
         process.communicate()
@@ -53,7 +51,6 @@ def answer(command: list[str], delay: float, environment: dict[str, str]) -> tup
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--cold", action="store_true", help="with an empty cache of compiled code")
     parser.add_argument("--methods", default=",".join(METHODS))
     parser.add_argument("--rows", type=int, default=ROWS)
     arguments = parser.parse_args()
@@ -75,10 +72,7 @@ def main() -> None:
             command += ["--qi", "age,zip,job,wage,days", "--k", "3", "--method", method, *OPTIONS.get(method, [])]
             found = []
             for delay in (1.0, 2.5, 5.0):
-                environment = dict(os.environ)
-                if arguments.cold:
-                    environment["NUMBA_CACHE_DIR"] = tempfile.mkdtemp(dir=folder)
-                if (one := answer(command, delay, environment)) is None:
+                if (one := answer(command, delay)) is None:
                     break
                 found.append(one)
             slowest = max((seconds for seconds, _, _ in found), default=0.0)

@@ -4,7 +4,7 @@
 
 The first 30,162 records of Adult (its training part), eight attributes, the hierarchies of a folder. ARX's figures are
 those of its local recoding, measured once on the same data and hierarchies. Seconds
-are CPU seconds of the search alone, the faster of two runs, compiled code loaded from the cache. The large file has the
+are CPU seconds of the search alone, the faster of two runs. The large file has the
 columns of Adult, such as a million records made by variation; growth is measured on random parts of it.
 """
 
@@ -122,7 +122,6 @@ def growth(path: str, hierarchies: str) -> list[str]:
 
 def main(hierarchies: str, large: str | None = None) -> None:
     adult = compressed(pyarrow.csv.read_csv(datasets.adult()).slice(0, TRAINING), hierarchies)
-    METHODS["cover"](adult, needed(10), {}, Run())  # compiles
     text = ["# Local recoding", "", "`python -m benchmarks.local_recoding HIERARCHIES LARGE.parquet`", ""]
     text += ["## Beside ARX", "", *beside_arx(adult), "", "ARX suppresses 64 records at k = 50; incrowd none.", ""]
     text += ["## The index beside the plain loop, k = 10, CPU seconds", "", *index_beside_loop(adult), ""]

@@ -78,7 +78,7 @@ words = json.loads(sys.argv[1])
 path, trial = words.pop("path"), words.pop("trial")
 began = time.process_time()
 release = incrowd.anonymize(path, **words)
-rows = release.to_rows()
+rows = release.changes().to_rows()
 total, facts = release.measures.total, release.found.facts
 found = {
     "columns": len(rows), "records": release.measures.records, "ncp": total.ncp, "dm": total.dm, "c_avg": total.c_avg,

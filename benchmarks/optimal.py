@@ -174,7 +174,6 @@ def plot(folder: str, seconds: float) -> None:
 def main(folder: str, seconds: float = 60.0) -> None:
     """Write the report."""
     RESULTS.mkdir(exist_ok=True)
-    run(GROWING[:2], folder, scheme="sps", suppress=1.0)  # compile
     lines = ["# Optimal search", "", f"`python -m benchmarks.optimal HIERARCHIES {seconds:g}`", ""]
     lines += [
         f"Any number of records may be suppressed. A search stops after {seconds:g} s on the clock; where it stopped, "

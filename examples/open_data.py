@@ -35,7 +35,7 @@ words = {
 promises = {"k = 10": {}, "and l = 2": {"l": 2}, "and t = 0.2": {"l": 2, "t": 0.2}}
 releases = {name: incrowd.anonymize(FOLDER / "people.csv", **words, **more) for name, more in promises.items()}
 for name, release in releases.items():
-    given_away = sum(crowds.records for crowds in release.risk.quasi_identifiers[0].after.homogeneity)
+    given_away = sum(crowds.records for crowds in release.risk().quasi_identifiers[0].after.homogeneity)
     print(f"{name:<12} loss {release.measures.total.ncp:.3f}, income given away by {given_away:,} records")
 
 # %% The strictest goes out, with a report that anyone may read: it is made from the released rows and their

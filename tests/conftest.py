@@ -48,3 +48,9 @@ def one_key(request, monkeypatch):
     """Releases in tests are made with one known key, so that a run has one verdict; `real_keys` asks for drawn ones."""
     if "real_keys" not in request.keywords:
         monkeypatch.setattr(Key, "drawn", classmethod(lambda cls: Key.for_experiments(0)))
+
+
+@pytest.fixture(autouse=True)
+def no_terminal(monkeypatch):
+    """Text is as wide as where there is no terminal, whatever one the tests were started from, or a library set."""
+    monkeypatch.delenv("COLUMNS", raising=False)

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from docs.site.command_reference import command_reference, lists
 from docs.site.python_reference import python_reference
-from docs.site.stories import story
+from docs.site.stories import notebook, story
 
 ROOT = Path(__file__).parents[2]
 HERE = Path(__file__).parent
@@ -17,7 +17,7 @@ _LINK = re.compile(r"(!?)\[([^\]]*)\]\(([^)\s#]+)(#[^)\s]*)?\)")
 _FENCE = re.compile(r"(^```.*?^```$)", re.DOTALL | re.MULTILINE)
 _KEPT = (".md", ".svg", ".png", ".csv", ".toml")  # what a page of the site may lead to
 SECTIONS = {
-    "Start": ["docs/tour", "docs/studio", "examples/README"],
+    "Start": ["docs/install", "docs/tour", "docs/studio", "examples/README"],
     "Guides": [
         "docs/inspect",
         "docs/policy",
@@ -26,6 +26,7 @@ SECTIONS = {
         "docs/large-data",
         "docs/releases-over-time",
         "docs/report",
+        "docs/packs",
         "docs/risk",
         "docs/evaluate",
         "docs/compare",
@@ -63,6 +64,7 @@ def stage(folder: Path) -> None:
     _write(folder / "reference/lists.md", lists())
     for path in sorted((ROOT / "examples").glob("*.py")):
         _write(folder / "examples" / f"{path.stem}.md", story(path))
+        _write(folder / "extra" / "examples" / f"{path.stem}.ipynb", notebook(path))
     for path in (*(ROOT / "docs").rglob("*"), *(ROOT / "benchmarks").rglob("*.svg")):
         if path.is_file() and path.suffix in (*_KEPT[1:], ".html") and HERE not in path.parents:
             target = folder / path.relative_to(ROOT)

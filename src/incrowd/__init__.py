@@ -36,8 +36,9 @@ if TYPE_CHECKING:
     from incrowd.privacy.k_anonymity import KAnonymity
     from incrowd.privacy.l_diversity import EntropyLDiversity, LDiversity, RecursiveLDiversity
     from incrowd.privacy.likeness import AlphaAnonymity, BetaLikeness, DeltaDisclosure, EnhancedBetaLikeness
-    from incrowd.privacy.population import DeltaPresence, KMap
+    from incrowd.privacy.population import DeltaPresence, EstimatedKMap, KMap
     from incrowd.privacy.t_closeness import TCloseness
+    from incrowd.privacy.table_risk import AverageRisk, PopulationUniqueness, SampleUniqueness
     from incrowd.recodings.reading import read_recoding
     from incrowd.recodings.recoding import Recoding
     from incrowd.recodings.steps import Step
@@ -49,7 +50,7 @@ if TYPE_CHECKING:
     from incrowd.risk.assessment import Risk, assess
     from incrowd.run import Run
     from incrowd.search.registry import methods
-    from incrowd.taxonomies.rules import Bounds, Calendar, Domain, Flat, Frequent, Intervals, Prefix
+    from incrowd.taxonomies.rules import Bounds, Calendar, Coding, Domain, Flat, Frequent, Intervals, Prefix
     from incrowd.taxonomies.taxonomy import Taxonomy
     from incrowd.verification.certificate import Certificate
     from incrowd.verification.recipient import CertificateCheck, check_certificate
@@ -83,7 +84,11 @@ _HOMES = {
     "EnhancedBetaLikeness": "privacy.likeness",
     "DeltaDisclosure": "privacy.likeness",
     "KMap": "privacy.population",
+    "EstimatedKMap": "privacy.population",
     "DeltaPresence": "privacy.population",
+    "AverageRisk": "privacy.table_risk",
+    "SampleUniqueness": "privacy.table_risk",
+    "PopulationUniqueness": "privacy.table_risk",
     "Weights": "measures.hierarchical_distance",
     "Taxonomy": "taxonomies.taxonomy",
     "Prefix": "taxonomies.rules",
@@ -92,6 +97,7 @@ _HOMES = {
     "Flat": "taxonomies.rules",
     "Frequent": "taxonomies.rules",
     "Calendar": "taxonomies.rules",
+    "Coding": "taxonomies.rules",
     "Domain": "taxonomies.rules",
     "Run": "run",
     "Release": "release.release",
@@ -147,7 +153,11 @@ __all__ = [  # noqa: RUF022  (what to do, what to say, what comes back, what may
     "EnhancedBetaLikeness",
     "DeltaDisclosure",
     "KMap",
+    "EstimatedKMap",
     "DeltaPresence",
+    "AverageRisk",
+    "SampleUniqueness",
+    "PopulationUniqueness",
     "Weights",
     "Taxonomy",
     "Prefix",
@@ -156,6 +166,7 @@ __all__ = [  # noqa: RUF022  (what to do, what to say, what comes back, what may
     "Flat",
     "Frequent",
     "Calendar",
+    "Coding",
     "Domain",
     "Run",
     "Release",

@@ -59,7 +59,7 @@ def main() -> None:
 
 
 def _end(code: int) -> None:
-    """End the process; at once where a compiler is still at work beside, which cannot be told to stop.
+    """End the process; at once where a thread is still at work, which cannot be told to stop.
 
     At once after an error, too: libraries that were left without memory may crash while they are tidied up.
     """

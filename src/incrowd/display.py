@@ -6,7 +6,7 @@ each of them is printed and drawn. The reports are imported here alone, when som
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from importlib import import_module
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
@@ -27,6 +27,20 @@ Rows = list[dict[str, Any]]
 
 
 class Displayed:
+    """A result: one line where it is one of many (`repr`), text where it is printed, HTML at the end of a cell."""
+
+    def headline(self) -> str:
+        """What it is, or what was found, in one line."""
+        return type(self).__name__
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__}: {' '.join(self.headline().split())}>"
+
+    def __str__(self) -> str:
+        from incrowd.report.renderers import text_of
+
+        return text_of(self)
+
     def _repr_html_(self) -> str:
         from incrowd.report.renderers import html_of
 
@@ -46,22 +60,22 @@ class Tabular(Displayed):
         Args:
             kind: "pandas", "polars" or "pyarrow"; the first of them that is installed if None.
         """
-        if kind is None:
-            kind = next(name for name in _FRAMES if find_spec(name) is not None)
-        if kind not in _FRAMES:
-            raise PolicyError(f"The 'kind' parameter must be one of {', '.join(_FRAMES)}. Got {kind!r}.")
-        if find_spec(kind) is None:
-            raise IncrowdError(f"{kind} is not installed; install it, or choose another kind of dataframe")
-        return _FRAMES[kind](self.to_rows())
+        return _FRAMES[kind_of_frame(kind)](self.to_rows())
 
-    def title_and_notes(self) -> tuple[str, Sequence[str]]:
-        """What a notebook shows above and below the table."""
-        return type(self).__name__, ()
+    def remarks(self) -> Sequence[str]:
+        """What a notebook shows below the table."""
+        return ()
 
-    def __repr__(self) -> str:
-        from incrowd.report.renderers import text_of
 
-        return text_of(self)
+def kind_of_frame(kind: str | None) -> str:
+    """The kind of dataframe to make: the one that was asked for, else the first that is installed."""
+    if kind is None:
+        return next(name for name in _FRAMES if find_spec(name) is not None)
+    if kind not in _FRAMES:
+        raise PolicyError(f"The 'kind' parameter must be one of {', '.join(_FRAMES)}. Got {kind!r}.")
+    if find_spec(kind) is None:
+        raise IncrowdError(f"{kind} is not installed; install it, or choose another kind of dataframe")
+    return kind
 
 
 def _pandas(rows: Rows) -> Any:
@@ -78,6 +92,13 @@ def _pyarrow(rows: Rows) -> Any:
 
 
 _FRAMES: Mapping[str, Callable[[Rows], Any]] = {"pandas": _pandas, "polars": _polars, "pyarrow": _pyarrow}
+
+
+def headline_of(release: Release) -> str:
+    """What was released, in one line."""
+    from incrowd.report.brief import headline
+
+    return headline(release)
 
 
 def summary_of(release: Release) -> str:
@@ -108,13 +129,20 @@ def watching(progress: Watch | bool | None) -> AbstractContextManager[Watch | No
     return shown.watching(progress)
 
 
-def reports_of(own: str | Path | None, public: str | Path | None, evaluation: Evaluation | None) -> Reports | None:
+def reports_of(
+    own: str | Path | None,
+    public: str | Path | None,
+    evaluation: Evaluation | None,
+    packs: Iterable[str] = (),
+    context: Mapping[str, Any] | str | Path | None = None,
+) -> Reports | None:
     """The reports that appear together with a release; None if nobody asked for one."""
-    if own is None and public is None:
+    packs = (packs,) if isinstance(packs, str) else tuple(dict.fromkeys(packs))
+    if own is None and public is None and not packs:
         return None
-    from incrowd.report.files import Reports
+    from incrowd.report.files import Reports, answers_of
 
-    return Reports(own, public, evaluation)
+    return Reports(own, public, evaluation, packs, answers_of(context))
 
 
 def write_report(release: Release, path: str | Path, **settings: Any) -> Path:

@@ -186,7 +186,9 @@ def ending_behind(error: BaseException | None) -> KeyboardInterrupt | SystemExit
 
 def closest(name: str, known: Iterable[str]) -> str | None:
     """The known name that is most similar to a name, or None if none is similar."""
-    return next(iter(difflib.get_close_matches(name, list(known), n=1, cutoff=0.6)), None)
+    by_lower = {each.lower(): each for each in reversed(list(known))}
+    found = difflib.get_close_matches(name.lower(), list(by_lower), n=1, cutoff=0.6)
+    return by_lower[found[0]] if found else None
 
 
 def did_you_mean(name: str, known: Iterable[str]) -> str:

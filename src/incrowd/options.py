@@ -19,7 +19,11 @@ from incrowd.schemas.shapes import Number, SchemaError, Shape, Text, is_number, 
 
 COLUMNS, VALUES, SEARCH, FILES = "Columns", "Values", "Search", "Files and output"  # sections of the shell's help
 PROMISES, LARGE = "Promises about sensitive columns, N or COLUMN=N", "Databases and large data"
+REPORTS = "Reports and more"
+MESSAGES = "What is printed"
+INPUT = "Input"
 LEDGER = "Several releases about the same people"
+RISKS = "Promises about risk and a population"
 
 
 @dataclass(frozen=True)
@@ -272,6 +276,8 @@ class ByColumn(Shape):
         return self.for_all and self.kind.allows(value)
 
     def plain(self, value: Any) -> Any:
+        if isinstance(value, Mapping):
+            return {column: self.kind.plain(item) for column, item in value.items()}
         return {} if value is None else value
 
     def parse(self, text: str) -> Any:

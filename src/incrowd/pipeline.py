@@ -23,8 +23,9 @@ from incrowd.formats.atomic_files import AtomicFiles
 from incrowd.formats.sources import Source
 from incrowd.inspection.first_look import Look, look_at
 from incrowd.key import Key
-from incrowd.ledger.beside import beside_warning, earlier_beside
+from incrowd.ledger.beside import beside_warning, check_known, earlier_beside
 from incrowd.ledger.outgoing import ledger_of
+from incrowd.policy.differential_privacy import check_differential
 from incrowd.policy.policy import Policy
 from incrowd.population.table import with_population
 from incrowd.privacy.feasibility import check_feasible, check_harmless
@@ -32,7 +33,8 @@ from incrowd.release.files import ReleaseFiles
 from incrowd.release.notes import notes_of
 from incrowd.release.sidecars import sidecars_of
 from incrowd.run import Run
-from incrowd.search.leaving_out import searched
+from incrowd.search.forms import searched_in_form
+from incrowd.search.limits import check_within
 from incrowd.search.method import SearchResult
 from incrowd.search.registry import method_of
 from incrowd.settled import Settled, settle
@@ -89,7 +91,8 @@ def draft(
     engine = engine or engine_for(policy, source)
     settled = settle(policy, source)
     policy = settled.policy
-    method_of(policy.method, policy.options, len(policy.quasi_identifiers))  # refuses before anything is read
+    # refuses before anything is read
+    method_of(policy.method, policy.options, len(policy.quasi_identifiers), policy.models_of_table)
     if look is None:
         look = look_at(source, policy, run).require(policy.keep, source.name)
     if settled.earlier is not None:
@@ -150,12 +153,12 @@ def searched_or_unpromised(
 def search(table: Table, settled: Settled, source: Source | None, run: Run) -> SearchResult:
     """What a method finds, with what the policy says of missing values and of columns to drop."""
     policy = settled.policy
-    method = method_of(policy.method, policy.options, len(policy.quasi_identifiers))
+    method = method_of(policy.method, policy.options, len(policy.quasi_identifiers), policy.models_of_table)
     check_harmless(table, policy.models_of_columns, policy.missing_values)
     requirements = tuple(requirement.fitted(table.protected) for requirement in settled.requirements)
     check_feasible(table, requirements)
     run.stage("searching")
-    found = searched(method, table, requirements, policy.options, run, policy.secrets)
+    found = searched_in_form(method, table, requirements, policy.options, run, policy.secrets, policy.form)
     recoding = replace(
         found.recoding,
         dropped=policy.dropped,
@@ -172,8 +175,12 @@ def verified(
     """Recode rows and hand them out under the eyes of a witness, who counts them; no row leaves in another way.
 
     Raises:
+        InfeasibleError: A column is more general than the policy allows, as at an early step of a search.
+        PolicyError: The rows would say more than the differential privacy that they promise allows.
         NotAnonymousError: The rows failed the recount.
     """
+    check_differential(release.settled.asked, release.original.columns)
+    check_within(release.table, release.recoding)
     witness = witness_of(release.policy)
     hidden = tuple(name for name in witness.columns if name in release.recoding.dropped)  # seen, but not released
     plan = ReleasePlan(tuple(witness.columns), hidden, is_training_data, release.policy.keep_order)
@@ -221,6 +228,7 @@ def publish(
         )
         certificate = release.certified(verdict, original.result(), digest)
         if ledger is not None:
+            check_known(paths.confidential.parent, ledger.ledger)
             ledger.enter(certificate, files)
         if counted is not None:
             counted()
@@ -229,7 +237,7 @@ def publish(
             paths.open(files, place_of).write_text(text, encoding="utf-8")
         if reports is not None:
             reports.write(release, certificate, files, paths)
-        paths.remove_others(files, contents)
+        paths.remove_others(files, [*contents, *([] if reports is None else reports.written(paths))])
         if contents:
             files.check(paths.check_own)
         if before is not None:

@@ -3,15 +3,17 @@
 A `Run` goes through everything that may take long. Whoever watches it gets its events: the progress line, the notebook,
 a test. Whoever works asks it in between: an anytime search whether to go on (`should_continue`), everything else just
 checks (`check`), which raises where the run is to end without a result. Searches work in a thread of their own
-(`in_thread`), and compiled code in slices (`in_slices`), so that an interrupt is answered within a second, whatever is
+(`in_thread`), and kernels in slices (`in_slices`), so that an interrupt is answered within a second, whatever is
 going on.
 """
 
 from __future__ import annotations
 
+import os
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -30,6 +32,13 @@ _OFTEN = 0.05  # seconds between two questions whether to go on
 _GRACE = 0.3  # seconds that a cancelled thread has to end by itself
 
 T = TypeVar("T")
+
+
+def cores() -> int:
+    """How many cores this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
 
 
 @dataclass(frozen=True)
@@ -100,15 +109,24 @@ class Run:
         watch: Called with every event; must be quick.
         key: What everything drawn at random comes from; a new one if None.
         time_limit: Seconds after which an anytime search gives the best that it has, and everything else ends.
+        threads: How many cores to use, all if None; the result does not depend on it.
     """
 
-    def __init__(self, watch: Watch | None = None, *, key: Key | None = None, time_limit: float | None = None) -> None:
+    def __init__(
+        self,
+        watch: Watch | None = None,
+        *,
+        key: Key | None = None,
+        time_limit: float | None = None,
+        threads: int | None = None,
+    ) -> None:
         if time_limit is not None and (
             isinstance(time_limit, bool) or not isinstance(time_limit, int | float) or not 0 < time_limit <= LONGEST
         ):
             must = f"a number of seconds above 0 and at most {LONGEST:g}"
             raise PolicyError(f"The 'time_limit' parameter must be {must}. Got {shown(time_limit)}.")
         self.key = key or Key.drawn()
+        self.threads = threads or cores()
         self.time_limit = time_limit
         self.anytime = False  # whether what is running now could stop and release what it has
         self.searching = False  # whether a search is running
@@ -220,7 +238,7 @@ class Run:
     def in_thread(self, work: Callable[[], T]) -> T:
         """Do work in a thread of its own, while this one keeps answering interrupts and asking whether to go on.
 
-        Compiled code cannot be interrupted, nor can the compiler. If this thread has to end first, the run is cancelled
+        Kernels cannot be interrupted. If this thread has to end first, the run is cancelled
         and the other one ends as soon as it asks.
         """
         return self.submit(work)()
@@ -258,6 +276,18 @@ class Run:
 
         thread.start()
         return wait
+
+    def in_threads(self, works: Sequence[Callable[[], T]], report: Callable[[], object]) -> list[T]:
+        """Do several works at once, on as many cores as there are, and give their results in their order.
+
+        Works must not depend on one another, so that the results are the same on one core. They ask whether to go on;
+        `report` is called now and then, in this thread.
+        """
+        with ThreadPoolExecutor(max(1, min(self.threads, len(works))), BESIDE) as threads, self.cancelling():
+            waiting = [threads.submit(work) for work in works]
+            while wait(waiting, _OFTEN).not_done:
+                report()
+            return [work.result() for work in waiting]
 
     # Ending
 
@@ -304,7 +334,7 @@ class Run:
 
         It ends no later than this one, and is cancelled with it; where it ends alone, this one goes on.
         """
-        part = Run(key=key or self.key, time_limit=time_limit)
+        part = Run(key=key or self.key, time_limit=time_limit, threads=self.threads)
         part._whole = self
         return part
 

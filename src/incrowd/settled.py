@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from incrowd.inspection.first_look import comma_types
 from incrowd.ledger.earlier import Earlier, earlier_releases
 from incrowd.ledger.rows import held
+from incrowd.policy.differential_privacy import check_differential
 from incrowd.policy.protection import Protection
 from incrowd.population.table import open_population
 from incrowd.table.attributes import TaxonomyAttribute
@@ -144,6 +145,7 @@ def settle(policy: Policy, source: Source) -> Settled:
     How the values of quasi-identifiers are read shows once all of them are known: see `Settled.having_read`.
     """
     policy.check_columns(source.columns, source.name)
+    check_differential(policy, source.columns)
     promised = unpromised(policy)
     if promised and policy.ledger is not None:  # it asks before values are known; nothing hides a single one
         rows = held(source)

@@ -69,9 +69,11 @@ class Anonymizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type
         quasi_identifiers: As in `incrowd.anonymize`; columns of an array also by number. All columns if None.
         k: Size of the smallest crowd.
         keep: Columns that are not recoded on purpose, though they look as if they named people.
-        taxonomies: As in `incrowd.anonymize`, like the next five.
+        taxonomies: As in `incrowd.anonymize`, like the next seven.
         types: "number", "comma", "date" or "text" by column.
         ranges: Public ranges by column.
+        levels: Lowest and highest level of generalization by column.
+        form: The number that a crowd shows, by column: "mean", "median", "mode" or "mean:5".
         missing: "category" or "error".
         missing_values: Texts that stand for a missing value.
         method: Name of the search.
@@ -101,6 +103,8 @@ class Anonymizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type
         taxonomies: Any = None,
         types: Mapping[str, str] | None = None,
         ranges: Mapping[str, tuple[Any, Any]] | None = None,
+        levels: Mapping[str, int | tuple[int, int | None]] | None = None,
+        form: Mapping[str, str] | None = None,
         missing: str = "category",
         missing_values: Sequence[str] = (),
         method: str = "tdr",
@@ -114,6 +118,8 @@ class Anonymizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type
         self.taxonomies = taxonomies
         self.types = types
         self.ranges = ranges
+        self.levels = levels
+        self.form = form
         self.missing = missing
         self.missing_values = missing_values
         self.method = method
@@ -230,6 +236,8 @@ class Anonymizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type
             taxonomies=self.taxonomies,
             types=self.types,
             ranges=self.ranges,
+            levels=self.levels,
+            form=self.form,
             missing=self.missing,
             missing_values=self.missing_values,
             method=self.method,

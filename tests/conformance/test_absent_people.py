@@ -1,17 +1,14 @@
 """People of a population whose combination of values no record has: global methods count them, and are optimal so."""
 
-import csv
 from collections import Counter
 from itertools import chain, combinations, pairwise, product
 
 import pyarrow as pa
-import pyarrow.compute as pc
 import pyarrow.csv
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from tests.examples import examples
-from tests.shared_data import HIERARCHIES, SHARED_DATA, needs_shared_data
 
 import incrowd
 from incrowd.errors import InfeasibleError
@@ -156,35 +153,3 @@ class TestJoined:
         assert self.of([1, 5], [3], (True, False)).missing == 3
         assert self.of([1, 5], [3], (False, True)).missing is None
         assert self.of(["a"], ["b"], (True, True)).missing == 2
-
-
-NAMES = ["sex", "race", "marital-status", "education", "age"]
-
-
-@needs_shared_data
-def test_the_optima_of_arx():
-    sample = pa.csv.read_csv(SHARED_DATA / "adult_arx_subset.csv", parse_options=pa.csv.ParseOptions(delimiter=";"))
-    people = pa.csv.read_csv(SHARED_DATA / "adult.data.csv")
-    texts = [name for name in people.column_names if pa.types.is_string(people[name].type)]
-    for name in texts:
-        people = people.filter(pc.not_equal(people[name], "?"))
-    words = {
-        "quasi_identifiers": NAMES,
-        "population_table": people.select(NAMES),
-        "taxonomies": {name: HIERARCHIES / "adult_arx" / f"{name}.csv" for name in NAMES},
-        "method": "incognito",
-    }
-    asked = {"k-map": "k_map", "delta-presence (0,d)": "delta_presence"}
-    with (SHARED_DATA / "arx_optima.csv").open() as file:
-        settings = [row for row in csv.DictReader(file) if row["model"] in asked]
-    assert len(settings) == 9
-    for row in settings:
-        number = int(row["parameter"]) if row["model"] == "k-map" else float(row["parameter"])
-        given = {asked[row["model"]]: number, "suppress": float(row["suppression limit"])}
-        release = incrowd.anonymize(sample.select(NAMES), **words, **given)
-        levels = [str(release.found.facts["levels"][name]) for name in NAMES]
-        assert levels == row["optimal levels"].split(), row
-        assert release.measures.total.ncp == pytest.approx(float(row["loss"]), abs=1e-9), row
-        if given["suppress"]:  # ARX counts all who are not in the sample
-            others = len(people) - len(sample)
-            assert release.measures.total.suppressed == int(row["records left out"]) - others, row

@@ -10,11 +10,11 @@ import pyarrow as pa
 import pyarrow.parquet
 import pytest
 from tests.examples import spread
+from tests.methods import ANY_TABLE as METHODS
 
 import incrowd
 from incrowd.engines.arrow.recode import labelled
 from incrowd.run import Run
-from incrowd.search.registry import METHODS
 from incrowd.table.scales import text_of
 
 pytestmark = pytest.mark.filterwarnings("ignore::incrowd.errors.ReleaseWarning")  # risks are not the point here
@@ -155,4 +155,4 @@ def test_a_population_is_compared_with_values_that_kept_their_type():
     words = {"quasi_identifiers": ["whole", "day", "moment"], "k_map": 3, "population_table": TABLE}
     release = released(TABLE.slice(0, 150), "incognito", **words)
     assert release.data.schema.field("moment").type == KINDS["moment"].type
-    assert release.risk.after is not None
+    assert release.risk().after is not None

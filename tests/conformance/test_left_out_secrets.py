@@ -84,6 +84,18 @@ def test_without_more_that_is_left_out_it_would_tell(monkeypatch):
     assert told("census", "incognito", 0.2)[1].excess > MOST
 
 
+@pytest.mark.parametrize("seed", range(10))
+def test_classes_much_larger_than_those_that_are_bad_are_no_decoys(seed):
+    """Two towns of ten hide two people who both have it; the city of 400, whom nobody would suspect, stays."""
+    towns = [("village", 2, 2), *((f"town {number}", 10, 1) for number in range(12)), ("city", 400, 40)]
+    rows = [(name, "yes" if number < ill else "no") for name, size, ill in towns for number in range(size)]
+    table = pa.table(dict(zip(("town", "ill"), zip(*rows, strict=True), strict=True)))
+    words = {"quasi_identifiers": ["town"], "k": 2, "sensitive": ["ill"], "l": 2, "method": "incognito"}
+    release = incrowd.anonymize(table, suppress=0.1, key=Key.for_experiments(seed), **words)
+    assert len(table) - len(release.data) == 22
+    assert release.data["town"].to_pylist().count("city") == 400
+
+
 def test_what_is_left_out_follows_from_the_key():
     first, again = (told("census", "incognito", 0.2)[0] for _ in range(2))
     assert first.data.equals(again.data)

@@ -23,6 +23,7 @@ import pyarrow as pa
 import pytest
 from tests.conformance.tables import Case, cases, covers
 from tests.examples import EFFORT, some_of
+from tests.methods import ANY_TABLE as METHODS
 
 import incrowd
 from incrowd.cli.methods import explained
@@ -38,7 +39,6 @@ from incrowd.recodings.reading import read_recoding
 from incrowd.release.release import release_of as search_release
 from incrowd.run import Run, Stage, StepTaken
 from incrowd.search.method import SUPPRESS
-from incrowd.search.registry import METHODS
 from incrowd.settled import Settled
 from incrowd.taxonomies.taxonomy import Taxonomy
 
@@ -387,7 +387,7 @@ def test_more_than_there_are_people_is_infeasible(way):
 
 
 def losses(release):
-    return {row["column"]: row["ncp"] for row in release.to_rows()}
+    return {row["column"]: row["ncp"] for row in release.changes().to_rows()}
 
 
 def test_every_method_takes_priorities():

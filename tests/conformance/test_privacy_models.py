@@ -42,7 +42,13 @@ EXAMPLES = {
     "beta-likeness": st.builds(MODELS["beta-likeness"], st.just("s"), st.sampled_from([0.5, 1, 4])),
     "enhanced beta-likeness": st.builds(MODELS["enhanced beta-likeness"], st.just("s"), st.sampled_from([0.5, 1, 4])),
     "k-map": st.builds(MODELS["k-map"], L),
+    "estimated k-map": st.builds(MODELS["estimated k-map"], st.integers(2, 9), SHARES),
     "delta-presence": st.builds(MODELS["delta-presence"], SHARES),
+    "average risk": SHARES.map(MODELS["average risk"]),
+    "sample uniqueness": SHARES.map(MODELS["sample uniqueness"]),
+    "population uniqueness": st.builds(
+        MODELS["population uniqueness"], SHARES, SHARES, st.sampled_from(["dankar", "zayatz", "pitman", "snb"])
+    ),
     "delta-disclosure": st.builds(MODELS["delta-disclosure"], st.just("s"), st.sampled_from([0.5, 1, 2])),
 }
 EVERY = pytest.mark.parametrize("name", MODELS)

@@ -5,10 +5,10 @@ import warnings
 
 import pyarrow as pa
 from tests.corpus.tables import numbers, tables
+from tests.methods import ANY_TABLE as METHODS
 
 import incrowd
 from incrowd.key import Key
-from incrowd.search.registry import METHODS
 
 VARIANTS = {  # beside the defaults
     "auto": [{"suppress": 0.05}, {"priorities": "first"}],

@@ -1,4 +1,4 @@
-"""No folder for compiled code, a damaged one, a full one, and too little memory."""
+"""No compiled kernels, damaged ones, no compiler, and too little memory."""
 
 import os
 import resource
@@ -11,64 +11,40 @@ from tests.faults.processes import MORE, anonymize, names, one_line, people, run
 import incrowd
 from incrowd import errors
 from incrowd.errors import lacks_memory
-
-KERNEL = """
-from incrowd.search.compiled import compiled
-
-@compiled
-def double(number):
-    return 2 * number
-
-print(double(21))
-"""
-ALL_KERNELS = (
-    "import importlib, pkgutil, incrowd.search as s\n"
-    "for module in pkgutil.walk_packages(s.__path__, 'incrowd.search.'):\n    importlib.import_module(module.name)\n"
-)
+from incrowd.search.native.library import file_name
 
 
 @pytest.fixture
-def no_cache(tmp_path):
-    """The environment of a process for which no folder can be made: neither beside the code nor for the user."""
-    source = Path(incrowd.__file__).parent
+def sources(tmp_path):
+    """The environment of a process whose package has the sources of its kernels, but nothing compiled."""
     copy = tmp_path / "code" / "incrowd"
-    shutil.copytree(source, copy, ignore=shutil.ignore_patterns("__pycache__"))
-    for folder in [copy, *(path for path in copy.rglob("*") if path.is_dir())]:
-        (folder / "__pycache__").write_text("a file, where a folder should be")
-    tests = Path(__file__).parent.parent.parent
-    nowhere = dict.fromkeys(("HOME", "XDG_CACHE_HOME", "LOCALAPPDATA"), "/dev/null")
-    kept = {name: value for name, value in os.environ.items() if not name.startswith("NUMBA")}
-    return {**kept, **nowhere, "PYTHONPATH": f"{copy.parent}{os.pathsep}{tests}"}
+    shutil.copytree(Path(incrowd.__file__).parent, copy, ignore=shutil.ignore_patterns("__pycache__", "kernels-*"))
+    return {**os.environ, "PYTHONPATH": f"{copy.parent}{os.pathsep}{Path(__file__).parents[2]}"}
 
 
-def test_kernels_need_no_folder_to_be_kept_in(no_cache, tmp_path):
-    kernel = tmp_path / "code" / "kernel.py"
-    kernel.write_text(KERNEL)
-    found = script(ALL_KERNELS + "import kernel", env=no_cache)
-    assert (found.returncode, found.stdout, found.stderr) == (0, "42\n", "")
-
-
-@pytest.mark.skipif(MORE == 1, reason="compiles for minutes; with INCROWD_HYPOTHESIS=fuzz")
-@pytest.mark.parametrize("method", ["optimal", "cover", "kaca"])
-def test_methods_need_no_folder_for_compiled_code(no_cache, tmp_path, method):
+def test_sources_compile_when_a_kernel_is_first_needed(sources, tmp_path):
     people(tmp_path)
-    found = run(*anonymize(tmp_path, "--method", method), env=no_cache, timeout=600)
-    assert found.returncode == 0, found.stderr
-
-
-@pytest.mark.parametrize("fault", ["damaged", "full"])
-def test_a_folder_of_compiled_code_that_is_of_no_use(tmp_path, fault):
-    (tmp_path / "kernel.py").write_text(KERNEL)
-    words = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path / "cache")}
-    words["PYTHONPATH"] = f"{tmp_path}{os.pathsep}{words.get('PYTHONPATH', '')}"
-    limit = "import resource; resource.setrlimit(resource.RLIMIT_FSIZE, (100, 100))\n" if fault == "full" else ""
     for _ in range(2):
-        found = script(limit + "import kernel", env={**words, "PYTHONDONTWRITEBYTECODE": "1"})
-        assert (found.returncode, found.stdout, found.stderr) == (0, "42\n", "")
-        kept = [path for path in (tmp_path / "cache").rglob("*.nb?") if path.stat().st_size]
-        assert fault == "full" or kept
-        for path in kept:
-            path.write_bytes(b"damaged")
+        found = run(*anonymize(tmp_path, "--method", "cover", "--overwrite"), env=sources)
+        assert found.returncode == 0, found.stderr
+        (made,) = (tmp_path / "code").rglob("kernels-*")
+    assert made.stat().st_size > 10_000
+
+
+def test_without_compiled_kernels_and_a_compiler_there_is_one_line_that_says_so(sources, tmp_path):
+    people(tmp_path)
+    found = run(*anonymize(tmp_path, "--method", "cover"), env={**sources, "PATH": "", "CC": ""})
+    one_line(found, 1, "there is no C compiler to make them; install a wheel for this platform")
+    assert names(tmp_path) == ["code", "people.csv"]
+
+
+@pytest.mark.parametrize("fault", ["damaged", "failing"])
+def test_kernels_that_do_not_load_or_compile_are_one_line(sources, tmp_path, fault):
+    people(tmp_path)
+    if fault == "damaged":
+        (tmp_path / "code" / "incrowd" / "search" / "native" / file_name()).write_bytes(b"damaged")
+    found = run(*anonymize(tmp_path, "--method", "cover"), env={**sources, "CC": "false"})
+    one_line(found, 1, "the compiled kernels do not load" if fault == "damaged" else "the C compiler false failed")
 
 
 @pytest.mark.parametrize("method", ["optimal", "cover", "kaca"])

@@ -32,8 +32,8 @@ PROMISES = {
         lambda ills, whole, people: reference.largest_factor(ills, whole) < 1.5,
     ),
 }
-# These promise nothing of what is left when records are left out, and the product refuses them then.
-NOT_WITH_LEFT_OUT = (
+# Records can join a crowd that keeps these, and it keeps them no longer: `optimal` leaves nobody out then.
+NOT_UPWARD_CLOSED = (
     "entropy_l",
     "recursive_l",
     "t",

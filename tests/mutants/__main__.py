@@ -63,17 +63,15 @@ def copy_to(folder):
             shutil.copy(ROOT / part, folder / part)
 
 
-def run_tests(folder, tests, fresh, effort):
+def run_tests(folder, tests, effort):
     """Run some tests in a copy; the exit code, and the last lines.
 
     Args:
         folder: The copy.
         tests: The tests.
-        fresh: Whether nothing compiled before may be used: compiled code does not see changes in what it calls.
         effort: How much they try, see `tests/examples.py`.
     """
-    compiled = Path(tempfile.mkdtemp(dir=folder)) if fresh else folder / "compiled"
-    process = FORKS.Process(target=attempt, args=(folder, tests, ROOT, compiled, effort))
+    process = FORKS.Process(target=attempt, args=(folder, tests, ROOT, effort))
     process.start()
     process.join(SECONDS)
     if process.exitcode is None:
@@ -101,7 +99,7 @@ def noticed_with(mutation, folder, tests, effort):
     text, stamps = path.read_text(encoding="utf-8"), path.stat()
     path.write_text(text.replace(mutation.before, mutation.after), encoding="utf-8")
     try:
-        code, output = run_tests(folder, tests, "@kernel" in text or "@compiled" in text, effort)
+        code, output = run_tests(folder, tests, effort)
     finally:
         path.write_text(text, encoding="utf-8")
         os.utime(path, ns=(stamps.st_atime_ns, stamps.st_mtime_ns))
@@ -159,9 +157,7 @@ def main():
             copy_to(folder)
             compileall.compile_dir(folder / "src", quiet=1)
         if not arguments.trust:
-            code, output = run_tests(
-                folders[0], sorted({test for each in chosen for test in each.tests}), False, "test"
-            )
+            code, output = run_tests(folders[0], sorted({test for each in chosen for test in each.tests}), "test")
             if code:
                 sys.exit(f"the tests fail without any mutation:\n{output}")
         survived = survivors(chosen, folders)

@@ -7,7 +7,7 @@ from pathlib import Path
 LIBRARIES = ["numpy", "pyarrow.parquet", "narwhals", "pandas", "polars", "typer"]  # pytest wants to load its plugins
 
 
-def attempt(folder: Path, tests: list[str], root: Path, compiled: Path, effort: str) -> None:
+def attempt(folder: Path, tests: list[str], root: Path, effort: str) -> None:
     """Run tests in a copy of the tree; what they print is in `output`, their exit code is that of the process."""
     os.setsid()  # a hang is ended with all its children
     with open(folder / "output", "w", encoding="utf-8") as output:
@@ -16,7 +16,7 @@ def attempt(folder: Path, tests: list[str], root: Path, compiled: Path, effort: 
     paths = [str(folder / "src"), str(folder)]
     sys.path[:] = paths + [path for path in sys.path if path not in ("", str(root), str(root / "src"))]
     sys.dont_write_bytecode = True  # what was compiled of the mutation must not stay
-    os.environ.update(PYTHONPATH=":".join(paths), PYTHONDONTWRITEBYTECODE="1", NUMBA_CACHE_DIR=str(compiled))
+    os.environ.update(PYTHONPATH=":".join(paths), PYTHONDONTWRITEBYTECODE="1")
     os.environ["INCROWD_HYPOTHESIS"] = effort
     os.chdir(folder)
 

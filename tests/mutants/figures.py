@@ -68,5 +68,24 @@ FIGURES = (
         "tally / tally.sum()",
         "unit/attacks/test_posterior.py",
     ),
+    of(
+        "attacks/learners.py",
+        "inside, outside = fold[crowd] != number",
+        "inside, outside = fold[crowd] >= 0",
+        "unit/attacks/test_learners.py",
+    ),
+    of(
+        "attacks/learners.py",
+        "own = tally if without_own",
+        "own = tally if not without_own",
+        "unit/attacks/test_learners.py",
+    ),
+    of(
+        "attacks/inference.py",
+        '("", by_frequencies, 2)]',
+        '("", by_frequencies, 1 + len(learners))]',
+        "unit/attacks/test_learners.py",
+    ),
+    of("attacks/last_record.py", "people)) == shown)", "people)) != shown)", "unit/attacks/test_last_record.py"),
     of("attacks/order.py", "_shuffled(told_apart, rng)[places]", "places", "unit/attacks/test_ten_leaks.py"),
 )

@@ -34,7 +34,7 @@ from incrowd.search.bottom_up.generalization_trees import tree_of
 from incrowd.search.bottom_up.problem import Problem as Asked
 from incrowd.search.bottom_up.problem import rare_values
 from incrowd.search.costs import cost_of, weighed_cost
-from incrowd.search.leaving_out import budget_of, withhold
+from incrowd.search.leaving_out import budget_of, records_left_out, withhold
 from incrowd.search.method import SearchResult
 from incrowd.taxonomies.taxonomy import Taxonomy
 
@@ -78,8 +78,10 @@ def within(problem, information, share):
     weights = dict.fromkeys((attribute.name for attribute in table.attributes), Fraction(1))
     asked = Asked(table, problem.requirements, measure_of(problem, information), budget, weights)
     best, _ = _best_way(asked, Run(), _Ways(0, False, {}, True, False), report=False)
-    recoding, left_out = withhold(table, replayed(table.attributes, best.steps, "specific"), best.suppressed)
-    return SearchResult(recoding, tuple(best.steps), "specific", {"suppressed_records": left_out})
+    every = replayed(table.attributes, best.steps, "specific")
+    recoding, _ = withhold(table, problem.requirements, every, best.suppressed)
+    facts = {"suppressed_records": records_left_out(table, recoding)}
+    return SearchResult(recoding, tuple(best.steps), "specific", facts)
 
 
 def after(problem, found, number):

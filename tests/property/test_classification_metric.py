@@ -8,11 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from tests.examples import examples
+from tests.methods import ANY_TABLE as METHODS
 from tests.strategies import columns
 
 import incrowd
 from incrowd.key import Key
-from incrowd.search.registry import METHODS
 
 pytestmark = pytest.mark.filterwarnings("ignore::incrowd.errors.ReleaseWarning")  # small tables tell a lot
 

@@ -13,10 +13,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.examples import examples
 from tests.labels import labels_of
+from tests.methods import ANY_TABLE as METHODS
 
 import incrowd
 from incrowd.errors import DataError, TaxonomyError
-from incrowd.search.registry import METHODS
 from incrowd.table.scales import scale_of, text_of
 from incrowd.taxonomies.labels import parse_interval
 from incrowd.taxonomies.taxonomy import Taxonomy

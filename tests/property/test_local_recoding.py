@@ -14,7 +14,6 @@ from tests.reference.kaca import Kaca, Tree
 from tests.reference.problem import Problem
 from tests.runs import seeded
 from tests.strategies import columns
-from tests.unit.search.clustering.test_uncompiled import uncompiled_up_to
 
 import incrowd
 from incrowd.key import Key
@@ -109,14 +108,8 @@ def test_the_index_finds_what_the_plain_loop_finds(seed, k, bucket, distance):
     }
     release = incrowd.anonymize(frame, taxonomies=dict(zip(frame.column_names, trees, strict=True)), **words)
     for room in (bucket, 10**9):
-        with uncompiled_up_to(0):
-            again = kaca(
-                release.table,
-                release.policy.requirements,
-                seeded(seed),
-                distance=distance,
-                bucket=room,
-            )
+        requirements = release.policy.requirements
+        again = kaca(release.table, requirements, seeded(seed), distance=distance, bucket=room)
         assert again.recoding == release.recoding
 
 

@@ -215,7 +215,7 @@ def test_the_optimum_under_models_of_a_protected_column_equals_brute_force(schem
     needed = Requirement(tuple(attribute.name for attribute in table.attributes), models)
     options = {"scheme": scheme, "cost": cost, "direction": direction, "suppress": suppress}
     if suppress and not needed.upward_closed:
-        with pytest.raises(PolicyError, match="set suppress to 0, or ask for k, a unit, distinct l-diversity or k-map"):
+        with pytest.raises(PolicyError, match="set suppress to 0, or take 'incognito'"):
             optimal(table, (needed,), Run(), **options)
         return
 

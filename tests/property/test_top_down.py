@@ -16,13 +16,11 @@ from tests.reference.leaving_out import LeavingOut
 from tests.reference.masked import TIE, comparable
 from tests.runs import seeded
 from tests.strategies import CRITERIA, problems
-from tests.unit.search.top_down.test_privacy_models import level, protected, table_of
+from tests.unit.search.top_down.test_privacy_models import COMPARING, level, protected, table_of
 
 from incrowd import apply, verify
 from incrowd.key import Key
 from incrowd.measures.measures import measure
-from incrowd.privacy.k_anonymity import KAnonymity
-from incrowd.privacy.model import Requirement
 from incrowd.recodings.steps import Disclose, RefineNode, SplitSet
 from incrowd.run import Run, StepTaken
 from incrowd.search.costs import cost_of
@@ -132,23 +130,29 @@ def test_of_many_children_the_most_frequent_are_shown_one_by_one(problem, criter
     check(found, table, reference(problem, criterion, partial=True, most=most))
 
 
-def closed_upward(requirement):
-    """The same with the models that allow records to be left out."""
-    models = tuple(model for model in requirement.models if model.upward_closed)
-    return Requirement(requirement.attributes, models or (KAnonymity(2),))
-
-
-@examples(200)
+@examples(250)
 @given(protected(), CRITERIA, SHARES, st.booleans())
 def test_protected_columns_are_counted_among_those_who_stay(case, criterion, share, partial):
+    """With models that are not upward closed, or compare with the released rows, as well."""
+    counted_among_those_who_stay(case, criterion, share, partial)
+
+
+@examples(150)
+@given(protected(COMPARING), CRITERIA, st.sampled_from([0.2, 0.4, 0.6]))
+def test_candidates_are_counted_anew_when_what_they_are_compared_with_changes(case, criterion, share):
+    counted_among_those_who_stay(case, criterion, share, False)
+
+
+def counted_among_those_who_stay(case, criterion, share, partial):
+    """Every step is that of the reference."""
     problem, illnesses, requirements = case
     table = table_of(problem, illnesses)
-    if budget := budget_of(table, share):
-        requirements = [closed_upward(requirement) for requirement in requirements]
+    budget = budget_of(table, share)
+    partial = partial and not (budget and any(not requirement.upward_closed for requirement in requirements))
 
-    def levels(number, some):
-        ill = [illnesses[record] for record in some]
-        return [(level(model, ill), model.threshold) for model in requirements[number].models]
+    def levels(number, some, left):
+        ill, everyone = [illnesses[record] for record in some], [illnesses[record] for record in left]
+        return [(level(model, ill, everyone), model.threshold) for model in requirements[number].models]
 
     slow = reference(
         problem, criterion, budget, partial=partial, good=lambda *some: all(a >= b for a, b in levels(*some))

@@ -96,9 +96,13 @@ class FullDomain:
 
     def loss(self, node):
         """NCP of a node that leaves nobody out."""
-        columns = self.problem.columns
-        cells = [loss(column, value, node[column.name]) for column in columns for value in column.values]
-        return sum(cells, Fraction(0)) / len(cells)
+        return self.loss_of(node, range(len(self.problem.rows)))
+
+    def loss_of(self, node, left):
+        """NCP of a node of which these records are released; a left-out one has lost everything."""
+        columns, records = self.problem.columns, len(self.problem.rows)
+        cells = [loss(column, column.values[number], node[column.name]) for column in columns for number in left]
+        return sum(cells, (records - len(left)) * Fraction(len(columns))) / (records * len(columns))
 
     def minimal(self):
         """The nodes that hold while none below them does."""

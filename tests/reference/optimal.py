@@ -16,6 +16,7 @@ class Crowd:
     column: ClassVar[str | None] = None
     whole: ClassVar[bool] = True
     upward_closed: ClassVar[bool] = True
+    for_everyone: ClassVar[bool] = False
 
     @property
     def threshold(self):
@@ -40,6 +41,7 @@ class Tables:
     column: ClassVar[str | None] = None
     whole: ClassVar[bool] = True
     upward_closed: ClassVar[bool] = False
+    for_everyone: ClassVar[bool] = False
     threshold: ClassVar[int] = 1
 
     def levels(self, classes):

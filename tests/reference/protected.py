@@ -7,7 +7,7 @@ from tests.reference import privacy
 
 from incrowd.privacy.k_anonymity import KAnonymity
 from incrowd.privacy.l_diversity import EntropyLDiversity, LDiversity, RecursiveLDiversity
-from incrowd.privacy.likeness import AlphaAnonymity, BetaLikeness, DeltaDisclosure
+from incrowd.privacy.likeness import AlphaAnonymity, BetaLikeness, DeltaDisclosure, EnhancedBetaLikeness
 from incrowd.privacy.t_closeness import TCloseness
 from incrowd.privacy.units import KUnits
 from incrowd.table.class_counts import Histogram
@@ -24,7 +24,9 @@ KINDS = [
     TCloseness(COLUMN, 0.4, "equal"),
     AlphaAnonymity(COLUMN, 0.6),
     AlphaAnonymity(COLUMN, 0.8),
+    TCloseness(COLUMN, 0.3, "ordered"),
     BetaLikeness(COLUMN, 0.75),
+    EnhancedBetaLikeness(COLUMN, 1.5),
     DeltaDisclosure(COLUMN, 1.5),
 ]
 
@@ -42,6 +44,12 @@ def is_good(model, values, everyone):
             return round(float(np.exp(privacy.entropy(values))), 9) >= model.l
         case RecursiveLDiversity():
             return privacy.is_recursive(values, model.c, model.l)
+        case TCloseness(distance="ordered"):
+            places = {value: str(place) for place, value in enumerate(sorted(set(everyone)))}
+            moved = privacy.moved_ordered([places[value] for value in values], [places[value] for value in everyone])
+            return float(moved) <= model.t
+        case EnhancedBetaLikeness():
+            return privacy.is_enhanced_beta_like(values, everyone, model.beta)
         case TCloseness():
             return float(privacy.moved_equal(values, everyone)) <= model.t
         case AlphaAnonymity():

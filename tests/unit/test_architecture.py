@@ -23,9 +23,9 @@ MAY_IMPORT = {  # who knows whom, anywhere in its source; a room that is not her
     "attacks": "display errors formats key policy recodings run table taxonomies",
     "advice": "display errors inspection measures policy privacy recodings release run search table taxonomies",
     "cli": (
-        "advice attacks comparison datasets display engines errors evaluation formats inspection key ledger options "
-        "pipeline policy population privacy recodings release report risk run schemas search settled studio table "
-        "taxonomies verification"
+        "advice attacks comparison datasets display engines errors evaluation formats inspection key ledger migration "
+        "options pipeline policy population privacy recodings release report risk run schemas search settled studio "
+        "table taxonomies verification version"
     ),
     "comparison": (
         "attacks display engines errors evaluation formats inspection key measures pipeline policy population "
@@ -38,8 +38,9 @@ MAY_IMPORT = {  # who knows whom, anywhere in its source; a room that is not her
     "formats": "engines errors table",
     "inspection": "display errors formats policy run table taxonomies",
     "key": "errors schemas",
-    "ledger": ("engines errors formats key policy privacy recodings release run schemas table verification"),
+    "ledger": ("display engines errors formats key policy privacy recodings release run schemas table verification"),
     "measures": "errors privacy recodings table taxonomies",
+    "migration": "errors formats policy privacy schemas taxonomies",
     "options": "errors schemas",
     "pipeline": (
         "engines errors formats inspection key ledger policy population privacy release report run search settled "
@@ -47,7 +48,7 @@ MAY_IMPORT = {  # who knows whom, anywhere in its source; a room that is not her
     ),
     "policy": "errors options privacy run schemas search table taxonomies",
     "population": "errors formats policy privacy recodings run search table taxonomies",
-    "privacy": "errors options schemas table taxonomies",
+    "privacy": "errors options population schemas table taxonomies",
     "recodings": "display errors key schemas table taxonomies",
     "release": (
         "advice attacks display engines errors evaluation formats inspection key ledger measures pipeline policy "
@@ -64,8 +65,8 @@ MAY_IMPORT = {  # who knows whom, anywhere in its source; a room that is not her
     "settled": "formats inspection ledger policy population privacy search table taxonomies",
     "sklearn": "engines errors formats key policy recodings release run verification",
     "studio": (
-        "attacks comparison errors formats inspection key ledger measures options pipeline policy privacy recodings "
-        "release report run schemas table taxonomies verification"
+        "attacks comparison errors evaluation formats inspection key ledger measures options pipeline policy "
+        "population privacy recodings release report risk run schemas table taxonomies verification"
     ),
     "table": "errors taxonomies",
     "taxonomies": "display errors schemas",
@@ -102,7 +103,7 @@ PROTOCOLS = {
     "incrowd.formats.registry": "Format",
 }
 NAME = re.compile(r"(incrowd(?:\.[a-z_0-9]+)+)(?::\w+)?")  # a module, or something in it, named by a string
-HEAVY = {"numpy", "pyarrow", "narwhals", "pandas", "polars", "numba", "rich"}
+HEAVY = {"numpy", "pyarrow", "narwhals", "pandas", "polars", "rich"}
 MOST_FUNCTION_LINES = 60
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 
@@ -199,7 +200,7 @@ def test_the_library_does_not_know_the_papers():
         assert not [found for found in everywhere(name) if is_part(found, "papers")], name
 
 
-WITNESS = ("incrowd.verification.witness", "incrowd.verification.counts", "incrowd.verification.values")
+WITNESS = tuple(f"incrowd.verification.{name}" for name in ("witness", "counts", "values", "uniqueness"))
 WITNESS_MAY_KNOW = {*WITNESS, "incrowd.errors", "incrowd.table.arrays"}
 
 

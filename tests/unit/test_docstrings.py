@@ -9,11 +9,11 @@ import pytest
 
 import incrowd
 
-MODULES = [
-    found.name
+ORIGINS = {
+    found.name: Path(str(found.module_finder.find_spec(found.name).origin))
     for found in pkgutil.walk_packages(incrowd.__path__, "incrowd.")
-    if ">>>" in Path(str(found.module_finder.find_spec(found.name).origin)).read_text(encoding="utf-8")
-]
+}
+MODULES = [name for name, path in ORIGINS.items() if path.suffix == ".py" and ">>>" in path.read_text(encoding="utf-8")]
 
 
 def test_there_are_examples():

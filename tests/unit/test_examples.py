@@ -8,7 +8,8 @@ from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
-from tests.examples import check
+from docs.site.stories import notebook
+from tests.examples import EFFORT, check
 
 from incrowd.engines.registry import ENGINES
 
@@ -47,6 +48,19 @@ def test_a_story_runs(name, tmp_path):
     if name == "table_to_train_on":
         pytest.importorskip("sklearn")
     assert told(name, tmp_path, ENGINE="arrow")
+
+
+@pytest.mark.parametrize("name", ["hospital_visits"] if EFFORT == "test" else STORIES)
+def test_a_story_runs_as_a_notebook(name, tmp_path, monkeypatch):
+    nbformat, nbclient = pytest.importorskip("nbformat"), pytest.importorskip("nbclient")
+    rows, *files = STORIES[name]
+    for word, value in {"ROWS": str(rows), "FOLDER": str(tmp_path), "ENGINE": "arrow"}.items():
+        monkeypatch.setenv(word, value)
+    made = nbformat.reads(notebook(EXAMPLES / f"{name}.py"), as_version=4)
+    nbformat.validate(made)
+    client = nbclient.NotebookClient(made, timeout=300, resources={"metadata": {"path": str(tmp_path)}})
+    client.execute()
+    assert all((tmp_path / file).exists() for file in files)
 
 
 @pytest.mark.skipif("spark" not in ENGINES or find_spec("pyspark") is None, reason="Spark is not installed")

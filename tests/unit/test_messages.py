@@ -1,11 +1,14 @@
 """What people are told when they err: each message names what to do, and where."""
 
+import socket
+
 import pyarrow as pa
 import pytest
 from tests.command_line import GOOD, anonymize, only_line, run
 
 import incrowd
-from incrowd.errors import OutputError, PolicyError
+from incrowd.errors import IncrowdError, OutputError, PolicyError
+from incrowd.schemas.shapes import plain_digits
 
 PEOPLE = pa.table({"age": [30, 31] * 10, "sex": ["F", "M"] * 10})
 PADDED = "age, job\n" + "".join(f"{20 + i % 5}, {['?', 'x', 'y'][i % 3]}\n" for i in range(60))
@@ -114,3 +117,34 @@ def test_good_tables_give_no_note(workplace):
     assert (
         incrowd.anonymize("people.csv", quasi_identifiers=["age", "sex"], k=5, method="tdr", keep=["name"]).notes == ()
     )
+
+
+@pytest.mark.parametrize("function", [incrowd.anonymize, incrowd.verify])
+def test_a_parameter_in_capitals(function):
+    with pytest.raises(PolicyError, match=r"no parameter 'K' in \w+; did you mean 'k'\?"):
+        function(PEOPLE, quasi_identifiers=["age"], K=10)
+
+
+def test_a_number_as_text():
+    with pytest.raises(PolicyError, match=r"must be an integer of at least 2. Got '10'; write 10\."):
+        incrowd.anonymize(PEOPLE, quasi_identifiers=["age"], k="10")
+
+
+@pytest.mark.parametrize(
+    ("written", "plain"),
+    [("5%", "0.05"), ("0,05", "0.05"), ("1,000", "1000"), ("12.5 %", "0.125"), ("1,234.5", "1234.5"), ("ten", None)],
+)
+def test_how_a_number_is_written(written, plain):
+    assert plain_digits(written) == plain
+
+
+def test_a_server_that_refuses():
+    pytest.importorskip("adbc_driver_postgresql")
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    with pytest.raises(IncrowdError) as refused:
+        incrowd.inspect(f"postgresql://nurse:secret@127.0.0.1:{port}/clinic", query="SELECT 1")
+    assert f"cannot connect to clinic at 127.0.0.1:{port}: " in str(refused.value)
+    assert str(refused.value).endswith("refused; check host and port, and that the server runs")
+    assert "secret" not in str(refused.value)

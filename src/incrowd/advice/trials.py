@@ -61,8 +61,13 @@ class Change:
 
 
 def tried(release: Release, column: str, run: Run) -> tuple[Trial, ...]:
-    """Try every change until the run is over; those that help the column most come first."""
-    found = []
+    """Try every change until the run is over; those that help the column most come first.
+
+    None for a differentially private release: changes that were found by looking at its rows would break its promise.
+    """
+    found: list[Trial] = []
+    if METHODS[release.policy.method].differential:
+        return ()
     for change in changes(release, column):
         if not run.should_continue():
             break
@@ -70,7 +75,8 @@ def tried(release: Release, column: str, run: Run) -> tuple[Trial, ...]:
         try:
             requirements = tuple(asked.fitted(change.table.protected) for asked in change.policy.requirements)
             check_feasible(change.table, requirements)
-            method = method_of(change.policy.method, change.policy.options, len(requirements))
+            of_table = change.policy.models_of_table
+            method = method_of(change.policy.method, change.policy.options, len(requirements), of_table)
             result = method(change.table, requirements, change.policy.options, part)
         except IncrowdError:
             continue  # this change leads nowhere, or not in time
@@ -134,6 +140,7 @@ def _fewer_columns(policy: Policy, table: CompressedTable, column: str) -> Itera
             taxonomies=_less(policy.taxonomies, attribute.name),
             types=_less(policy.types, attribute.name),
             ranges=_less(policy.ranges, attribute.name),
+            levels=_less(policy.levels, attribute.name),
             options=_without(policy.options, attribute.name),
         )
         yield Change(

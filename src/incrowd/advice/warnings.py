@@ -6,8 +6,10 @@ from typing import TYPE_CHECKING
 
 from incrowd.inspection.findings import warning_of
 from incrowd.inspection.first_look import steady_warning, telling_warning
+from incrowd.table.forms import Form
 
 if TYPE_CHECKING:
+    from incrowd.policy.policy import Policy
     from incrowd.release.release import Release
 
 
@@ -27,7 +29,23 @@ def warnings_of(release: Release) -> tuple[str, ...]:
         for name in policy.sensitive
         if name in bare
     ]
-    return (*found, *_exact_bounds(release))
+    return (*found, *form_warnings(policy), *_exact_bounds(release))
+
+
+def form_warnings(policy: Policy) -> tuple[str, ...]:
+    """A line for each column of which crowds show one number: what that says and a range does not."""
+    return tuple(_form_warning(name, Form.of(text)) for name, text in policy.form.items())
+
+
+def _form_warning(name: str, form: Form) -> str:
+    place = "" if form.step is None else f", rounded to multiples of {float(form.step):g}"
+    if form.centre == "mean":
+        shown = (
+            f"crowds show the mean of '{name}'{place}: whoever knows the values of all others in a crowd can compute"
+        )
+        return f"{shown} the last one's{', up to the rounding' if place else ''}"
+    told = "close to" if place else "equal to"
+    return f"crowds show the {form.centre} of '{name}'{place}, which is {told} the value of somebody in them"
 
 
 def _exact_bounds(release: Release) -> list[str]:

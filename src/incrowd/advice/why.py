@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from incrowd.advice.refusals import Refusal, refusals_of
 from incrowd.advice.trials import Trial, tried
 from incrowd.display import Tabular
-from incrowd.errors import UnknownNameError
+from incrowd.errors import UnknownNameError, many
 from incrowd.run import Run
 
 if TYPE_CHECKING:
@@ -41,6 +41,17 @@ class Why(Tabular):
     @property
     def helpful(self) -> tuple[Trial, ...]:
         return tuple(trial for trial in self.trials if trial.column_loss < self.loss - 1e-9)
+
+    def headline(self) -> str:
+        values = many(self.released, "value")
+        lost = f"'{self.column}' lost {self.loss:.1%} of its detail ({values} in the release)"
+        if not self.helpful:
+            return f"{lost}; nothing that was tried keeps more"
+        best = self.helpful[0]
+        return f"{lost}; {best.column_loss:.1%} with {best.change}"
+
+    def remarks(self) -> list[str]:
+        return [f"{refusal.text}, on {', '.join(refusal.attributes)}" for refusal in self.refusals]
 
     def to_rows(self) -> list[dict[str, Any]]:
         """The changes that were tried, a row each."""

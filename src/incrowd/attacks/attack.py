@@ -59,7 +59,8 @@ def attack(
         control: Other people of the same population, who are not in the original: the fairest control.
         others: Other releases of the same people, for attacks that combine them.
         again: Makes the released rows of another table with the same settings, as Arrow tables, or gives None where
-            there are none: for an attacker who knows the method, on tables of up to seven records.
+            there are none: for attackers who know the method (`posterior`, on tables of up to seven records, and
+            `last-record`, on a sample), within 30 s of CPU time each. `release.attack()` gives it by itself.
         codebook: What labels stand for: the recoding of a global method, its file, or a CSV file with the columns
             column, label and value. Without it, labels are looked up in taxonomies and read by their grammar.
         only: The attacks to play; if None what the policy file says in its table `attack`, else all.
@@ -88,6 +89,11 @@ def attack(
     """
     reading = take_reader_options(options)
     asked, file_reading = _policy(policy, options, release)
+    if asked.form:
+        raise PolicyError(
+            f"the attacks take a released number for the value itself, and crowds show one number of "
+            f"'{next(iter(asked.form))}' (form), which others in them do not have; attack a release without the form"
+        )
     given = {"only": only, "trials": trials, "seed": seed, "max_excess": max_excess}
     settings = Settings.of(policy if isinstance(policy, str | Path) else None, given)
     source, original = _opened(release, original, {**file_reading, **reading})
@@ -100,9 +106,16 @@ def attack(
         problem = problem_of(
             source, original, asked, control=opened, others=tables, codebook=codebook, trials=settings.trials, run=run
         )
-        if again is not None:
-            problem = replace(problem, rerun=Rerun(pa.Table.from_batches(original.batches(original.columns)), again))
-        return played(problem, settings, run)
+        return played(problem_again(problem, original, again, settings.seed), settings, run)
+
+
+def problem_again(
+    problem: Problem, original: Source, again: Callable[[pa.Table], pa.Table | None] | None, seed: int
+) -> Problem:
+    """The same for attackers who know how the release was made."""
+    if again is None:
+        return problem
+    return replace(problem, rerun=Rerun.of(original, problem.original.records, again, np.random.default_rng(seed)))
 
 
 @dataclass(frozen=True)
@@ -146,7 +159,7 @@ def played(problem: Problem, settings: Settings, run: Run) -> AttackReport:
     return AttackReport(
         problem.released.table.name,
         problem.original.records,
-        tuple(results),
+        tuple(sorted(results, key=lambda result: result.attack.group.place)),
         skipped,
         (*([f"{', '.join(left)} (not asked for)"] if left else []), *NOT_TRIED),
         problem.notes,

@@ -10,7 +10,7 @@ import numpy as np
 from incrowd.attacks.crowds import Crowds, Floats
 from incrowd.attacks.linking import guesses
 from incrowd.attacks.problem import Codes, Problem, drawn
-from incrowd.attacks.result import Attack, Score
+from incrowd.attacks.result import Attack, Group, Score
 from incrowd.run import Run
 
 MOST_SETS = 40  # of columns, per size
@@ -67,6 +67,7 @@ def _words(score: Score) -> str:
 BACKGROUND = Attack(
     name="background",
     title="Partial knowledge",
+    group=Group.K,
     knows="any number of the quasi-identifiers, or all of them and a share of the other people's records",
     success="a person has fewer candidates than k; with the others' records, a first guess is right",
     control="what k allows",

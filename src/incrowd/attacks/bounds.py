@@ -12,7 +12,7 @@ import numpy as np
 
 from incrowd.attacks.crowds import Crowds, Floats
 from incrowd.attacks.problem import Codes, Problem, Table, drawn
-from incrowd.attacks.result import Attack, NotApplicableError, Score
+from incrowd.attacks.result import Attack, Group, NotApplicableError, Score
 from incrowd.attacks.secrets import numbers_of
 from incrowd.run import Run
 from incrowd.taxonomies.labels import parse_interval
@@ -92,6 +92,7 @@ def _words(score: Score) -> str:
 BOUNDS = Attack(
     name="bounds",
     title="Bounds of ranges",
+    group=Group.METHOD,
     knows="the release alone",
     success="somebody in the crowd has the lowest, or the highest, value of its range",
     control="how likely somebody has that value, were the crowd drawn from all people within the range",

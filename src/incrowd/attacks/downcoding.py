@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from incrowd.attacks.crowds import Crowds, Floats
 from incrowd.attacks.problem import Codes, Problem, drawn
-from incrowd.attacks.result import Attack, NotApplicableError, Score
+from incrowd.attacks.result import Attack, Group, NotApplicableError, Score
 from incrowd.run import Run
 
 MOST_CROWDS = 400  # whose cells are tried, per quasi-identifier
@@ -91,14 +91,16 @@ class _Boxes:
 
 def _words(score: Score) -> str:
     return (
-        f"{score.share:.1%} of the generalized cells of {score.variant} are narrowed by subtracting cheaper boxes, and "
-        f"the register does not contradict it; with boxes in random order {score.control_share:.1%}"
+        f"{score.share:.1%} of the generalized cells of {score.variant} are narrowed by subtracting cheaper boxes; "
+        f"with boxes in random order {score.control_share:.1%}; what is left fits at least as many people as the crowd "
+        "has records, so that nobody falls below k by it"
     )
 
 
 DOWNCODING = Attack(
     name="downcoding",
     title="Downcoding",
+    group=Group.METHOD,
     knows="the quasi-identifiers of everybody, and that the method puts nobody into a box who fits a cheaper one",
     success="a generalized cell has fewer values than its label says, and enough people fit what is left of it",
     control="the same with the costs of boxes dealt at random",

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -17,8 +18,9 @@ import numpy as np
 from incrowd.attacks.covers import Texts
 from incrowd.attacks.crowds import Floats
 from incrowd.attacks.intervals import independent_trials
+from incrowd.attacks.learners import LEARNERS, has_trees, likeness
 from incrowd.attacks.problem import Codes, Problem
-from incrowd.attacks.result import Attack, NotApplicableError, Score
+from incrowd.attacks.result import Attack, Group, NotApplicableError, Score
 from incrowd.attacks.secrets import Secrets, numbers_of, quantiles
 from incrowd.run import Run
 
@@ -29,22 +31,21 @@ LIKELY = 0.5  # at least this likely: then a crowd is skewed
 RELEASES = 20  # of other people that are simulated
 ROUNDS, SCALINGS = 8, 5  # of de Finetti's attack
 _BINS = 20
-_LEARNED = " (by a learner)"
 _OTHERS = (
     f"people who are not in the table; without a control table, {RELEASES} releases of other people in crowds of the "
-    "same size, whose values are drawn from what a learner knows without the crowd (naive Bayes, or the same less sure "
-    "of itself and crowds as alike as usual, whichever gives away more)"
+    "same size, which are as alike as usual, with values that are drawn from what learners know without the crowd "
+    "(naive Bayes; boosted trees, where scikit-learn is installed; whichever gives away most)"
 )
 
 
 def _each(
-    problem: Problem, rng: np.random.Generator, run: Run
+    problem: Problem, rng: np.random.Generator, run: Run, variants: int = 2
 ) -> Iterator[tuple[str, Secrets, Secrets | None, dict[str, Any]]]:
     """Every sensitive column by every quasi-identifier: its name, targets, other people, and how to count trials."""
     if not problem.sensitive:
         raise NotApplicableError("no released column is named as sensitive")
     rows = rng.permutation(problem.people(rng))
-    looks = 2 * len(problem.sensitive) * len(problem.quasi_identifiers)
+    looks = variants * len(problem.sensitive) * len(problem.quasi_identifiers)
     for column in problem.sensitive:
         for qid in problem.quasi_identifiers:
             name = column if len(problem.quasi_identifiers) == 1 else f"{column} from {', '.join(qid.attributes)}"
@@ -57,10 +58,15 @@ def _each(
 
 
 def _guessed(
-    problem: Problem, rng: np.random.Generator, run: Run, play: Play, anyway: Callable[[Secrets, Run], list[Floats]]
+    problem: Problem,
+    rng: np.random.Generator,
+    run: Run,
+    play: Play,
+    anyway: Callable[[Secrets, Run], list[Floats]],
+    variants: int = 2,
 ) -> Iterator[Score]:
     """Guesses against other people, or else against the best that could be guessed anyway."""
-    for name, secrets, others, trials in _each(problem, rng, run):
+    for name, secrets, others, trials in _each(problem, rng, run, variants):
         baseline = float(np.mean(secrets.right(secrets.prior)))
         if others is not None:
             yield Score.against_others(name, play(secrets, run), play(others, run), baseline, looks=trials["looks"])
@@ -78,11 +84,16 @@ def _given_away(problem: Problem, rng: np.random.Generator, run: Run, play: Play
         if others is not None:
             yield Score.against_others(name, play(secrets, run), play(others, run), baseline, looks=trials["looks"])
             continue
-        expected = [
-            np.mean([play(secrets.of_others(rng, run, naive=naive), run).mean() for _ in range(RELEASES)])
-            for naive in (True, False)
-        ]
-        yield Score.above(name, play(secrets, run), baseline, simulated=float(max(expected)), **trials)
+        expected = max(_in_releases_of_others(secrets, play, rng, run))
+        yield Score.above(name, play(secrets, run), baseline, simulated=expected, **trials)
+
+
+def _in_releases_of_others(secrets: Secrets, play: Play, rng: np.random.Generator, run: Run) -> Iterator[float]:
+    """The share of successes that each learner makes us expect, with crowds that are as alike as usual."""
+    for beliefs in secrets.beliefs(run):
+        usual = likeness(beliefs.unseen, secrets.tally)
+        played = (play(secrets.of_others(beliefs.unseen, usual, rng, run), run) for _ in range(RELEASES))
+        yield float(np.mean([successes.mean() for successes in played]))
 
 
 def by_frequencies(secrets: Secrets, run: Run) -> Floats:
@@ -90,27 +101,39 @@ def by_frequencies(secrets: Secrets, run: Run) -> Floats:
     return secrets.right(secrets.totals)
 
 
-def by_learner(secrets: Secrets, run: Run) -> Floats:
+def by_learner(number: int, secrets: Secrets, run: Run) -> Floats:
     """What a learner says that was trained on the release."""
-    return secrets.right(secrets.trained(run))
+    return secrets.right(secrets.over_crowds(secrets.beliefs(run)[number].trained, run))
 
 
 def infer(problem: Problem, rng: np.random.Generator, run: Run) -> Iterator[Score]:
-    """By frequencies and by a learner, which is played only to be compared with: it rarely does better."""
-    for title, play in {"": by_frequencies, _LEARNED: by_learner}.items():
-        for score in _guessed(problem, rng, run, play, without_the_record):
+    """By frequencies and by learners, which are played only to be compared with: they rarely do better.
+
+    Learners share one half of the doubt that intervals allow for, so that more of them do not blunt the plain guess.
+    """
+    learners = LEARNERS if has_trees() else LEARNERS[:1]
+    plays: list[tuple[str, Play, int]] = [("", by_frequencies, 2)]
+    plays += [(f" ({name})", partial(by_learner, n), 2 * len(learners)) for n, name in enumerate(learners)]
+    for title, play, variants in plays:
+        for score in _guessed(problem, rng, run, play, without_the_record, variants):
             yield replace(score, variant=f"{score.variant}{title}")
 
 
 def without_the_record(secrets: Secrets, run: Run) -> list[Floats]:
     """What could be guessed, had the target's record been left out."""
-    beliefs = (secrets.without_own, secrets.general_knowledge(run), secrets.prior)
-    return [secrets.right(belief) for belief in beliefs]
+    return [secrets.right(secrets.without_own), *general_knowledge(secrets, run)]
+
+
+def general_knowledge(secrets: Secrets, run: Run) -> list[Floats]:
+    """What could be guessed by what is frequent overall, or by learners that have not seen the target's crowd."""
+    unseen = [secrets.over_crowds(beliefs.unseen, run) for beliefs in secrets.beliefs(run)]
+    return [secrets.right(belief) for belief in (secrets.prior, *unseen)]
 
 
 def _inference_words(score: Score) -> str:
-    column, learned = score.variant.removesuffix(_LEARNED), score.variant.endswith(_LEARNED)
-    guess = "what a learner expects" if learned else "the most frequent value"
+    learner = next((name for name in LEARNERS if score.variant.endswith(f" ({name})")), None)
+    column = score.variant.removesuffix(f" ({learner})")
+    guess = f"the guess of a learner ({learner})" if learner else "the most frequent value"
     return (
         f"{guess} of {column} among a person's candidates is right for {score.share:.1%} of people; for "
         f"{score.control_share:.1%} that could be guessed without their records, for {score.baseline:.1%} without a "
@@ -121,11 +144,12 @@ def _inference_words(score: Score) -> str:
 INFERENCE = Attack(
     name="inference",
     title="Inference",
+    group=Group.SECRETS,
     knows="the quasi-identifiers of a person who is in the table",
-    success="the most frequent sensitive value among the candidates is the person's, or the one that a learner (naive "
-    "Bayes) expects that was trained on the release",
+    success="the most frequent sensitive value among the candidates is the person's, or the one that a learner "
+    "expects that was trained on the release (naive Bayes; boosted trees, where scikit-learn is installed)",
     control="people who are not in the table; without a control table, the best of: the same without the person's "
-    "record, a learner (naive Bayes) without the person's crowd, the most frequent value",
+    "record, the same learners without the person's crowd, the most frequent value",
     paper="M. Giomi et al., A unified framework for quantifying privacy risk in synthetic data, 2023",
     function=lambda problem, rng, run: list(infer(problem, rng, run)),
     words=_inference_words,
@@ -147,6 +171,7 @@ def _homogeneity_words(score: Score) -> str:
 HOMOGENEITY = Attack(
     name="homogeneity",
     title="Homogeneous crowds",
+    group=Group.SECRETS,
     knows="the quasi-identifiers of a person who is in the table",
     success="all candidates have the same sensitive value",
     control=_OTHERS,
@@ -174,6 +199,7 @@ def _skewness_words(score: Score) -> str:
 SKEWNESS = Attack(
     name="skewness",
     title="Skewed crowds",
+    group=Group.SECRETS,
     knows="the quasi-identifiers of a person who is in the table, and how frequent values are overall",
     success=f"the person's value is at least {MORE_LIKELY:g} times as likely among the candidates as overall, and at "
     f"least {LIKELY:.0%} likely",
@@ -200,8 +226,7 @@ def by_exchangeability(secrets: Secrets, run: Run) -> Floats:
 
 def without_dealing(secrets: Secrets, run: Run) -> list[Floats]:
     """What could be guessed from the crowd alone, or without it."""
-    beliefs = (secrets.totals, secrets.general_knowledge(run), secrets.prior)
-    return [secrets.right(belief) for belief in beliefs]
+    return [secrets.right(secrets.totals), *general_knowledge(secrets, run)]
 
 
 def _binned(values: Codes, texts: Texts) -> Codes:
@@ -248,11 +273,11 @@ def _exchange_words(score: Score) -> str:
 DE_FINETTI = Attack(
     name="definetti",
     title="De Finetti's attack",
+    group=Group.SECRETS,
     knows="the quasi-identifiers of everybody in the table",
     success="the secret that is most likely, if each crowd's secrets are dealt to its members by what goes together in "
     "all crowds, is the person's",
-    control="the best of: the most frequent value in the crowd, a learner (naive Bayes) without it, the most frequent "
-    "value overall",
+    control="the best of: the most frequent value in the crowd, learners without it, the most frequent value overall",
     paper="D. Kifer, Attacks on privacy and de Finetti's theorem, 2009",
     function=lambda problem, rng, run: list(
         _guessed(replace(problem, control=None), rng, run, by_exchangeability, without_dealing)

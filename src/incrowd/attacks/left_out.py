@@ -8,7 +8,7 @@ import numpy as np
 
 from incrowd.attacks.crowds import Crowds
 from incrowd.attacks.problem import Codes, Problem
-from incrowd.attacks.result import Attack, NotApplicableError, Score
+from incrowd.attacks.result import Attack, Group, NotApplicableError, Score
 from incrowd.attacks.secrets import Secrets
 from incrowd.run import Run
 
@@ -52,6 +52,7 @@ def _words(score: Score) -> str:
 LEFT_OUT = Attack(
     name="left-out",
     title="People who are left out",
+    group=Group.METHOD,
     knows="the quasi-identifiers of everybody, and that crowds are left out which share a secret",
     success="a person whom no released record fits has the value that being left out tells most about",
     control="how frequent that value is among released records that share any one quasi-identifier with the person, or "

@@ -13,7 +13,7 @@ import numpy as np
 
 from incrowd.attacks.crowds import Crowds, Floats
 from incrowd.attacks.problem import Codes, Problem
-from incrowd.attacks.result import Attack, NotApplicableError, Score
+from incrowd.attacks.result import Attack, Group, NotApplicableError, Score
 from incrowd.run import Run
 
 ERRORS = 0.1  # share of the values of a register that are wrong
@@ -71,6 +71,7 @@ def _link_words(score: Score) -> str:
 LINKING = Attack(
     name="linking",
     title="Linking with a register",
+    group=Group.K,
     knows="the quasi-identifiers of everybody, without errors",
     success="a person has fewer candidates among the released records than k, or a record fewer people behind it",
     control="what k allows: nobody",
@@ -130,6 +131,7 @@ def _more_words(score: Score) -> str:
 AUXILIARY = Attack(
     name="auxiliary",
     title="Linking with untouched columns",
+    group=Group.UNTOUCHED,
     knows="the quasi-identifiers, and up to three of the columns that pass through untouched",
     success="a single released record fits the person",
     control="people who are not in the table; without a control table, the same people had their record been left out",
@@ -200,6 +202,7 @@ def _fuzzy_words(score: Score) -> str:
 FUZZY = Attack(
     name="fuzzy",
     title="Linking with errors",
+    group=Group.K,
     knows=f"the quasi-identifiers of everybody, {ERRORS:.0%} of the values wrong",
     success="the record with the highest matching weight is that of the person",
     control="what k allows: a first guess that is right with probability 1/k",

@@ -8,7 +8,7 @@ import numpy as np
 
 from incrowd.attacks.crowds import Crowds
 from incrowd.attacks.problem import Problem
-from incrowd.attacks.result import Attack, Score
+from incrowd.attacks.result import Attack, Group, Score
 from incrowd.run import Run
 
 
@@ -39,6 +39,7 @@ def _words(score: Score) -> str:
 MEMBERSHIP = Attack(
     name="membership",
     title="Membership",
+    group=Group.UNTOUCHED,
     knows="the quasi-identifiers of a person, or all that is released, and not whether the person was in the table",
     success="a released record fits the person",
     control="people who are not in the table; without a control table, the same people had their record been left out",

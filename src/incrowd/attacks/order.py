@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from incrowd.attacks.crowds import Crowds
 from incrowd.attacks.problem import Codes, Problem, drawn
-from incrowd.attacks.result import Attack, NotApplicableError, Score
+from incrowd.attacks.result import Attack, Group, NotApplicableError, Score
 from incrowd.attacks.secrets import numbers_of
 from incrowd.run import Run
 from incrowd.table.grouping import group
@@ -103,6 +103,7 @@ def _words(score: Score) -> str:
 ORDER = Attack(
     name="order",
     title="Order of rows",
+    group=Group.METHOD,
     knows="the quasi-identifiers of everybody, in the order of the original file, and that it may have been kept",
     success="the record at a person's place has her values in every released column",
     control="the same release with its rows shuffled, among those that look alike in the columns by which it is sorted",

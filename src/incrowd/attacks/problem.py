@@ -102,6 +102,7 @@ class Problem:
         rerun: How to make the release again, for attackers who know the method; None if that was not given.
         trials: How often attacks are tried that are too costly to try on everybody.
         notes: What to know about how labels were read.
+        learned: What learners made of the release so far; see `Secrets.beliefs`.
     """
 
     released: Released
@@ -117,6 +118,7 @@ class Problem:
     rerun: Rerun | None = None
     trials: int = TRIALS
     notes: tuple[str, ...] = ()
+    learned: dict[Any, Any] = field(default_factory=dict, repr=False, compare=False)
 
     @property
     def columns(self) -> tuple[str, ...]:

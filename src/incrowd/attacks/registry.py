@@ -8,13 +8,14 @@ from incrowd.attacks.background import BACKGROUND
 from incrowd.attacks.bounds import BOUNDS
 from incrowd.attacks.downcoding import DOWNCODING
 from incrowd.attacks.inference import DE_FINETTI, HOMOGENEITY, INFERENCE, SKEWNESS
+from incrowd.attacks.last_record import LAST_RECORD
 from incrowd.attacks.left_out import LEFT_OUT
 from incrowd.attacks.linking import AUXILIARY, FUZZY, LINKING
 from incrowd.attacks.membership import MEMBERSHIP
 from incrowd.attacks.order import ORDER
 from incrowd.attacks.posterior import POSTERIOR
 from incrowd.attacks.releases import RELEASES
-from incrowd.attacks.result import Attack
+from incrowd.attacks.result import Attack, Group
 from incrowd.attacks.singling_out import SINGLING_OUT
 from incrowd.attacks.visits import VISITS
 
@@ -38,9 +39,12 @@ ATTACKS: Mapping[str, Attack] = {
         POSTERIOR,
         RELEASES,
         VISITS,
+        LAST_RECORD,
     )
 }
-BY_UNTOUCHED_COLUMNS = ("singling-out", "auxiliary", "membership")  # whatever the method: they are the same for all
+BY_UNTOUCHED_COLUMNS = tuple(  # whatever the method: they are the same for all
+    name for name, attack in ATTACKS.items() if attack.group is Group.UNTOUCHED
+)
 NOT_TRIED = (  # that a low score says nothing about
     "texts, images and anything inside a value",
     "knowledge about a person that is in none of the columns",

@@ -12,7 +12,7 @@ import numpy as np
 
 from incrowd.attacks.crowds import Crowds, Floats
 from incrowd.attacks.problem import Codes, Problem, Released
-from incrowd.attacks.result import Attack, NotApplicableError, Score
+from incrowd.attacks.result import Attack, Group, NotApplicableError, Score
 from incrowd.run import Run
 from incrowd.table.grouping import group
 
@@ -135,6 +135,7 @@ def _words(score: Score) -> str:
 RELEASES = Attack(
     name="releases",
     title="Several releases",
+    group=Group.SEVERAL,
     knows="the quasi-identifiers of everybody, and other releases about the same people",
     success="fewer records than k can be a person's, or all that can have one secret",
     control="the same attack on this release alone; what is certain in another one alone does not count either",

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
+from enum import Enum
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from incrowd.attacks.intervals import CONFIDENCE, Interval, above, independent, paired
 from incrowd.display import Rows, Tabular
-from incrowd.errors import NotAnonymousError, shorten
+from incrowd.errors import NotAnonymousError, many, shorten
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -25,6 +26,30 @@ FEW_TRIALS = 30  # below, an interval is too wide to comfort anybody
 
 class NotApplicableError(Exception):
     """An attack has nothing to attack; its text says what is missing."""
+
+
+class Group(Enum):
+    """What a success of an attack means: a title, and what would help."""
+
+    K = "what k promises", "a larger k"
+    SECRETS = "what l and t are for", "l or t for this column, or a larger k"
+    UNTOUCHED = "untouched columns", "make these columns quasi-identifiers, or drop them"
+    METHOD = "what the method tells", "another method, or other settings of it"
+    SEVERAL = "several releases", "a ledger, or a unit if people have several records"
+
+    def __init__(self, title: str, help: str) -> None:
+        self.title, self.help = title, help
+
+    @property
+    def place(self) -> int:
+        """Where it is shown."""
+        return list(Group).index(self)
+
+
+LEAK = (  # what that means
+    "LEAK: the whole interval is above 0, so that the attacker surely learned something; k only protects from attacks "
+    f"under '{Group.K.title}'"
+)
 
 
 @dataclass(frozen=True)
@@ -130,6 +155,7 @@ class Attack:
     Args:
         name: What people type.
         title: What people read.
+        group: What a success means.
         knows: What the attacker is assumed to know.
         success: What counts as a success.
         control: What it is compared with.
@@ -141,6 +167,7 @@ class Attack:
 
     name: str
     title: str
+    group: Group
     knows: str
     success: str
     control: str
@@ -187,6 +214,7 @@ class Result:
         about = {name: getattr(self.attack, name) for name in ("name", "title", "knows", "success", "control", "paper")}
         return {
             **about,
+            "group": self.attack.group.title,
             **asdict(self.worst),
             "leak": self.is_leak,
             "sentence": self.sentence,
@@ -201,7 +229,7 @@ class AttackReport(Tabular):
     Args:
         release: What the release is called.
         people: How many records of the original there are.
-        results: The attacks that were played.
+        results: The attacks that were played, by group.
         skipped: By name, why others were not.
         not_tried: What no attack here tries.
         notes: What to know about how labels were read and people were drawn.
@@ -252,6 +280,7 @@ class AttackReport(Tabular):
     def to_rows(self) -> Rows:
         return [
             {
+                "group": result.attack.group.title,
                 "attack": result.attack.name,
                 "variant": result.worst.variant,
                 "trials": result.worst.trials,
@@ -267,9 +296,17 @@ class AttackReport(Tabular):
             for result in self.results
         ]
 
-    def title_and_notes(self) -> tuple[str, list[str]]:
+    def headline(self) -> str:
+        played = f"{many(len(self.results), 'attack')} on {self.release}"
+        if not self.leaks:
+            return f"{played}: none surely learned anything"
+        worst = max(self.leaks, key=lambda result: result.excess.value)
+        return f"{played}: {len(self.leaks)} learned something, most {worst.attack.name} ({worst.excess.value:+.1%})"
+
+    def remarks(self) -> list[str]:
         skipped = [f"not played: {name}: {reason}" for name, reason in self.skipped.items()]
-        return f"Attacks on {self.release}", [*self.notes, *skipped, *(f"not tried: {each}" for each in self.not_tried)]
+        leak = [LEAK] if self.leaks else []
+        return [*leak, *self.notes, *skipped, *(f"not tried: {each}" for each in self.not_tried)]
 
     def to_json(self) -> dict[str, Any]:
         """As JSON-able data."""

@@ -1,7 +1,6 @@
 """What attackers need to guess a sensitive column: everyone's true value, and what candidates and learners say of it.
 
-General knowledge is what a learner finds in the release without the target's crowd: a naive Bayes classifier, of which
-every crowd can be left out by subtracting its counts. What it knows is no leak.
+What learners know without the target's crowd is general knowledge, and no leak.
 """
 
 from __future__ import annotations
@@ -13,6 +12,7 @@ import numpy as np
 
 from incrowd.attacks.covers import Texts
 from incrowd.attacks.crowds import Crowds, Floats
+from incrowd.attacks.learners import Beliefs, beliefs_of
 from incrowd.attacks.problem import Codes, Problem, Table
 from incrowd.attacks.result import NotApplicableError
 from incrowd.run import Run
@@ -20,9 +20,6 @@ from incrowd.run import Run
 MOST_VALUES = 30  # of a sensitive column; numbers with more are compared in tenths of the people
 TENTHS = 10
 _CELLS = 1 << 24
-_SMOOTH = 0.5
-_QUARTILE = 0.6745  # of the normal distribution, the upper one
-_TRUST = (0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
 
 
 @dataclass(frozen=True)
@@ -31,21 +28,25 @@ class Secrets:
 
     Args:
         column: The sensitive column.
-        crowds: The released tuples of the columns that are known.
+        columns: The columns that are known.
+        crowds: Their released tuples.
         tally: How many records of each crowd have each value: crowds x values.
         known: Per known column, the values of each target.
         texts: Per known column, what its values are called.
         true: The value that each target has; -1 if no released record has it.
         totals: How many candidates of each target have each value: targets x values.
+        learned: What learners believe, by sensitive column and known columns; all attacks on a problem share it.
     """
 
     column: str
+    columns: tuple[str, ...]
     crowds: Crowds
     tally: Floats
     known: list[Codes]
     texts: list[Texts]
     true: Codes
     totals: Floats
+    learned: dict[tuple[str, tuple[str, ...]], tuple[Beliefs, ...]]
 
     @classmethod
     def of(
@@ -57,7 +58,8 @@ class Secrets:
         rows = rows[: max(_CELLS // width, 1)]
         known = people.rows(columns, rows)
         true, totals = of_value[people.codes[column][rows]], crowds.totals(known, tally, run)
-        return cls(column, crowds, tally, known, [people.texts[name] for name in columns], true, totals)
+        texts: list[Texts] = [people.texts[name] for name in columns]
+        return cls(column, columns, crowds, tally, known, texts, true, totals, problem.learned)
 
     @property
     def candidates(self) -> Floats:
@@ -86,21 +88,20 @@ class Secrets:
         counts: Floats = self.tally.sum(axis=0)
         return counts / max(float(counts.sum()), 1.0)
 
-    def of_others(self, rng: np.random.Generator, run: Run, *, naive: bool) -> Secrets:
+    def of_others(self, belief: Floats, alike: float, rng: np.random.Generator, run: Run) -> Secrets:
         """A release of other people in the same crowds, with values as a learner expects that has not seen the crowd.
 
-        Either naive Bayes, as sure of itself as it is, or the one that is drawn towards what is frequent; with this
-        one, members of a crowd are as alike as usual.
+        Members of a crowd are as alike as is said, beyond what the learner expects.
         """
-        belief = _shares(self._naive(without_own=True)[1]) if naive else self.learned
-        if self.likeness > 0 and not naive:
-            belief = rng.standard_gamma(belief * (1 / self.likeness - 1)) + 1e-12  # shares of a Dirichlet distribution
-            belief /= belief.sum(axis=1, keepdims=True)
+        if alike > 0:
+            belief = rng.standard_gamma(belief * (1 / alike - 1)) + 1e-12  # shares of a Dirichlet distribution
+        belief = belief / belief.sum(axis=1, keepdims=True)
         tally = rng.multinomial(self.crowds.sizes.astype(np.int64), belief).astype(float)
         totals = self.crowds.totals(self.known, tally, run)
         place = rng.random(len(totals)) * totals.sum(axis=1)
         true = np.minimum((totals.cumsum(axis=1) <= place[:, None]).sum(axis=1), totals.shape[1] - 1)
-        return replace(self, tally=tally, true=np.where(totals.any(axis=1), true, -1), totals=totals)
+        true = np.where(totals.any(axis=1), true, -1)
+        return replace(self, tally=tally, true=true, totals=totals, learned={})
 
     def right(self, belief: Floats) -> Floats:
         """How likely the most likely value is the true one, by targets; ties are broken by chance."""
@@ -109,63 +110,17 @@ class Secrets:
         best &= belief > 0
         return np.where(self.own(best.astype(float)) > 0, 1 / np.maximum(best.sum(axis=1), 1), 0.0)
 
-    @cached_property
-    def learned(self) -> Floats:
-        """What a learner that has never seen a crowd believes of it: crowds x values.
+    def beliefs(self, run: Run) -> tuple[Beliefs, ...]:
+        """What each learner makes of the release; learned once for all attacks."""
+        key = (self.column, self.columns)
+        if key not in self.learned:
+            self.learned[key] = tuple(beliefs_of(self.crowds, self.tally, run))
+        return self.learned[key]
 
-        Naive Bayes is too sure of itself where columns go together, so its belief is drawn towards what is frequent
-        overall, as far as makes it the most likely for the crowds that it has not seen.
-        """
-        prior, belief = self._naive(without_own=True)
-        drawn = [_shares(prior + trust * (belief - prior)) for trust in _TRUST]
-        return max(drawn, key=lambda shares: float((self.tally * np.log(shares + 1e-12)).sum()))
-
-    @cached_property
-    def likeness(self) -> float:
-        """How alike the members of a crowd are beyond what the learner knows: the correlation within crowds.
-
-        Three quarters of all crowds differ from what the learner expects by no more. So a few crowds that give
-        something away do not count as usual.
-        """
-        sizes = self.crowds.sizes[:, None]
-        large = self.crowds.sizes > 1
-        differ = ((self.tally - sizes * self.learned) ** 2 / (sizes * self.learned + 1e-9)).sum(axis=1)[large]
-        degrees = max(int((self.prior > 0).sum()) - 1, 1)
-        spread = 2 / (9 * degrees)
-        by_chance = degrees * (1 - spread + _QUARTILE * spread**0.5) ** 3  # Wilson and Hilferty
-        more = float(np.quantile(differ, 0.75)) / by_chance if len(differ) else 1.0
-        members = float(np.median(self.crowds.sizes[large])) if len(differ) else 2.0
-        return min(max(more - 1, 0.0) / max(members - 1, 1.0), 0.99)
-
-    def _naive(self, *, without_own: bool) -> tuple[Floats, Floats]:
-        """Logarithms of what naive Bayes believes of each crowd, before and after it looks at its labels."""
-        own = self.tally if without_own else np.zeros_like(self.tally)
-        rest = self.tally.sum(axis=0) - own
-        prior = np.log(rest + _SMOOTH)
-        belief = prior.copy()
-        for cover, labels in zip(self.crowds.covers, self.crowds.labels, strict=True):
-            number = len(cover.start)
-            counts = np.stack([np.bincount(labels, column, minlength=number) for column in self.tally.T], axis=1)
-            belief += np.log(counts[labels] - own + _SMOOTH) - np.log(rest + _SMOOTH * number)
-        return prior, belief
-
-    def trained(self, run: Run) -> Floats:
-        """What naive Bayes believes of each target, trained on the whole release: targets x values."""
-        return self._over_crowds(_shares(self._naive(without_own=False)[1]), run)
-
-    def general_knowledge(self, run: Run) -> Floats:
-        """What a learner that has not seen the target's crowd believes of each target: targets x values."""
-        return self._over_crowds(self.learned, run)
-
-    def _over_crowds(self, belief: Floats, run: Run) -> Floats:
+    def over_crowds(self, belief: Floats, run: Run) -> Floats:
         """A belief about crowds for each target, over the crowds that fit."""
         weighted = self.crowds.totals(self.known, belief * self.crowds.sizes[:, None], run)
         return np.asarray(weighted / np.maximum(weighted.sum(axis=1, keepdims=True), 1e-300))
-
-
-def _shares(belief: Floats) -> Floats:
-    shares = np.exp(belief - belief.max(axis=1, keepdims=True))
-    return np.asarray(shares / shares.sum(axis=1, keepdims=True))
 
 
 def _values(problem: Problem, column: str) -> tuple[Codes, Codes, int]:

@@ -18,7 +18,7 @@ import numpy.typing as npt
 from incrowd.attacks.covers import Cover
 from incrowd.attacks.crowds import Crowds, Floats
 from incrowd.attacks.problem import Codes, Problem, Table, drawn
-from incrowd.attacks.result import Attack, Score
+from incrowd.attacks.result import Attack, Group, Score
 from incrowd.run import Run
 from incrowd.table.grouping import group
 
@@ -122,6 +122,7 @@ def _words(score: Score) -> str:
 SINGLING_OUT = Attack(
     name="singling-out",
     title="Singling out",
+    group=Group.UNTOUCHED,
     knows="the release alone",
     success="a predicate that matches a single released record matches exactly one person of the original",
     control="the same predicates against people who are not in the table; without a control table, Good and Turing's "

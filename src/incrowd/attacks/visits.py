@@ -8,7 +8,7 @@ import numpy as np
 
 from incrowd.attacks.crowds import Floats
 from incrowd.attacks.problem import Problem, drawn
-from incrowd.attacks.result import Attack, NotApplicableError, Score
+from incrowd.attacks.result import Attack, Group, NotApplicableError, Score
 from incrowd.attacks.secrets import Secrets
 from incrowd.run import Run
 
@@ -56,6 +56,7 @@ def _words(score: Score) -> str:
 VISITS = Attack(
     name="visits",
     title="Several records of one person",
+    group=Group.SEVERAL,
     knows="the quasi-identifiers of all records of a person, and that they are hers",
     success="the secret that is most likely if it is the same in all of them is the right one",
     control="the same from one of the records",

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from incrowd.cli.groups import option
-from incrowd.cli.help import REPORTS
-from incrowd.cli.messages import console, print_json, running, user_errors
-from incrowd.cli.options import Input, Json, KeyFile, Output, PolicyOptions
+from incrowd.cli.messages import console, running, user_errors
+from incrowd.cli.options import Input, KeyFile, Output, PolicyOptions
 from incrowd.cli.report import ReportOptions
+from incrowd.cli.voice import VOICE, answer
 from incrowd.datasets.demonstration import K
-from incrowd.options import FILES
+from incrowd.options import FILES, REPORTS
 
 if TYPE_CHECKING:
     from incrowd.key import Key
@@ -31,7 +31,6 @@ class OutputOptions(ReportOptions):
     preview: Annotated[bool, option("Show a few rows before and after.", "--preview", section=REPORTS)] = False
     key: KeyFile = None
     dry_run: Annotated[bool, option(_DRY_RUN, "--dry-run", section=FILES)] = False
-    as_json: Json = False
 
 
 def anonymize(table: Input, options: PolicyOptions, output: Output, shown: OutputOptions) -> None:
@@ -41,11 +40,17 @@ def anonymize(table: Input, options: PolicyOptions, output: Output, shown: Outpu
     """
     with user_errors():
         policy, dialect = options.read()
-        release_file(table, output, policy, dialect, shown)
+        release_file(table, output, policy, dialect, shown, context=options.policy)
 
 
 def release_file(
-    table: Path, output: Path, policy: Policy, dialect: dict[str, Any], shown: OutputOptions, key: Key | None = None
+    table: Path,
+    output: Path,
+    policy: Policy,
+    dialect: dict[str, Any],
+    shown: OutputOptions,
+    key: Key | None = None,
+    context: Path | None = None,
 ) -> None:
     from incrowd.engines.registry import engine_for
     from incrowd.formats.registry import open_source
@@ -73,22 +78,27 @@ def release_file(
                 confidential=shown.confidential,
                 report=shown.report,
                 public_report=shown.public_report,
+                packs=shown.packs,
+                context=context,
                 run=run,
                 before=lambda: seen.update(_before_writing(release, shown)),
             )
     if shown.dry_run:
-        print_json(plan) if shown.as_json else print_plan(plan)
-    elif shown.as_json:
-        print_json({**seen["json"], "certificate": certificate.to_json()})
-    else:
-        from incrowd.report.terminal import print_files, print_preview, print_summary
+        answer(plan, "nothing was written", show=lambda: print_plan(plan))
+        return
+    VOICE.notes += seen["notes"]
+    answer({**seen["json"], "certificate": certificate.to_json()} if VOICE.as_json else None, seen["headline"])
+    if VOICE.as_json:
+        return
+    from incrowd.report.terminal import print_files, print_preview, print_summary, print_warnings
 
-        if shown.preview:
-            print_preview(console(), release, seen["preview"])
-        print_summary(console(), seen["summary"])
-        if files is not None:
-            print_files(console(), files, None if place is None else place.name)
-        shown.tell()
+    if not VOICE.says("info"):
+        print_warnings(seen["summary"])
+    if shown.preview:
+        print_preview(console(), release, seen["preview"])
+    print_summary(console(), seen["summary"])
+    print_files(console(), files, None if place is None else place.name)
+    shown.tell()
 
 
 def _before_writing(release: Release, shown: OutputOptions) -> dict[str, Any]:
@@ -96,9 +106,10 @@ def _before_writing(release: Release, shown: OutputOptions) -> dict[str, Any]:
     from incrowd.report.brief import brief
     from incrowd.report.terminal import PREVIEWED
 
-    if shown.as_json:
-        return {"json": release.to_json()}
-    return {"summary": brief(release), "preview": release.preview(PREVIEWED) if shown.preview else None}
+    said = {"headline": release.headline(), "notes": list(release.notes)}
+    if VOICE.as_json:
+        return {**said, "json": release.to_json()}
+    return {**said, "summary": brief(release), "preview": release.preview(PREVIEWED) if shown.preview else None}
 
 
 def demo(

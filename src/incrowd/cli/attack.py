@@ -8,9 +8,10 @@ from pathlib import Path
 from typing import Annotated, Any, ClassVar, Self
 
 from incrowd.cli.groups import declared, option, path_option
-from incrowd.cli.messages import print_json, running, user_errors
-from incrowd.cli.options import CsvOptions, DeclaredOptions, Input, Json, Overwrite, PolicyFile, policy_of
+from incrowd.cli.messages import running, user_errors
+from incrowd.cli.options import CsvOptions, DeclaredOptions, Input, Overwrite, PolicyFile, policy_of
 from incrowd.cli.report import ResultReport
+from incrowd.cli.voice import show_result
 from incrowd.errors import PolicyError
 from incrowd.options import FILES
 from incrowd.policy.options import ATTACK
@@ -67,7 +68,6 @@ def attack(
     page: ResultReport,
     overwrite: Overwrite = False,
     variants: Annotated[bool, option("List every variant of every attack.", "--variants", section=FILES)] = False,
-    as_json: Json = False,
 ) -> None:
     """Play attackers against a release, of incrowd or of any other tool; exit code 3 above --max-excess.
 
@@ -76,9 +76,11 @@ def attack(
     incrowd attack release.csv --original people.csv --policy release.toml
     """
     with user_errors():
-        from incrowd.attacks.attack import Settings, played
+        from incrowd.attacks.attack import Settings, played, problem_again
         from incrowd.attacks.problem import problem_of
         from incrowd.formats.registry import open_as_release, open_source
+        from incrowd.release.files import ReleaseFiles
+        from incrowd.release.release import made_again
 
         asked = options.settings()
         if options.policy is None:
@@ -88,10 +90,12 @@ def attack(
         policy, dialect = policy_of(options.policy, asked, options.dialect())
         settings = Settings.of(options.policy, options.of_attacks())
         page.check(release, overwrite=overwrite)
+        table = open_source(original, **dialect)
+        known = options.policy is not None and ReleaseFiles.of(release).certificate.exists()  # of this release
         with running() as run:
             problem = problem_of(
                 open_as_release(release, dialect),
-                open_source(original, **dialect),
+                table,
                 policy,
                 control=None if control is None else open_source(control, **dialect),
                 others=[open_as_release(each, dialect) for each in also or ()],
@@ -99,14 +103,8 @@ def attack(
                 trials=settings.trials,
                 run=run,
             )
+            problem = problem_again(problem, table, made_again(policy) if known else None, settings.seed)
             found = played(problem, settings, run)
         page.write(found, overwrite=overwrite)
-        if as_json:
-            print_json(found.to_json())
-        else:
-            from rich.console import Console
-
-            from incrowd.report.terminal import print_attacks
-
-            print_attacks(Console(), found, variants=variants)
+        show_result(found, variants=variants)
         found.require()

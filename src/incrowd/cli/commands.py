@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable, Collection
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
@@ -14,6 +15,7 @@ from incrowd.cli.attack import attack
 from incrowd.cli.certificate import check_file
 from incrowd.cli.groups import option, path_option, with_options
 from incrowd.cli.help import TRIAL
+from incrowd.cli.import_project import import_
 from incrowd.cli.inspect import inspect
 from incrowd.cli.ledger import ledger
 from incrowd.cli.messages import (
@@ -23,8 +25,6 @@ from incrowd.cli.messages import (
     interrupted,
     reraise_lost_signals,
     running,
-    say,
-    show,
     user_errors,
 )
 from incrowd.cli.methods import methods
@@ -33,7 +33,6 @@ from incrowd.cli.options import (
     CsvOptions,
     EngineOptions,
     Input,
-    Json,
     Output,
     Overwrite,
     PolicyOptions,
@@ -43,8 +42,10 @@ from incrowd.cli.options import (
 )
 from incrowd.cli.report import ResultReport, evaluation_of, report
 from incrowd.cli.risk import RiskOptions, assess_file
+from incrowd.cli.sign import check_signed, sign
 from incrowd.cli.standard_streams import prepare_streams
 from incrowd.cli.studio import studio
+from incrowd.cli.voice import VOICE, answer, name_of, show_result, speaking
 from incrowd.cli.why import why
 from incrowd.options import FILES, SEARCH
 
@@ -55,7 +56,12 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-command = app.command(cls=Command)
+
+
+def command(function: Callable[..., None], *, without: Collection[str] = (), silent: tuple[str, ...] = ()) -> None:
+    """Make a function a command, with the options of its groups and of its voice."""
+    app.command(name_of(function), cls=Command)(speaking(with_options(function, without), silent=silent))
+
 
 RecodingFile = Annotated[
     Path, typer.Argument(help="The recoding.json of a release.", show_default=False, readable=False)
@@ -79,20 +85,18 @@ def start(
     """Release tables about people so that everyone stands in a crowd of at least k."""
 
 
-command(with_options(inspect))
-command(with_options(anonymize))
-command(with_options(why))
-command(with_options(report))
+command(inspect)
+command(anonymize)
+command(why)
+command(report)
 
 
 @command
-@with_options
 def evaluate(
     table: Input,
     options: PolicyOptions,
     trial: TrialOptions,
     page: ResultReport,
-    as_json: Json = False,
 ) -> None:
     """Measure what a release costs a classifier: error with the original, the release, and no quasi-identifiers.
 
@@ -107,7 +111,7 @@ def evaluate(
         page.check(table)
         evaluation = evaluation_of(open_source(table, **dialect), policy, trial, dialect)
         page.write(evaluation)
-        show(evaluation, as_json=as_json)
+        show_result(evaluation)
 
 
 def compare(
@@ -127,7 +131,6 @@ def compare(
     evaluate: Annotated[bool, option("Also test classifiers.", "--evaluate", section=TRIAL)] = False,
     trial: TrialOptions,
     page: ResultReport,
-    as_json: Json = False,
 ) -> None:
     """Try several methods with several k: time, memory, losses, and which settings are dominated by others.
 
@@ -151,14 +154,13 @@ def compare(
             again=again,
         )
         page.write(found)
-        show(found, as_json=as_json)
+        show_result(found)
 
 
-command(with_options(compare, without=("k", "method")))
+command(compare, without=("k", "method"))
 
 
 @command
-@with_options
 def verify(
     table: Input,
     csv: CsvOptions,
@@ -169,15 +171,25 @@ def verify(
     recoding: Annotated[
         Path | None, path_option("The .recoding.json of the release, to recode the population by.", section=FILES)
     ] = None,
+    signature: Annotated[
+        Path | None, path_option("The .signature.json of the file: who signed it, and what.", section=FILES)
+    ] = None,
+    signer: Annotated[
+        str | None, option("The fingerprint of whoever must have signed it.", section=FILES, noun="FINGERPRINT")
+    ] = None,
     population: Annotated[Path | None, path_option("Short for --population-table.", section=FILES, hidden=True)] = None,
-    as_json: Json = False,
 ) -> None:
     """Count the crowds in any table; the exit code is 3 if one is too small.
 
     Without --k and without a promise about sensitive columns, it reports what holds. With --certificate it checks that
-    the file is the one that was certified, and every claim of the certificate.
+    the file is the one that was certified, and every claim of the certificate. With --signature and --signer it checks
+    who signed it.
     """
     with user_errors():
+        if signature is not None or signer is not None:
+            others = (asked.given["quasi_identifiers"], asked.policy, certificate, recoding)
+            check_signed(signature, table, signer, alone=not any(others))
+            return
         if population is not None:
             asked = replace(
                 asked, given={**asked.given, "population_table": asked.given["population_table"] or population}
@@ -185,7 +197,7 @@ def verify(
         if certificate is not None:
             against = {"population_table": asked.settings().get("population_table"), "recoding": recoding}
             alone = not asked.given["quasi_identifiers"] and asked.policy is None
-            check_file(certificate, table, csv.dialect(), against, as_json=as_json, alone=alone)
+            check_file(certificate, table, csv.dialect(), against, alone=alone)
             return
         from incrowd.formats.registry import open_as_release
         from incrowd.verification.verify import verification_of
@@ -195,31 +207,28 @@ def verify(
             source = open_as_release(table, dialect, **csv.dialect())
             if asked.given["unit"] is None and settings.get("unit") not in (None, *source.columns):
                 unit = settings.pop("unit")
-                say(f"note: {source.name} has no column '{unit}': k counts records here")
+                VOICE.note(f"{source.name} has no column '{unit}': k counts records here")
             run.stage("counting")
             verification = verification_of(source, {**settings, "recoding": recoding}, run)
-        show(verification, as_json=as_json)
+        show_result(verification)
         verification.require()
 
 
 @command
-@with_options
 def risk(
     table: Input,
     options: RiskOptions,
     csv: CsvOptions,
-    as_json: Json = False,
 ) -> None:
     """Assess what an attacker could do with a table: who stands out, how certain a match is, and what it would reveal.
 
     incrowd risk people.csv --qi age,sex,zip --sensitive diagnosis --sampling-fraction 0.05
     """
     with user_errors():
-        assess_file(table, options, csv.dialect(), as_json=as_json)
+        assess_file(table, options, csv.dialect())
 
 
 @command
-@with_options
 def apply(
     recoding: RecodingFile,
     table: Input,
@@ -248,9 +257,9 @@ def apply(
             rest = apply_to_file(read_recoding(recoding), table, output, run, **settings, **csv.dialect())
         counted = "verified" if unit is None else f"verified, crowds in people by {unit}"
         verified = counted if require else "not verified; give --qi and --k to count the crowds"
-        console().print(f"wrote {output} ({verified})", highlight=False, soft_wrap=True)
         if rest:
             console().print(rest, highlight=False, soft_wrap=True)
+        answer({"verified": bool(require)}, f"wrote {output} ({verified})")
 
 
 @command
@@ -262,7 +271,8 @@ def taxonomy(
     with user_errors():
         from incrowd.taxonomies.taxonomy import Taxonomy
 
-        typer.echo(Taxonomy.read(file).render(most))
+        tree = Taxonomy.read(file)
+        answer(tree.to_json(), show=lambda: typer.echo(tree.render(most)))
 
 
 @command
@@ -273,14 +283,18 @@ def codebook(
     with user_errors():
         from incrowd.recodings.reading import read_recoding
 
-        typer.echo(read_recoding(recoding).codebook())
+        found = read_recoding(recoding)
+        book = {name: dict(zip(found.labels(name), found.meanings(name), strict=True)) for name in found.names}
+        answer(book, show=lambda: typer.echo(found.codebook()))
 
 
-command(with_options(attack))
-command(with_options(numbers))
+command(attack)
+command(import_)
+command(sign)
+command(numbers)
 command(methods)
 command(ledger)
-command(studio)
+command(studio, silent=("as_json",))
 command(demo)
 
 

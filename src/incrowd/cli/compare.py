@@ -6,10 +6,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from rich.console import Console
 from rich.text import Text
 
-from incrowd.cli.messages import running
+from incrowd.cli.messages import console, running
 from incrowd.cli.options import PolicyOptions, TrialOptions
 from incrowd.comparison.comparison import Comparison, comparison_of, settings_of
 from incrowd.comparison.files import prepare, write
@@ -51,9 +50,8 @@ def compare_file(
             again=again,
             run=run,
         )
-    console = Console(stderr=True)
     for file in write(comparison, folder):
-        console.print(Text(f"wrote {file}"), soft_wrap=True)
+        console().print(Text(f"wrote {file}"), soft_wrap=True)
     return comparison
 
 

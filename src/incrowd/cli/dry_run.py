@@ -30,7 +30,7 @@ def plan_of(source: Source, policy: Policy, files: ReleaseFiles, run: Run) -> di
     """Check the policy, read the table, and say what would be done."""
     settled = settle(policy, source)
     policy, engine = settled.policy, engine_for(policy, source)
-    method = method_of(policy.method, policy.options, len(policy.quasi_identifiers))
+    method = method_of(policy.method, policy.options, len(policy.quasi_identifiers), policy.models_of_table)
     look_at(source, policy, run).require(policy.keep, source.name)
     run.stage("reading")
     table, settled = with_side_knowledge(engine, compressed(engine, source, policy, run), settled, run)

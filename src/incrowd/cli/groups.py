@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import MISSING, dataclass, fields
 from functools import partial, wraps
 from pathlib import Path
@@ -76,8 +76,16 @@ def option(help_text: str, *names: str, section: str = COLUMNS, noun: str | None
 def declared(name: str, about: Option, **more: Any) -> inspect.Parameter:
     """The parameter of a command for an option that is declared elsewhere; what is typed stays text, for its kind."""
     kind = bool | None if isinstance(about.kind, Flag) else list[str] | None if about.repeated else str | None
+    if about.kind.choices:
+        more.setdefault("autocompletion", completes(about.kind.choices))
     more |= {"section": about.section, "noun": about.noun, "hidden": about.hidden}
     return keyword(name, Annotated[kind, option(about.about, *about.names, **more)])
+
+
+def completes(words: Iterable[str]) -> Callable[[str], list[str]]:
+    """How a shell completes one of some words."""
+    known = tuple(words)
+    return lambda incomplete: [word for word in known if word.startswith(incomplete)]
 
 
 def _path(text: str) -> Path:

@@ -12,22 +12,20 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from incrowd.options import COLUMNS, FILES, LARGE, LEDGER, PROMISES, SEARCH, VALUES
+from incrowd.options import COLUMNS, FILES, INPUT, LARGE, LEDGER, MESSAGES, PROMISES, REPORTS, RISKS, SEARCH, VALUES
 
 if TYPE_CHECKING:
     Formatter = Any  # of click, which some versions of typer bring along, others depend on
 
 WIDEST = 100  # characters
-CSV = "Input"
 TRIAL, RISK = "Evaluation", "Risk"
-REPORTS = "Reports (.html, .md, .json) and more"
-BRIEFLY = (REPORTS, PROMISES, CSV, LEDGER, LARGE)
+BRIEFLY = (REPORTS, PROMISES, RISKS, INPUT, LEDGER, LARGE, MESSAGES)
 _OTHER = "Options"
 _FIRST = ("--qi", "--k", "-o")
 
 
 def write_help(command: Any, context: Any, formatter: Formatter) -> None:
-    width = _width()
+    room = width()
     options = [param for param in command.params if param.param_type_name == "option" and not param.hidden]
     arguments = [param for param in command.params if param.param_type_name == "argument"]
     required = [f"{option.opts[0]} {_noun(option)}" for option in options if option.required]
@@ -35,19 +33,20 @@ def write_help(command: Any, context: Any, formatter: Formatter) -> None:
     places = [name if argument.required else f"[{name}]" for name, argument in zip(names, arguments, strict=True)]
     kinds = ["COMMAND"] if hasattr(command, "commands") else ["[OPTIONS]"]
     usage = " ".join([context.command_path, *places, *required, *kinds])
-    formatter.write(f"{typer.style('Usage:', bold=True)} {usage}\n{_paragraphs(command.help or '', width)}\n")
+    formatter.write(f"{typer.style('Usage:', bold=True)} {usage}\n{_paragraphs(command.help or '', room)}\n")
     rows = [(name, argument.help or "") for name, argument in zip(names, arguments, strict=True)]
     sections = dict(_sections([*options, *_help_option(command, context)]))
     home = FILES if sections.get(FILES) else _OTHER  # of the arguments
     for title, listed in sections.items():
-        formatter.write(_section(title, [*(rows if title == home else []), *listed], width))
+        formatter.write(_section(title, [*(rows if title == home else []), *listed], room))
 
 
 def write_commands(commands: Sequence[tuple[str, str]], formatter: Formatter) -> None:
-    formatter.write(_section("Commands", commands, _width()))
+    formatter.write(_section("Commands", commands, width()))
 
 
-def _width() -> int:
+def width() -> int:
+    """How wide text is: at most `WIDEST`."""
     return min(WIDEST, get_terminal_size().columns)
 
 

@@ -7,9 +7,10 @@ from shlex import quote
 from typing import Annotated
 
 from incrowd.cli.groups import option, path_option
-from incrowd.cli.messages import console, running, show, user_errors
-from incrowd.cli.options import CsvOptions, Input, Json, Overwrite
+from incrowd.cli.messages import running, user_errors
+from incrowd.cli.options import CsvOptions, Input, Overwrite
 from incrowd.cli.report import ResultReport
+from incrowd.cli.voice import VOICE, show_result
 from incrowd.options import FILES
 
 
@@ -24,7 +25,6 @@ def inspect(
         Path | None, path_option("Write the proposals as a release.toml.", "--write", section=FILES)
     ] = None,
     overwrite: Overwrite = False,
-    as_json: Json = False,
 ) -> None:
     """Inspect a table: types, values, what could identify a person, proposed roles and hierarchies.
 
@@ -48,8 +48,8 @@ def inspect(
         if write is not None:
             with AtomicFiles(overwrite=overwrite) as files:
                 files.open(write).write_text(found.policy_toml(typed, write), encoding="utf-8")
-        show(found, as_json=as_json)
+        show_result(found)
         page.write(found, overwrite=overwrite)
         if write is not None:
             follow = f"incrowd anonymize {quote(typed)} -o release.csv --policy {quote(str(write))}"
-            console().print(f"wrote {write}; read it, then: {follow}", highlight=False, soft_wrap=True)
+            VOICE.summary = f"wrote {write}; read it, then: {follow}"

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated
 
 import typer
 
-from incrowd.cli.messages import console, print_json, user_errors
+from incrowd.cli.messages import user_errors
+from incrowd.cli.voice import answer, print_json, show_result
 from incrowd.errors import PolicyError
-
-if TYPE_CHECKING:
-    from incrowd.ledger.store import Entry
 
 
 class Action(StrEnum):
@@ -50,28 +48,14 @@ def ledger(
             assert number is not None
             with Ledger.locked(folder) as found:
                 found.forget(number)
-            console().print(f"forgot release {number}: later releases no longer keep its promises", highlight=False)
+            answer({"forgot": number}, f"forgot release {number}: later releases no longer keep its promises")
             return
         found = Ledger.read(folder)
-        if action is Action.export:
-            print_json({"releases": [_shown(entry) for entry in found.releases]})
-        elif action is Action.show:
+        if action is Action.show:
             assert number is not None
-            print_json(_shown(found.release(number)))
+            entry = found.release(number)
+            answer(entry.shown(), show=lambda: print_json(entry.shown()))
+        elif action is Action.export:
+            answer(found.to_json(), found.headline(), show=lambda: print_json(found.to_json()))
         else:
-            _print(found.releases)
-
-
-def _shown(entry: Entry) -> dict[str, Any]:
-    return {name: value for name, value in entry.to_json().items() if name != "files"}
-
-
-def _print(entries: tuple[Entry, ...]) -> None:
-    from rich.table import Table
-
-    table = Table("release", "made", "recipient", "continues", "rows", "new", "waiting", "held", box=None)
-    for entry in entries:
-        cells = [entry.number, entry.made[:16].replace("T", " "), entry.recipient or "anyone", entry.continues or ""]
-        numbers = [entry.records, entry.entered, entry.waiting, entry.held]
-        table.add_row(*map(str, cells), *(f"{number:,}" for number in numbers))
-    console().print(table, highlight=False)
+            show_result(found)

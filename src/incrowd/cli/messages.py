@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import json
 import os
+import re
 import signal
 import sys
 import threading
@@ -17,8 +17,8 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 
 from incrowd.cli.help import write_commands, write_help
-from incrowd.cli.standard_streams import prints_any_character
-from incrowd.errors import NO_MEMORY, IncrowdError, end, ending_behind, forget_endings, lacks_memory
+from incrowd.cli.voice import VOICE, begin, say
+from incrowd.errors import NO_MEMORY, IncrowdError, closest, end, ending_behind, forget_endings, lacks_memory
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -62,7 +62,7 @@ class Commands(TyperGroup):
             if type(error).__name__ == "NoArgsIsHelpError":
                 typer.echo(error.ctx.get_help())
             else:
-                say(f"error: {_usage(error)}")
+                _failed(_usage(error), error, args)
             code = error.exit_code
         except OSError as error:
             if error.errno is None:
@@ -82,43 +82,41 @@ class Commands(TyperGroup):
             raise interrupted() from None
 
 
+def _failed(message: str, error: Any, arguments: Sequence[str] | None) -> None:
+    """Say what was typed wrong; a program that asked for JSON gets it."""
+    words = sys.argv[1:] if arguments is None else list(arguments)
+    begin(error.ctx.info_name if error.ctx else "", as_json="--json" in words)
+    VOICE.fail(message, "UsageError")
+    VOICE.end(error.exit_code, ())
+
+
 def _sentence(text: str) -> str:
     return " ".join(text.partition("\n\n")[0].split())
 
 
+_MUST = re.compile(r"Invalid value for ('.+?'): must (.*)")  # as the shapes say it
+
+
 def _usage(error: Any) -> str:
     message = " ".join(error.format_message().split()).replace(". Did you mean", "; did you mean").rstrip(".")
+    message = message.replace("Value error, ", "")
+    if (wrong := getattr(error, "option_name", None)) is not None and type(error).__name__ == "NoSuchOption":
+        message = f"no such option: {wrong}"
+        options = [name for param in error.ctx.command.params for name in (*param.opts, *param.secondary_opts)]
+        if close := closest(wrong.lstrip("-"), [name.lstrip("-") for name in options if name.startswith("--")]):
+            message += f"; did you mean '--{close}'?"
+    message = _MUST.sub(r"The \1 option must \2", message)
     program = error.ctx.command_path if error.ctx else "incrowd"
     see = " See" if message.endswith("?") else "; see"
-    return f"{message[:1].lower()}{message[1:]}{see} '{program} --help'"
+    first = message[:1] if message.startswith("The '") else message[:1].lower()
+    return f"{first}{message[1:]}{see} '{program} --help'"
 
 
 def console() -> Console:
     from rich.console import Console
 
-    return Console(stderr=True, markup=False)  # brackets in names and values are no markup
-
-
-def print_json(data: Any) -> None:
-    typer.echo(json.dumps(data, indent=1, ensure_ascii=not prints_any_character()))
-
-
-def show(result: Any, *, as_json: bool) -> None:
-    """A result on stdout, for machines or for people."""
-    if as_json:
-        print_json(result.to_json())
-        return
-    from rich.console import Console
-
-    from incrowd.report.renderers import print_result
-
-    print_result(Console(markup=False, emoji=False), result)
-
-
-def say(line: str) -> None:
-    """One line on stderr, if anybody can still read it."""
-    with suppress(OSError):
-        typer.echo(line, err=True)
+    # Brackets in names and values are no markup.
+    return Console(stderr=True, markup=False, quiet=not VOICE.says("info"))
 
 
 @contextmanager
@@ -136,7 +134,7 @@ def user_errors(kept: str | None = None) -> Iterator[None]:
             yield
     except IncrowdError as error:
         text = " ".join(str(error).splitlines()).encode(errors="backslashreplace").decode()  # names may hold anything
-        say(f"error: {text}")
+        VOICE.fail(text, type(error).__name__)
         raise typer.Exit(error.exit_code) from None
     except KeyboardInterrupt:
         raise interrupted(kept) from None
@@ -144,9 +142,9 @@ def user_errors(kept: str | None = None) -> Iterator[None]:
         if (ending := ending_behind(error)) is not None:
             raise _ended(ending, kept) from None
         if lacks_memory(error):
-            say(f"error: {NO_MEMORY}; {_written()}")
+            VOICE.fail(f"{NO_MEMORY}; {_written()}")
         elif isinstance(error, OSError) and error.filename is not None:
-            say(f"error: {error.filename}: {error.strerror}")
+            VOICE.fail(f"{error.filename}: {error.strerror}")
         elif isinstance(error, OSError) and error.errno is not None:
             _output_failed(error)
         else:
@@ -162,19 +160,24 @@ def _output_failed(error: OSError) -> int:
     return 1
 
 
+def files_written() -> tuple[str, ...]:
+    """What the command has written so far."""
+    return tuple(_files()[len(_EARLIER) :])
+
+
 def _files() -> list[str]:
     files = sys.modules.get("incrowd.formats.atomic_files")  # nothing was written if it was never needed
     return [] if files is None else list(files.written())
 
 
 def _written() -> str:
-    names = _files()[len(_EARLIER) :]
+    names = files_written()
     return f"written and complete: {', '.join(names)}" if names else "no file was written"
 
 
 def interrupted(kept: str | None = None) -> typer.Exit:
     """How an interrupted command ends, after it has said so."""
-    say(f"error: interrupted; {kept or _written()}")
+    VOICE.fail(f"interrupted; {kept or _written()}", "Interrupted")
     return typer.Exit(INTERRUPTED)
 
 
@@ -220,10 +223,10 @@ def _signal(number: signal.Signals, handler: Callable[[int, Any], object]) -> It
 def running(policy: Policy | None = None, key: Key | Path | None = None) -> Iterator[Run]:
     """A run with a progress line. Where a search can stop early, the line says so, and the first Ctrl-C means that."""
     from incrowd.key import Key
-    from incrowd.report.progress import ProgressLine, stopping
+    from incrowd.report.progress import LogLines, ProgressLine, stopping
     from incrowd.run import Run
 
-    with ProgressLine() as line:
+    with LogLines() if VOICE.says("debug") else ProgressLine(quiet=not VOICE.says("info")) as line:
         run = Run(line, key=Key.of(key), time_limit=None if policy is None else policy.time_limit)
         with stopping(run, line):
             yield run

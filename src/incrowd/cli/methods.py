@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from incrowd.cli.help import WIDEST
+from incrowd.cli.help import width
 from incrowd.cli.messages import user_errors
 from incrowd.cli.options import complete_method
+from incrowd.cli.voice import answer
 
 if TYPE_CHECKING:
     from incrowd.search.method import Method
@@ -28,14 +29,41 @@ def methods(
     """
     from incrowd.search.registry import METHODS, method_of
 
-    if name is None:
-        for title, method in METHODS.items():
-            typer.echo(_indented(f"{title:<10} {method.about}", 11))
-        typer.echo("\n'incrowd methods NAME' shows the options of one.")
-        return
     with user_errors():
-        method_of(name, {})
-        typer.echo("\n".join(explained(name)))
+        if name is None:
+            answer({title: method.about for title, method in METHODS.items()}, show=_print_all)
+            return
+        method = method_of(name, {})
+        abilities = {title.replace(" ", "_"): text for title, text in _abilities(method).items()}
+        answer(
+            {"name": name, "about": method.about, **abilities, "options": _json_options(method)},
+            show=lambda: typer.echo("\n".join(explained(name))),
+        )
+
+
+def _print_all() -> None:
+    from incrowd.search.registry import METHODS
+
+    for title, method in METHODS.items():
+        typer.echo(_indented(f"{title:<10} {method.about}", 11))
+    typer.echo("\n'incrowd methods NAME' shows the options of one.")
+
+
+def _json_options(method: Method) -> dict[str, Any]:
+    defaults = method.defaults()
+    return {
+        name: {"about": about.about, "must_be": about.kind.form, "default": defaults.get(name)}
+        for name, about in method.options.items()
+    }
+
+
+def _abilities(method: Method) -> dict[str, str]:
+    return {
+        "kind": "local: equal records may be released differently" if method.local else "global: one value, one label",
+        "several quasi-identifiers": _yes(method.several),
+        "records may be left out": _leaving_out(method),
+        "time limit": _at_time_limit(method),
+    }
 
 
 def explained(name: str) -> Iterator[str]:
@@ -44,14 +72,8 @@ def explained(name: str) -> Iterator[str]:
     method = METHODS[name]
     yield _indented(f"{name}: {method.about}", 2)
     yield ""
-    abilities = {
-        "kind": "local: equal records may be released differently" if method.local else "global: one value, one label",
-        "several quasi-identifiers": _yes(method.several),
-        "records may be left out": _leaving_out(method),
-        "time limit": _at_time_limit(method),
-    }
-    for title, text in abilities.items():
-        yield f"  {title:<28}{text}"
+    for title, text in _abilities(method).items():
+        yield _indented(f"  {title:<28}{text}", 30)
     if not method.options:
         return
     yield "\noptions"
@@ -77,7 +99,7 @@ def _at_time_limit(method: Method) -> str:
 
 
 def _indented(text: str, indent: int) -> str:
-    return "\n".join(textwrap.wrap(text, WIDEST, subsequent_indent=" " * indent, break_on_hyphens=False)).replace(
+    return "\n".join(textwrap.wrap(text, width(), subsequent_indent=" " * indent, break_on_hyphens=False)).replace(
         _NO_BREAK, " "
     )
 

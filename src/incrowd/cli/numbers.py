@@ -5,8 +5,10 @@ from __future__ import annotations
 from typing import Annotated
 
 from incrowd.cli.groups import option
-from incrowd.cli.messages import console, running, user_errors
+from incrowd.cli.messages import running, user_errors
 from incrowd.cli.options import CsvOptions, Input, Output, Overwrite
+from incrowd.cli.voice import answer
+from incrowd.errors import PolicyError
 from incrowd.options import COLUMNS
 
 _FORM = "midpoint (default): the middle of each interval; bounds: age_low and age_high."
@@ -31,8 +33,10 @@ def numbers(
         from incrowd.formats.registry import has_types, open_source, open_writer
         from incrowd.options import columns_of
         from incrowd.release.files import ReleaseFiles
-        from incrowd.release.number_columns import converted_rows, number_columns
+        from incrowd.release.number_columns import WRITTEN, converted_rows, number_columns
 
+        if form not in WRITTEN:
+            raise PolicyError(f"The 'form' parameter must be one of {', '.join(WRITTEN)}. Got '{form}'.")
         source = open_source(table, **csv.dialect())
         ReleaseFiles.of(output).check(source, overwrite=overwrite, sidecars=False)
         with running() as run, AtomicFiles(overwrite=overwrite) as files:
@@ -48,4 +52,4 @@ def numbers(
                     writer.write(batch)
                     run.rows(len(batch))
         converted = ", ".join(column.name for column in found) or "no column, since none holds intervals"
-        console().print(f"wrote {output}; converted {converted}", highlight=False, soft_wrap=True)
+        answer({"converted": [column.name for column in found]}, f"wrote {output}; converted {converted}")

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Self
 
 import typer
 
-from incrowd.cli.groups import OptionGroup, declared, option, path_option
-from incrowd.cli.help import CSV, TRIAL
+from incrowd.cli.groups import OptionGroup, completes, declared, option, path_option
+from incrowd.cli.help import TRIAL
 from incrowd.errors import PolicyError
-from incrowd.options import FILES, LARGE, SEARCH, columns_of
+from incrowd.options import FILES, INPUT, LARGE, REPORTS, columns_of
 from incrowd.policy.options import ENGINE, OPTIONS, PROMISED, TYPED, check_engine, typed
 from incrowd.schemas.shapes import Flag
 from incrowd.search.registry import METHODS
@@ -23,8 +23,7 @@ if TYPE_CHECKING:
     from incrowd.policy.policy import Policy
 
 
-def complete_method(incomplete: str) -> list[str]:
-    return [name for name in METHODS if name.startswith(incomplete)]
+complete_method = completes(METHODS)
 
 
 PolicyFile = Annotated[
@@ -38,7 +37,7 @@ Input = Annotated[
 ]
 KeyFile = Annotated[
     Path | None,
-    path_option("The key.json of an earlier release, to reproduce it exactly.", "--key", section=SEARCH, noun="FILE"),
+    path_option("The key.json of an earlier release, to reproduce it exactly.", "--key", section=REPORTS, noun="FILE"),
 ]
 Output = Annotated[
     Path,
@@ -47,7 +46,6 @@ Output = Annotated[
     ),
 ]
 Overwrite = Annotated[bool, option("Replace existing files.", "--overwrite", section=FILES)]
-Json = Annotated[bool, option("Print JSON on stdout instead of tables.", "--json", section=FILES)]
 _PROTOCOL = "Test rows: original (default), apply (recoded), together (optimistic: released with the others)."
 _CLASSIFIER = "tree, bayes, c45, bayes10 or scikit-learn's, by commas (default: tree,bayes; for numbers tree,linear)."
 _INTERVALS = "Treat released intervals as midpoints (default), bounds or categories."
@@ -57,17 +55,15 @@ _INTERVALS = "Treat released intervals as midpoints (default), bounds or categor
 class CsvOptions(OptionGroup):
     """How a table is read: what a CSV file looks like, where it should not be detected, which sheet, which query."""
 
-    separator: Annotated[str | None, option("Separator of columns.", section=CSV)] = None
-    quote: Annotated[str | None, option("Quote character.", section=CSV)] = None
-    encoding: Annotated[str | None, option("Encoding, such as cp1252.", section=CSV)] = None
-    header: Annotated[bool | None, option("Whether the first line has names.", "--header/--no-header", section=CSV)] = (
-        None
-    )
+    separator: Annotated[str | None, option("Separator of columns.", section=INPUT)] = None
+    quote: Annotated[str | None, option("Quote character.", section=INPUT)] = None
+    encoding: Annotated[str | None, option("Encoding, such as cp1252.", section=INPUT)] = None
+    header: Annotated[bool | None, option("The first line has names.", "--header/--no-header", section=INPUT)] = None
 
-    strip: Annotated[bool | None, option("Leave out blanks around values.", "--strip", section=CSV)] = None
-    sheet: Annotated[str | None, option("Sheet of an Excel file.", section=CSV, noun="NAME")] = None
+    strip: Annotated[bool | None, option("Leave out blanks around values.", "--strip", section=INPUT)] = None
+    sheet: Annotated[str | None, option("Sheet of an Excel file.", section=INPUT, noun="NAME")] = None
     value_labels: Annotated[
-        str | None, option("Codes of Stata and SPSS files: keep, or apply their labels.", section=CSV, noun="WORD")
+        str | None, option("Codes of Stata and SPSS files: keep, or apply their labels.", section=INPUT, noun="WORD")
     ] = None
     query: Annotated[str | None, option("What to read of a database.", section=LARGE, noun="SQL")] = None
 
@@ -247,7 +243,7 @@ def _joined(base: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str, A
     if "quasi_identifiers" in base and "quasi_identifiers" in settings:
         gone = _columns(base["quasi_identifiers"]) - _columns(settings["quasi_identifiers"])
     joined = {**base, **settings, "options": {**base.get("options", {}), **settings.get("options", {})}}
-    for name in ("taxonomies", "types", "ranges"):
+    for name in ("taxonomies", "types", "ranges", "levels", "form"):
         own, more = base.get(name, {}), settings.get(name, {})
         if isinstance(own, Mapping):
             replaced = gone | _named(settings.get(_INSTEAD.get(name, "")))

@@ -8,11 +8,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 from incrowd.cli.groups import OptionGroup, option, path_option
-from incrowd.cli.help import REPORTS, TRIAL
+from incrowd.cli.help import TRIAL
 from incrowd.cli.messages import console, running, user_errors
 from incrowd.cli.options import Input, KeyFile, Overwrite, PolicyOptions, TrialOptions
+from incrowd.cli.voice import answer
 from incrowd.errors import PolicyError
-from incrowd.options import FILES
+from incrowd.options import FILES, REPORTS, columns_of
 
 if TYPE_CHECKING:
     from incrowd.display import Tabular
@@ -25,6 +26,8 @@ _OUTPUT = "Where to write (.html, .md or .json)."
 _RESULT = "Also a report for you alone (.html or .json)."
 _EVALUATE = "Also measure the error of classifiers that predict the target."
 _ATTACK = "Also play attackers against the release; the public report only says which."
+_PACKS = "Also packs for boards, by commas: ema, hipaa, iso27559, gdpr, tehdas."
+_PACK = "A pack for a board instead: ema, hipaa, iso27559, gdpr or tehdas (.html, .md)."
 _PUBLIC = "Only what the released rows show, for anyone; else it is confidential."
 
 
@@ -32,12 +35,17 @@ _PUBLIC = "Only what the released rows show, for anyone; else it is confidential
 class ReportOptions(OptionGroup):
     report: Annotated[Path | None, path_option("Also a report for you alone.", section=REPORTS)] = None
     public_report: Annotated[Path | None, path_option("Also a report for anyone.", section=REPORTS)] = None
+    pack: Annotated[str | None, option(_PACKS, "--pack", section=REPORTS, noun="NAMES")] = None
     overwrite: Overwrite = False
+
+    @property
+    def packs(self) -> tuple[str, ...]:
+        return tuple(dict.fromkeys(columns_of(self.pack or "")))
 
     def check(self, source: Source, files: ReleaseFiles) -> None:
         from incrowd.report.files import Reports
 
-        Reports(self.report, self.public_report).check(source, files, overwrite=self.overwrite)
+        Reports(self.report, self.public_report, packs=self.packs).check(source, files, overwrite=self.overwrite)
 
     def tell(self) -> None:
         for path, title in ((self.report, "report, for you alone"), (self.public_report, "report, for anyone")):
@@ -84,6 +92,7 @@ def report(
     evaluate: Annotated[bool, option(_EVALUATE, "--evaluate", section=TRIAL)] = False,
     attack: Annotated[bool, option(_ATTACK, "--attack", section=TRIAL)] = False,
     public: Annotated[bool, option(_PUBLIC, "--public", section=FILES)] = False,
+    pack: Annotated[str | None, option(_PACK, "--pack", section=FILES, noun="NAME")] = None,
     overwrite: Overwrite = False,
     key: KeyFile = None,
 ) -> None:
@@ -96,20 +105,22 @@ def report(
     with user_errors():
         from incrowd.formats.registry import open_source
         from incrowd.release.release import release_of
-        from incrowd.report.files import check_report, write_report
+        from incrowd.report.files import check_report, checked_pack, write_report
 
         policy, dialect = options.read()
         if evaluate and public:
             raise PolicyError(
                 "--evaluate needs the original rows, of which --public says nothing; leave one of them out"
             )
-        check_report(output, inputs=[table], overwrite=overwrite)
+        checked_pack(pack, public=public)
+        check_report(output, inputs=[table], overwrite=overwrite, pack=pack)
         source = open_source(table, **dialect)
         evaluation = evaluation_of(source, policy, trial, dialect) if evaluate else None
         with running(policy, key) as run:
             release = release_of(source, policy, run)
             found = release.attack(run=run) if attack else None
             run.stage("reporting")
-            write_report(release, output, public=public, overwrite=overwrite, evaluation=evaluation, attacks=found)
+            shown: dict[str, Any] = {"public": public, "evaluation": evaluation, "attacks": found, "pack": pack}
+            write_report(release, output, overwrite=overwrite, context=options.policy, **shown)
         who = "for anyone" if public else "confidential, for you alone"
-        console().print(f"wrote {output} ({who})", highlight=False, markup=False, soft_wrap=True)
+        answer({"public": public}, f"wrote {output} ({who})")

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from incrowd.cli.groups import OptionGroup, option, path_option
 from incrowd.cli.help import RISK
-from incrowd.cli.messages import running, say, show
+from incrowd.cli.messages import running
+from incrowd.cli.voice import VOICE, show_result
 from incrowd.errors import PolicyError
 from incrowd.options import FILES, columns_of
 
@@ -70,7 +71,7 @@ class RiskOptions(OptionGroup):
         return replace(self.question(), recoding=self.recoding)
 
 
-def assess_file(table: Path, options: RiskOptions, dialect: dict[str, Any], *, as_json: bool) -> None:
+def assess_file(table: Path, options: RiskOptions, dialect: dict[str, Any]) -> None:
     from incrowd.formats.registry import open_as_release, open_source
     from incrowd.risk.assessment import BeforeAndAfter, risk_of
 
@@ -80,12 +81,12 @@ def assess_file(table: Path, options: RiskOptions, dialect: dict[str, Any], *, a
         released = None if options.released is None else open_as_release(options.released, dialect)
         if released is not None and question.unit not in (None, *released.columns):
             question.check_columns(source.columns, source.name)
-            say(
-                f"note: {released.name} has no column '{question.unit}': both sides count records, "
+            VOICE.note(
+                f"{released.name} has no column '{question.unit}': both sides count records, "
                 "so that they compare; the steward's report of a release counts people"
             )
             question, asked = replace(question, unit=None), replace(asked, unit=None)
         before = risk_of(source, question, run)
         if released is not None:
             after = risk_of(released, asked, run)
-    show(before if after is None else BeforeAndAfter(before, after), as_json=as_json)
+    show_result(before if after is None else BeforeAndAfter(before, after))

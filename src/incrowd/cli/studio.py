@@ -10,9 +10,10 @@ import typer
 from incrowd.cli.groups import option
 from incrowd.cli.messages import console, user_errors
 from incrowd.errors import MissingPackageError
+from incrowd.formats.registry import FORMATS
 from incrowd.options import FILES
 
-_TABLE = "CSV or Parquet file to begin with."
+_TABLE = f"File to begin with: {', '.join(each.about for each in FORMATS.values())}."
 MOST_PORT = 65_535
 
 

@@ -6,8 +6,9 @@ from typing import Annotated
 
 import typer
 
-from incrowd.cli.messages import console, print_json, running, user_errors
-from incrowd.cli.options import Input, Json, KeyFile, PolicyOptions
+from incrowd.cli.messages import running, user_errors
+from incrowd.cli.options import Input, KeyFile, PolicyOptions
+from incrowd.cli.voice import show_result
 
 _COLUMN = "A column of the quasi-identifier; without it, the one that lost most."
 
@@ -17,7 +18,6 @@ def why(
     options: PolicyOptions,
     column: Annotated[str | None, typer.Argument(help=_COLUMN, show_default=False)] = None,
     key: KeyFile = None,
-    as_json: Json = False,
 ) -> None:
     """Explain why a column became '*' or nearly so, and try what would help.
 
@@ -28,7 +28,6 @@ def why(
         from incrowd.formats.registry import open_source
         from incrowd.inspection.first_look import Look
         from incrowd.release.release import release_of
-        from incrowd.report.terminal import print_why
 
         policy, dialect = options.read()
         with running(policy, key) as run:
@@ -38,7 +37,4 @@ def why(
             }
             run.stage("trying what would help")
             found = why(release, column or max(losses, key=losses.__getitem__), run.quietly(TIME))
-        if as_json:
-            print_json(found.to_json())
-        else:
-            print_why(console(), found)
+        show_result(found)

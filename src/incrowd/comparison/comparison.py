@@ -6,7 +6,7 @@ are comparable. A run is written to a log when it is finished: an interrupted co
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -15,7 +15,7 @@ from typing import Any
 from incrowd.comparison.processes import Jobs, TrialDesign, answers
 from incrowd.comparison.runs import RunLog, SettingRun, key_of
 from incrowd.display import Tabular, watching
-from incrowd.errors import PolicyError, UnknownNameError
+from incrowd.errors import PolicyError, UnknownNameError, many
 from incrowd.evaluation.trial import CLASSIFIERS
 from incrowd.formats.registry import open_source
 from incrowd.formats.sources import Source
@@ -51,6 +51,10 @@ class Comparison(Tabular):
         """The measures of loss that are known of a run."""
         names = (*LOSSES, *self.errors, "worst_excess")
         return tuple(name for name in names if any(run.value(name) is not None for run in self.runs))
+
+    def headline(self) -> str:
+        done = sum(run.problem is None for run in self.runs)
+        return f"{self.table}: {done} of {many(len(self.runs), 'setting')} finished"
 
     def dominated_by(self, run: SettingRun, loss: str) -> SettingRun | None:
         """A run that protects at least as well and loses less, or protects better and loses no more.
@@ -205,7 +209,9 @@ def comparison_of(
     time_limit: float | None = None,
     again: bool = False,
     run: Run | None = None,
+    meanwhile: Callable[[Comparison], None] | None = None,
 ) -> Comparison:
+    """Run settings one after another; `meanwhile` is given what is finished after each."""
     settings[0].policy.check_columns(source.columns, source.name)
     if time_limit is not None and not time_limit > 0:
         raise PolicyError(f"The 'time_limit_per_run' parameter must be a number above 0. Got {time_limit!r}.")
@@ -227,5 +233,7 @@ def comparison_of(
             known = SettingRun(key, setting.method, setting.k, setting.policy.to_json(), **ended, time_limit=time_limit)
             kept.add(known)
         runs.append(replace(known, method=setting.method))  # as it is written now
+        if meanwhile is not None:
+            meanwhile(Comparison(source.name, fingerprint, tuple(runs)))
     run.amount(len(settings), len(settings), "runs")
     return Comparison(source.name, fingerprint, tuple(runs))

@@ -18,12 +18,13 @@ from incrowd.evaluation.trial import CLASSIFIERS, Trial
 from incrowd.formats.sources import Source
 from incrowd.inspection.first_look import comma_types
 from incrowd.pipeline import with_side_knowledge
+from incrowd.policy.differential_privacy import check_differential
 from incrowd.policy.policy import Policy
 from incrowd.population.table import open_population
 from incrowd.run import Run
 from incrowd.settled import Settled, unpromised
 
-_CHILD = "import sys; sys.path[:] = sys.argv[1:]; from incrowd.comparison.worker import main; main(warm={})"
+_CHILD = "import sys; sys.path[:] = sys.argv[1:]; from incrowd.comparison.worker import main; main()"
 
 
 @dataclass(frozen=True)
@@ -65,6 +66,7 @@ class Jobs:
 
     def of(self, policy: Policy) -> bytes:
         """What a process needs to know for that policy."""
+        check_differential(policy, self.source.columns)
         if self._types is None:
             self._types = comma_types(policy, self.source)
         settled = Settled(policy, policy.redundant, self._types, promised=unpromised(policy))
@@ -94,13 +96,13 @@ class Jobs:
         return self._rows
 
 
-def answers(job: bytes, time_limit: float | None, *, warm: bool = False) -> dict[str, Any]:
-    """Run a job in a fresh process, and in another one if the first had to compile its kernels.
+def answers(job: bytes, time_limit: float | None) -> dict[str, Any]:
+    """Run a job in a fresh process.
 
     Returns:
         Its status, the problem if there was one, and what it answered until then: values and errors.
     """
-    command, pipe = [sys.executable, "-c", _CHILD.format(warm), *sys.path], subprocess.PIPE
+    command, pipe = [sys.executable, "-c", _CHILD, *sys.path], subprocess.PIPE
     with subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=pipe) as process:  # closed even if not all was read
         try:
             output, complaint = process.communicate(job, time_limit)
@@ -114,7 +116,7 @@ def answers(job: bytes, time_limit: float | None, *, warm: bool = False) -> dict
     for line in output.decode().splitlines():
         answer = json.loads(line)
         ended |= {"status": FAILED, **answer} if "problem" in answer else answer
-    return answers(job, time_limit, warm=True) if ended.pop("cold", False) else ended
+    return ended
 
 
 def _ended(code: int, complaint: str) -> dict[str, Any]:

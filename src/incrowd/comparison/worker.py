@@ -31,7 +31,6 @@ from incrowd.pipeline import searched_or_unpromised
 from incrowd.policy.policy import Policy
 from incrowd.release.release import Release
 from incrowd.run import Run
-from incrowd.search.compiled import has_compiled
 from incrowd.search.registry import method_of
 from incrowd.settled import Settled
 from incrowd.table.compressed import CompressedTable
@@ -68,7 +67,7 @@ def searched(table: CompressedTable, job: Job, rows: Callable[[], Source | None]
         NotAnonymousError: The search gave classes that are too small.
     """
     policy = job.settled.policy
-    method = method_of(policy.method, policy.options, len(policy.quasi_identifiers))
+    method = method_of(policy.method, policy.options, len(policy.quasi_identifiers), policy.models_of_table)
     import_module(method.function.partition(":")[0])  # once per process, and no part of the search
     clock, cpu = time.perf_counter(), time.process_time()
     run = Run(key=Key.for_experiments(0), time_limit=policy.time_limit)
@@ -93,7 +92,7 @@ def searched(table: CompressedTable, job: Job, rows: Callable[[], Source | None]
 
 def worst_excess(release: Release) -> float:
     """By how much the worst attack exceeds its control that depends on how values are generalized; 0 if none leaks."""
-    found = release.attack(only=[name for name in ATTACKS if name not in BY_UNTOUCHED_COLUMNS])
+    found = release.attack(only=[name for name in ATTACKS if name not in BY_UNTOUCHED_COLUMNS], again=None)
     return max((result.excess.value for result in found.leaks), default=0.0)
 
 
@@ -123,21 +122,15 @@ def peak_megabytes() -> float | None:
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / (1 << 20 if sys.platform == "darwin" else 1 << 10)
 
 
-def main(*, warm: bool) -> None:
-    """Do the job that comes in on stdin.
-
-    Args:
-        warm: Whether the kernels of the method were compiled before. If they were not, and this search had to wait for
-            them, the only answer is that it did: another process will find them in numba's cache.
-    """
+def main() -> None:
+    """Do the job that comes in on stdin."""
     answers, sys.stdout = sys.stdout, sys.stderr  # what a library prints is no answer
     table: CompressedTable = pickle.load(sys.stdin.buffer)
     job: Job = pickle.load(sys.stdin.buffer)
     try:
         values = searched(table, job, lambda: pickle.load(sys.stdin.buffer) if job.with_rows else None)
-        cold = not warm and has_compiled()
-        print(json.dumps({"cold": True} if cold else {"values": values}), file=answers, flush=True)
-        if job.evaluated and not cold:
+        print(json.dumps({"values": values}), file=answers, flush=True)
+        if job.evaluated:
             errors = evaluated(pickle.load(sys.stdin.buffer), job.settled.policy)
             print(json.dumps({"errors": errors}), file=answers, flush=True)
     except IncrowdError as error:

@@ -21,6 +21,7 @@ from incrowd.policy.methods import out_of_core_methods
 from incrowd.policy.policy import Policy
 from incrowd.recodings.recoding import Recoding
 from incrowd.run import Run
+from incrowd.table.attributes import TaxonomyAttribute
 from incrowd.table.compressed import CompressedTable
 from incrowd.table.grouping import Codes
 from incrowd.table.out_of_core import OutOfCoreTable
@@ -48,8 +49,13 @@ def missing_values(source: Source, policy: Policy) -> tuple[str, ...]:
 
 
 def compressed(engine: Engine, source: Source, policy: Policy, run: Run, also: Sequence[str] = ()) -> CompressedTable:
-    """All distinct tuples of a table."""
-    return engine.compress(source, read_plan(policy, source, also), run)
+    """All distinct tuples of a table; its attributes know the levels that they may be released at."""
+    table = engine.compress(source, read_plan(policy, source, also), run)
+    attributes = tuple(
+        replace(each, levels=policy.levels.get(each.name)) if isinstance(each, TaxonomyAttribute) else each
+        for each in table.attributes
+    )
+    return replace(table, attributes=attributes) if policy.levels else table
 
 
 def read_table(

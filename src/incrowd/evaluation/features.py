@@ -168,11 +168,11 @@ def _outermost(shown: Sequence[Any], side: int) -> float:
     """What stands for a value that could be any, or for the open end of an interval, so that it looks like no hole.
 
     Original rows have no holes, and a model must not learn from them that a value was generalized: it is the middle of
-    all, or the lowest or highest bound.
+    all, or the outermost of all bounds, so that `<50` and `>=50` do not look the same.
     """
     if len(shown) == 1:
         return float(np.nanmean(shown[0]))
-    return float(np.nanmax(shown[1]) if side and not np.isnan(shown[1]).all() else np.nanmin(shown[0]))
+    return float(np.nanmax(shown) if side else np.nanmin(shown))
 
 
 def _codes(*columns: pa.DictionaryArray) -> list[Any]:

@@ -89,6 +89,12 @@ class Evaluation(Tabular):
         """What an error is, for people."""
         return "error" if self.deviation is None else "variance of the target that is missed (1 - R2)"
 
+    def headline(self) -> str:
+        errors = [
+            f"{each.classifier} {each.anonymity.value:.1%} (original {each.baseline.value:.1%})" for each in self.errors
+        ]
+        return f"{self.measured} with the release: {', '.join(errors)}"
+
     def __getitem__(self, classifier: str) -> ClassifierErrors:
         return next(errors for errors in self.errors if errors.classifier == classifier)
 

@@ -18,6 +18,7 @@ from incrowd.errors import DataError, PolicyError
 from incrowd.formats.reader_options import ReaderOptions, check_options
 from incrowd.formats.sources import check_names
 
+GIVE_ENCODING = "give its encoding, such as --encoding cp1252 (in Python encoding='cp1252')"
 SAMPLE_BYTES = 1 << 20
 SAMPLE_LINES = 2_000  # of these bytes; taking lines apart takes longer than reading them
 SEPARATORS = (",", ";", "\t", "|")
@@ -123,15 +124,13 @@ def _decode(head: bytes, whole: bool, encoding: str, name: str) -> str:
     except UnicodeDecodeError as error:
         raise undecodable(name, encoding, head[error.start], error.start) from None
     except UnicodeError:
-        raise DataError(f"{name} is not {encoding}; give its encoding, such as cp1252") from None
+        raise DataError(f"{name} is not {encoding}; {GIVE_ENCODING}") from None
 
 
 def undecodable(name: str, encoding: str, byte: int, offset: int) -> DataError:
     """The error for a byte that is not text in the file's encoding."""
     encoding = encoding.removesuffix("-sig")
-    return DataError(
-        f"{name} is not {encoding}: byte 0x{byte:02X} at offset {offset}; give its encoding, such as cp1252"
-    )
+    return DataError(f"{name} is not {encoding}: byte 0x{byte:02X} at offset {offset}; {GIVE_ENCODING}")
 
 
 def _quote(text: str, sample: _Sample, separator: str | None) -> str:

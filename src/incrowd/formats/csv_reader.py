@@ -22,7 +22,7 @@ import pyarrow.csv
 
 from incrowd.errors import DataError, many
 from incrowd.formats.compression import UNREADABLE, open_bytes, uncompressed, unreadable
-from incrowd.formats.csv_dialect import SAMPLE_BYTES, Dialect, detect, undecodable
+from incrowd.formats.csv_dialect import GIVE_ENCODING, SAMPLE_BYTES, Dialect, detect, undecodable
 from incrowd.formats.reader_options import ReaderOptions
 from incrowd.formats.sources import WatchedFile, check_names, check_room
 
@@ -132,7 +132,8 @@ class CsvSource(WatchedFile):
         if watch.ragged and not watch.swallowed:
             got, expected = width or watch.ragged, len(self.columns)
             raise DataError(
-                f"line {line} of {self.name} has {many(got, 'column')} instead of {expected}; correct that line"
+                f"line {line} of {self.name} has {many(got, 'column')} instead of {expected}; correct that line, "
+                "or, if columns are separated by something else, give --separator (in Python separator)"
             )
         if not watch.ragged and self._is_whole():
             raise MemoryError  # what was raised within Arrow does not come out of it
@@ -183,7 +184,7 @@ class CsvSource(WatchedFile):
                         self.name, "utf-8", error.object[error.start], offset - kept + error.start
                     ) from None
                 if not chunk:
-                    raise DataError(f"{self.name} is not utf-8; give its encoding, such as cp1252")
+                    raise DataError(f"{self.name} is not utf-8; {GIVE_ENCODING}")
                 offset += len(chunk)
 
 
@@ -387,7 +388,7 @@ class _Utf8Stream(io.RawIOBase):
             offset = self._offset - kept + error.start
             raise undecodable(self._name, self._encoding, error.object[error.start], offset) from None
         except UnicodeError:
-            raise DataError(f"{self._name} is not {self._encoding}; give its encoding, such as cp1252") from None
+            raise DataError(f"{self._name} is not {self._encoding}; {GIVE_ENCODING}") from None
 
     def close(self) -> None:
         self._file.close()

@@ -90,7 +90,9 @@ class PostgresDatabase(Database):
         try:
             return adbc.connect(self._location)
         except adbc_driver_manager.Error as error:
-            raise DataError(f"cannot connect to {self.name}: {_said(error)}") from None
+            said = _said(error)
+            advice = "; check host and port, and that the server runs" if any(sign in said for sign in _AWAY) else ""
+            raise DataError(f"cannot connect to {self.name} at {_host(self._location)}: {said}{advice}") from None
 
     @contextlib.contextmanager
     def _reading(self) -> Iterator[Any]:
@@ -230,10 +232,20 @@ def _rows(cursor: Any, query: str, fields: Sequence[pa.Field]) -> Iterator[pa.Re
         yield pa.RecordBatch.from_arrays(columns, schema=schema)
 
 
+_AWAY = ("refused", "translate host", "timeout", "timed out", "No route")  # of a server that cannot be reached
+
+
+def _host(location: str) -> str:
+    """The host and the port of a server, without user and password."""
+    host = urlsplit(location).netloc.rpartition("@")[2] or "the local socket"
+    return host if ":" in host or host == "the local socket" else f"{host}:5432"
+
+
 def _said(error: Exception) -> str:
     """What the server says, without the query, whose values nobody needs to see."""
     text = str(error)
     if "lock timeout" in text:
         return "another program is using the table, and does not end"
     _, found, rest = text.partition("ERROR:")
-    return one_line(rest if found else text.partition("failed: ")[2] or text)
+    after = text.partition("failed: ")[2] or text.partition("Failed to connect: ")[2] or text
+    return one_line(rest if found else after)

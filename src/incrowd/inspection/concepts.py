@@ -33,6 +33,7 @@ class Concept:
         values: Words of its values: it fits, whatever the name is, if most values have one of them.
         field: What a table with several such columns is about.
         test: Whether it fits by what is known of the column, beside the words.
+        is_demographic: Whether it is one of the traits by which everybody knows people: age, sex, home, family.
     """
 
     role: str
@@ -41,6 +42,7 @@ class Concept:
     values: str = ""
     field: str = ""
     test: Callable[[Facts], bool] = lambda facts: True
+    is_demographic: bool = False
 
 
 def is_flag(facts: Facts) -> bool:
@@ -287,6 +289,7 @@ CONCEPTS = (
         SEX,
         "sex gender female fem male woman women man men girl boy",
         "male female m f man woman men women boy girl",
+        is_demographic=True,
     ),
     Concept(
         QUASI_IDENTIFIER,
@@ -296,16 +299,19 @@ CONCEPTS = (
         minorit* colour color indig* aborigin* nat+am mexican hawaiian
         """,
         "white black asian hispanic latino caucasian african afam cauc other",
+        is_demographic=True,
     ),
     Concept(
         QUASI_IDENTIFIER,
         "age or birth, which others know or can see",
         "age ages agegr* agecat birth* born dob yob senior* elder* mature adult* teen* newborn",
+        is_demographic=True,
     ),
     Concept(
         QUASI_IDENTIFIER,
         "where somebody comes from, which others know",
         "country cntry nation* citizen* foreign* immigr* migrant* language* english tongue visa origin birthplace",
+        is_demographic=True,
     ),
     Concept(
         QUASI_IDENTIFIER,
@@ -315,6 +321,7 @@ CONCEPTS = (
         mstat
         """,
         "married single divorced widowed separated unmarried never",
+        is_demographic=True,
     ),
     Concept(
         QUASI_IDENTIFIER,
@@ -325,6 +332,7 @@ CONCEPTS = (
         people twin* plural*
         """,
         "own rent mortgage owner homeless",
+        is_demographic=True,
     ),
     Concept(
         QUASI_IDENTIFIER,
@@ -336,6 +344,7 @@ CONCEPTS = (
         facility station distance* commut*
         """,
         "north south east west midwest northeast southeast northwest southwest urban rural suburban",
+        is_demographic=True,
     ),
     Concept(
         QUASI_IDENTIFIER,
@@ -374,6 +383,7 @@ CONCEPTS = (
         "demo demograph* patient+class inpatient outpatient vehicle* car cars telephone phone mobile public",
     ),
 )
+DEMOGRAPHIC = frozenset(concept.reason for concept in CONCEPTS if concept.is_demographic)
 TARGETS = word_set(
     """
     target label class outcome response y income credit default churn survived readmitted approved success diagnosis

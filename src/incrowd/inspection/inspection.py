@@ -114,8 +114,14 @@ class Inspection(Tabular):
             for column in self.columns
         ]
 
-    def title_and_notes(self) -> tuple[str, list[str]]:
-        return f"{self.name}: {many(self.records, 'record')}", [*self.warnings, *self.notes]
+    def headline(self) -> str:
+        found = f"{self.name}: {many(self.records, 'record')}, {many(len(self.columns), 'column')}"
+        if self.together is None:
+            return found
+        return f"{found}, {self.together.uniques:,} unique on {many(len(self.together.columns), 'quasi-identifier')}"
+
+    def remarks(self) -> list[str]:
+        return [*self.warnings, *self.notes]
 
 
 def _json(combination: Combination) -> dict[str, Any]:

@@ -7,9 +7,9 @@ left before leave again, byte for byte, and the search sees newcomers alone, who
 
 from __future__ import annotations
 
-import unicodedata
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -19,13 +19,27 @@ import pyarrow.compute as pc
 
 from incrowd.errors import InfeasibleError, PolicyError, many
 from incrowd.ledger.people import People, people_of
+from incrowd.ledger.recipients import meet, normal
+from incrowd.ledger.refusals import StandOutError, nobody, what_helps
 from incrowd.ledger.rows import held, with_rows
-from incrowd.ledger.store import CONTENTS, HISTORIES, PERSONS, Entry, Ledger, among, persons_column, persons_of
+from incrowd.ledger.store import (
+    CONTENTS,
+    HISTORIES,
+    PERSONS,
+    Entry,
+    Ledger,
+    among,
+    latest,
+    persons_column,
+    persons_of,
+    rows_of,
+)
 from incrowd.ledger.turnover import Rows, Turnover, numbered, turnover
 from incrowd.ledger.views import linked, past
 from incrowd.privacy.history import SEPARATOR, SharedHistory
 from incrowd.privacy.l_diversity import LDiversity
 from incrowd.table.arrays import to_arrow
+from incrowd.table.grouping import group
 
 if TYPE_CHECKING:
     from incrowd.formats.sources import Source
@@ -53,6 +67,7 @@ class Earlier:
         continues: The release whose rows leave again; None if there is none.
         others: Releases of other columns or promises to the same recipient that are linked to this one.
         carried: These rows.
+        gone: The people of those that leave no more.
         turnover: Who stays, leaves, comes and waits.
         waiting: Newcomers who wait, and since which release.
         people: The people of the table.
@@ -69,6 +84,7 @@ class Earlier:
     continues: Entry | None = None
     others: tuple[Entry, ...] = ()
     carried: pa.Table | None = field(default=None, repr=False)
+    gone: pa.Table | None = field(default=None, repr=False)
     turnover: Turnover | None = field(default=None, repr=False)
     waiting: Mapping[bytes, int] = field(default_factory=dict, repr=False)
 
@@ -81,7 +97,7 @@ class Earlier:
     def apart(self) -> tuple[int, ...]:
         """The releases that went to other recipients, and are not taken together with this one."""
         chain = () if self.continues is None else self.ledger.chain(self.continues)
-        others = (entry for entry in self.ledger.releases if not _meet(entry.recipient, self.recipient))
+        others = (entry for entry in self.ledger.releases if not meet(entry.recipient, self.recipient))
         return tuple(entry.number for entry in others if entry not in chain)
 
     @property
@@ -95,6 +111,12 @@ class Earlier:
     def counted(self) -> tuple[str, ...]:
         """The columns that the search has to count."""
         return tuple(dict.fromkeys(str(model.column) for model in self.models))
+
+    @property
+    def rows_that_leave(self) -> int:
+        """How many rows can be released: those that left before, and those that are released anew."""
+        assert self.turnover is not None
+        return int(self.turnover.entering.sum()) + (0 if self.carried is None else self.carried.num_rows)
 
     @property
     def number(self) -> int:
@@ -147,15 +169,23 @@ def earlier_releases(source: Source, policy: Policy) -> Earlier | None:
     """
     if policy.ledger is None:
         return None
-    ledger = Ledger.read(policy.ledger)
-    table = held(source)
+    ledger, table = Ledger.read(policy.ledger), held(source)
+    try:
+        return _asked(ledger, source, table, policy)
+    except StandOutError as refused:
+        help = what_helps(policy, source.columns, partial(_asked, ledger, source, table))
+        raise InfeasibleError(f"{refused}; {help}") from None
+
+
+def _asked(ledger: Ledger, source: Source, table: pa.Table, policy: Policy) -> Earlier:
     leaving = [name for name in source.columns if name not in policy.dropped]
     people = people_of(table, ledger.key, policy.unit, tuple(leaving))
     last, others = _told(ledger, policy, leaving)
     others = linked(others, leaving, policy.passing(source.columns))
-    for entry in (*others, *([] if last is None else [last])):
-        _check_people(ledger, entry, people, policy.unit)
-    return _next(ledger, last, others, source, table, people, policy)
+    told = [(entry, latest(ledger.stays(entry.number))) for entry in (*([] if last is None else [last]), *others)]
+    for entry, rows in told:
+        _check_people(entry, rows, people, policy.unit)
+    return _next(ledger, last, told, source, table, people, policy)
 
 
 def _told(ledger: Ledger, policy: Policy, columns: Sequence[str]) -> tuple[Entry | None, list[Entry]]:
@@ -163,7 +193,7 @@ def _told(ledger: Ledger, policy: Policy, columns: Sequence[str]) -> tuple[Entry
 
     What was released to anyone, everybody has; and what is released to anyone meets all that was released.
     """
-    same = [entry for entry in ledger.releases if _meet(entry.recipient, policy.recipient)]
+    same = [entry for entry in ledger.releases if meet(entry.recipient, policy.recipient)]
     continued = {each.number for entry in same for each in ledger.chain(entry)[:-1]}
     last = [entry for entry in same if entry.number not in continued]
     asked = policy.to_json()
@@ -176,56 +206,47 @@ def _told(ledger: Ledger, policy: Policy, columns: Sequence[str]) -> tuple[Entry
     return chosen, [entry for entry in last if entry is not chosen]
 
 
-def _check_people(ledger: Ledger, entry: Entry, people: People, unit: str | None) -> None:
+def _check_people(entry: Entry, rows: pa.Table, people: People, unit: str | None) -> None:
     """Check that the people of an earlier release could be found again in this table.
 
     Raises:
         PolicyError: They are known by something else.
     """
     known_by = entry.policy.get("unit")
+    told = [f"by '{name}'" if name else "by whole records" for name in (known_by, unit)]
     if known_by != unit:
-        told = [f"by '{name}'" if name else "by whole records" for name in (known_by, unit)]
         raise PolicyError(
             f"release {entry.number} of the ledger knows people {told[0]}, and this one {told[1]}, so that nobody "
             "would be found again; name the same unit"
         )
-    if unit is None and not among(persons_of(ledger.everyone(entry.number)), people.persons).any():
+    if not among(persons_of(rows), people.persons).any():
+        wrong = "a column that was added or" if unit is None else f"a column '{unit}' that"
         raise PolicyError(
-            f"nobody of release {entry.number} of the ledger is in this table, where people are known by whole "
-            "records: a column that was added or is written differently makes everyone somebody else; name a unit "
-            "from the first release on, or begin a new ledger if these are other people"
+            f"nobody of release {entry.number} of the ledger is in this table, where people are known {told[1]}: "
+            f"{wrong} is written differently makes everyone somebody else; write it as before, or begin a new ledger "
+            "if these are other people"
         )
-
-
-def _meet(one: str, other: str) -> bool:
-    """Whether somebody may have what went to both recipients; an empty one is anyone.
-
-    Names that differ only in case, spaces or the form of their characters are one name: to take two recipients for one
-    costs detail, to take one for two costs the promise.
-    """
-    names = {" ".join(unicodedata.normalize("NFKC", name).casefold().split()) for name in (one, other)}
-    return "" in names or len(names) == 1
 
 
 def _next(
     ledger: Ledger,
     last: Entry | None,
-    others: Sequence[Entry],
+    told: Sequence[tuple[Entry, pa.Table]],
     source: Source,
     table: pa.Table,
     people: People,
     policy: Policy,
 ) -> Earlier:
     asked = _values(policy)
-    told = [*([] if last is None else [last]), *others]
-    k = max([policy.quasi_identifiers[0].k, *(entry.policy["quasi_identifiers"][0]["k"] for entry in told)])
-    before = None if last is None else ledger.rows(last.number)
-    rows, values = _compared(ledger, told, others, before, table, people, asked)
+    others = [entry for entry, _ in told if entry is not last]
+    k = max([policy.quasi_identifiers[0].k, *(entry.policy["quasi_identifiers"][0]["k"] for entry, _ in told)])
+    before = None if last is None else rows_of(told[0][1], last.number)
+    rows, values = _compared(told, others, before, table, people, asked)
     change = turnover(*rows, k, values) if told else turnover(*rows, 1, {})  # the search says what a first one lacks
     since = {} if last is None else ledger.waiting(last.number)
     waiting = {person: since.get(person, ledger.next_number) for person in _texts(people.persons[change.waiting])}
     if not change.entering.any():
-        raise InfeasibleError(_nobody(last, others, len(waiting), k))
+        raise nobody(last, others, len(waiting), k)
     entering = to_arrow(change.entering)
     new, persons = table.filter(entering), people.persons[change.entering]
     hidden = {
@@ -248,34 +269,19 @@ def _next(
         with_rows(source, new),
         tuple(hidden),
         policy.dropped,
-        policy.recipient,
+        normal(policy.recipient),
         tuple(models),
         last,
         tuple(others),
         None if before is None else before.filter(to_arrow(change.carried)),
+        None if before is None else before.filter(to_arrow(~change.carried)).select([PERSONS]),
         change,
         waiting,
     )
 
 
-def _nobody(last: Entry | None, others: Sequence[Entry], waiting: int, k: int) -> str:
-    """Why nothing can be released."""
-    if last is not None and not others:
-        return (
-            f"nobody can be added to release {last.number} of the ledger: {many(waiting, 'newcomer')} "
-            f"of at least {k} that a crowd needs; release again when more have come"
-        )
-    numbers = ", ".join(str(entry.number) for entry in others)
-    return (
-        f"beside release {numbers} of the ledger, {many(waiting, 'person', 'people')} of this table would stand out: "
-        f"fewer than {k} of their crowd are in it, or are not in it; release all people of that release, drop the "
-        "columns that pass in both, or name another recipient"
-    )
-
-
 def _compared(
-    ledger: Ledger,
-    told: Sequence[Entry],
+    told: Sequence[tuple[Entry, pa.Table]],
     others: Sequence[Entry],
     before: pa.Table | None,
     table: pa.Table,
@@ -284,21 +290,22 @@ def _compared(
 ) -> tuple[tuple[Rows, Rows, Rows], dict[str, int]]:
     """The rows of the last release, those of the table, and people who are in neither; and which values must differ."""
     old = persons_of(before) if before is not None else people.persons[:0]
-    every = [persons_of(ledger.everyone(entry.number)) for entry in told]
+    every = [persons_of(each) for _, each in told]
     if others and any(numbered(each)[1] < len(each) for each in (people.persons, *every)):
         raise PolicyError(
             f"people have several rows, and release {others[0].number} of the ledger told the same recipient other "
             "columns; together the two cannot be made safe yet: ask for the same columns, or name another recipient"
         )
-    known = np.unique(np.concatenate([people.persons[:0], *every]))
+    known = np.concatenate([people.persons[:0], *every])
+    known = known[np.unique(numbered(known)[0][0], return_index=True)[1]]
     absent = known[~among(known, np.concatenate([old, people.persons]))]
     parts = (old, people.persons, absent)
     ends = np.cumsum([len(part) for part in parts])[:-1]
-    found = past(ledger, told, np.concatenate(parts))
+    found = past(told, np.concatenate(parts))
     classes = np.split(found.histories, ends)
     if before is not None:  # of people with several rows, each row has a class of its own
         own = np.unique(before[HISTORIES].to_numpy(), return_inverse=True)[1].ravel()
-        classes[0] = np.unique(np.stack([classes[0], own]), axis=1, return_inverse=True)[1].ravel()
+        classes[0] = group([classes[0], own], [int(each.max(initial=0)) + 1 for each in (classes[0], own)])[0]
     values = dict(asked)
     secrets: list[dict[str, Codes]] = [{}, {}, {}]
     for name in asked:  # of those who are in neither, nothing is known; they are in other releases

@@ -18,7 +18,9 @@ from incrowd.ledger.people import PERSON
 from incrowd.ledger.rows import with_rows
 from incrowd.ledger.store import (
     CONTENTS,
+    FIRST,
     HISTORIES,
+    LAST,
     LOSSES,
     PERSONS,
     Entry,
@@ -62,11 +64,12 @@ class Outgoing:
     waiting: dict[bytes, int] = field(repr=False)
 
     def source(self, release: Release) -> tuple[Source, Recoding]:
-        """The rows as a source that is written as it is; the unit, hashed, is shown to the witness and dropped."""
+        """The rows as a source that is written as it is; the unit, numbered, is shown to the witness and dropped."""
         unit = release.policy.unit
         table = self.rows.drop_columns([*_ADDED, LOSSES])
         if unit is not None:
-            table = table.append_column(unit, pa.array([person.hex() for person in self.rows[PERSONS].to_pylist()]))
+            (persons,), _ = numbered(persons_of(self.rows))
+            table = table.append_column(unit, to_arrow(persons).cast(pa.string()))
         assert release.settled.earlier is not None
         recoding = ByValue((), dropped=() if unit is None else (unit,))
         return with_rows(release.settled.earlier.original, table), recoding
@@ -101,15 +104,11 @@ class Opened:
         earlier, sent = self.release.settled.earlier, self.release.sent
         assert earlier is not None
         assert sent is not None
-        left = None
-        if earlier.continues is not None and earlier.turnover is not None:
-            before = earlier.ledger.rows(earlier.continues.number)
-            left = before.filter(to_arrow(~earlier.turnover.carried)).select([PERSONS])
         wait = pa.table({PERSONS: pa.array(list(sent.waiting), PERSON), "since": list(sent.waiting.values())})
         entry = Entry(
             number=earlier.number,
             made=now(),
-            recipient=self.release.policy.recipient,
+            recipient=earlier.recipient,
             policy=certificate.policy,
             columns=earlier.columns,
             output=certificate.output,
@@ -120,7 +119,7 @@ class Opened:
             held=0 if earlier.turnover is None else earlier.turnover.held,
         )
         self._verify(earlier, sent)
-        self.ledger.record(files, entry, sent.new, left, wait)
+        self.ledger.record(files, entry, sent.new, earlier.gone, wait)
 
     def _verify(self, earlier: Earlier, sent: Outgoing) -> None:
         """Let the witness count what is left of every crowd, given all releases to this recipient.
@@ -128,15 +127,19 @@ class Opened:
         Raises:
             NotAnonymousError: Too little.
         """
-        told = [*earlier.others, *(() if earlier.continues is None else (earlier.continues,))]
-        entries = {entry.number: entry for last in told for entry in earlier.ledger.chain(last)}
-        releases = [_seen(earlier.ledger.rows(number), entries[number].policy) for number in sorted(entries)]
-        here = _seen(sent.rows, self.release.policy.to_json())
-        require_together(count_histories([*releases, here]) if releases else 0)
+        releases = []
+        for last in (*earlier.others, *(() if earlier.continues is None else (earlier.continues,))):
+            stays = earlier.ledger.stays(last.number)
+            releases.append(_seen(stays, last.policy, stays[FIRST].to_numpy(), stays[LAST].to_numpy()))
+        if releases:
+            here = np.full(sent.rows.num_rows, earlier.number)
+            releases.append(_seen(sent.rows, self.release.policy.to_json(), here, here))
+            few = count_histories(releases)
+            require_together(few, count_histories(releases[:-1]) if few else 0)
 
 
-def _seen(rows: pa.Table, policy: Mapping[str, Any]) -> Seen:
-    """What the witness is told of a release."""
+def _seen(rows: pa.Table, policy: Mapping[str, Any], first: Codes, last: Codes) -> Seen:
+    """What the witness is told of a release, or of releases that continue each other."""
     quasi = policy["quasi_identifiers"][0]
     labels = [rows[name].cast(pa.string()).combine_chunks().dictionary_encode("encode") for name in quasi["attributes"]]
     codes = [np.asarray(column.indices, np.int64) for column in labels]
@@ -144,7 +147,8 @@ def _seen(rows: pa.Table, policy: Mapping[str, Any]) -> Seen:
     values = {name: own["l"] for name, own in policy.get("protections", {}).items() if "l" in own}
     secrets = {name: rows[name].cast(pa.string()).combine_chunks().dictionary_encode("encode") for name in values}
     columns = {name: np.asarray(column.indices, np.int64) for name, column in secrets.items()}
-    return Seen(persons_of(rows).view("S16"), classes.astype(np.int64), columns, quasi["k"], values)
+    persons = persons_of(rows).view("S16")
+    return Seen(persons, classes.astype(np.int64), first, last, columns, quasi["k"], values)
 
 
 @contextlib.contextmanager

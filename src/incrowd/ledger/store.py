@@ -28,7 +28,8 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from incrowd.errors import DataError, OutputError, UnknownNameError
+from incrowd.display import Rows, Tabular
+from incrowd.errors import DataError, OutputError, UnknownNameError, many
 from incrowd.formats.atomic_files import AtomicFiles, output_errors
 from incrowd.formats.staging import recover_commits
 from incrowd.key import KEY_BYTES, Key
@@ -36,6 +37,7 @@ from incrowd.ledger.people import PERSON
 from incrowd.ledger.turnover import numbered
 from incrowd.schemas.documents import DIGEST, Document
 from incrowd.schemas.shapes import Anything, Either, Fields, ListOf, Nothing, TableOf, Text, Whole
+from incrowd.table.arrays import to_arrow
 
 try:
     import fcntl
@@ -44,6 +46,7 @@ except ImportError:  # a system without locks
 
 FILE = "ledger.json"
 PERSONS, CONTENTS, HISTORIES, LOSSES = "\0person", "\0record", "\0history", "\0loss"  # added to released rows
+FIRST, LAST = "\0first", "\0last"  # the releases that have a row, from and to
 OWNER_FOLDER, OWNER_FILE = 0o700, 0o600
 DOCUMENT = Document("ledger", 1, "restore the folder from a backup, or begin a new ledger", megabytes=64)
 _COUNT = Whole(0)
@@ -84,6 +87,10 @@ class Entry:
     def to_json(self) -> dict[str, Any]:
         return {**asdict(self), "columns": list(self.columns)}
 
+    def shown(self) -> dict[str, Any]:
+        """What the steward reads of it: everything but its files."""
+        return {name: value for name, value in self.to_json().items() if name != "files"}
+
 
 _ENTRY = Fields(
     {
@@ -104,8 +111,8 @@ _ENTRY = Fields(
 _KEY = Text(pattern=f"[0-9a-f]{{{2 * KEY_BYTES}}}", called=f"a key of {2 * KEY_BYTES} hexadecimal digits")
 
 
-@dataclass(frozen=True)
-class Ledger:
+@dataclass(frozen=True, repr=False)
+class Ledger(Tabular):
     """A ledger as it was when it was read; `locked` keeps others from writing to it."""
 
     folder: Path
@@ -148,14 +155,42 @@ class Ledger:
             folder.mkdir(OWNER_FOLDER, exist_ok=True)
             handle = os.open(folder / ".lock", os.O_CREAT | os.O_RDWR, OWNER_FILE)
         try:
-            if fcntl is not None:
-                try:
-                    fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                except OSError:
-                    raise OutputError(f"another run uses the ledger {folder}; try again when it has ended") from None
+            try:
+                fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                raise OutputError(f"another run uses the ledger {folder}; try again when it has ended") from None
+            except (OSError, AttributeError):
+                raise OutputError(
+                    f"{folder} cannot be locked on this system; keep the ledger on a local disk"
+                ) from None
             yield cls.read(folder)
         finally:
             os.close(handle)
+
+    def headline(self) -> str:
+        last = self.releases[-1] if self.releases else None
+        since = "" if last is None else f", the last of {last.made[:10]}; {last.waiting:,} wait for a crowd"
+        return f"ledger {self.folder}: {many(len(self.releases), 'release')}{since}"
+
+    def to_rows(self) -> Rows:
+        """The releases, a row each."""
+        return [
+            {
+                "release": entry.number,
+                "made": entry.made[:16].replace("T", " "),
+                "recipient": entry.recipient or "anyone",
+                "continues": entry.continues,
+                "rows": entry.records,
+                "new": entry.entered,
+                "waiting": entry.waiting,
+                "held": entry.held,
+            }
+            for entry in self.releases
+        ]
+
+    def to_json(self) -> dict[str, Any]:
+        """The releases, without hashes and files."""
+        return {"releases": [entry.shown() for entry in self.releases]}
 
     def release(self, number: int) -> Entry:
         """The release with this number."""
@@ -168,32 +203,38 @@ class Ledger:
 
     def rows(self, number: int) -> pa.Table:
         """The rows of a release, as they left, with the columns of the ledger; in no particular order."""
-        entry = self.release(number)
-        own = self._table(entry, "rows")
-        if entry.continues is None:
-            return own
-        before = self.rows(entry.continues)
-        if self._file("left", number) in entry.files:
-            left = persons_of(self._table(entry, "left"))
-            before = before.filter(pa.array(~among(persons_of(before), left)))
-        return pa.concat_tables([before, own.cast(before.schema)])
+        return rows_of(self.stays(number), number)
+
+    def stays(self, number: int) -> pa.Table:
+        """The rows of a release and of all that it continues, each once, with the first and the last that has it.
+
+        Every file is read once, so that this takes as long as the rows are many, however many releases there were.
+        """
+        chain = self.chain(self.release(number))
+        parts = [self._table(entry, "rows") for entry in chain]
+        rows = pa.concat_tables([part.cast(parts[0].schema) for part in parts])
+        ends = np.cumsum([part.num_rows for part in parts])
+        gone = {
+            place: persons_of(self._table(entry, "left"))
+            for place, entry in enumerate(chain)
+            if self._file("left", entry.number) in entry.files
+        }
+        (persons, *left), size = numbered(persons_of(rows), *gone.values())
+        last = np.full(rows.num_rows, number)
+        for place, people in reversed([*zip(gone, left, strict=True)]):  # the first time counts
+            leaves = np.zeros(size, bool)
+            leaves[people] = True
+            before = slice(int(ends[place - 1]))
+            last[before][leaves[persons[before]]] = chain[place - 1].number
+        first = np.repeat([entry.number for entry in chain], [part.num_rows for part in parts])
+        return rows.append_column(FIRST, to_arrow(first)).append_column(LAST, to_arrow(last))
 
     def chain(self, entry: Entry) -> list[Entry]:
         """A release and all that it continues, the first one first."""
         found = [entry]
-        while found[0].continues is not None:
-            found.insert(0, self.release(found[0].continues))
-        return found
-
-    def everyone(self, number: int) -> pa.Table:
-        """All who ever were in a release or in those that it continues, with the rows that were released last."""
-        entry = self.release(number)
-        rows = self.rows(number)
-        if entry.continues is None:
-            return rows
-        before = self.everyone(entry.continues)
-        gone = ~among(persons_of(before), persons_of(rows))
-        return pa.concat_tables([rows, before.filter(pa.array(gone))])
+        while found[-1].continues is not None:
+            found.append(self.release(found[-1].continues))
+        return found[::-1]
 
     def loss(self, number: int) -> float:
         """The generalized loss of the rows of a release."""
@@ -217,6 +258,10 @@ class Ledger:
     @property
     def next_number(self) -> int:
         return self.releases[-1].number + 1 if self.releases else 1
+
+    def salt(self, number: int) -> bytes:
+        """The salt of the commitment of a release, by which the ledger knows that the release is its own."""
+        return self.key.derived("ledger release", str(number).encode())
 
     @staticmethod
     def _file(word: str, number: int) -> str:
@@ -287,6 +332,20 @@ class Ledger:
 
 def now() -> str:
     return datetime.now(UTC).isoformat(timespec="seconds")
+
+
+def rows_of(stays: pa.Table, number: int) -> pa.Table:
+    """The rows of the last of some releases, of all that were in one of them."""
+    return stays.filter(to_arrow(stays[LAST].to_numpy() == number)).drop_columns([FIRST, LAST])
+
+
+def latest(stays: pa.Table) -> pa.Table:
+    """Of everyone who ever was in some releases, the rows that were released last."""
+    (persons,), size = numbered(persons_of(stays))
+    last = stays[LAST].to_numpy()
+    until = np.zeros(size, np.int64)
+    np.maximum.at(until, persons, last)
+    return stays.filter(to_arrow(last == until[persons]))
 
 
 def persons_of(table: pa.Table) -> npt.NDArray[np.void]:

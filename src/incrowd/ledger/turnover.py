@@ -109,10 +109,13 @@ def turnover(before: Rows, now: Rows, absent: Rows, people: int, values: Mapping
 def numbered(*parts: npt.NDArray[np.void]) -> tuple[list[Codes], int]:
     """The people of several tables as numbers, and how many there are."""
     halves = np.concatenate(parts).view(np.uint64).reshape(-1, 2)
-    order = np.lexsort(halves.T)
-    ordered = halves[order]
-    new = np.append(False, (ordered[1:] != ordered[:-1]).any(axis=1))[: len(ordered)]
-    numbers = np.empty(len(ordered), np.int64)
+    order = np.argsort(halves[:, 0])
+    first, second = (half[1:] != half[:-1] for half in halves[order].T)
+    if (second & ~first).any():  # the hashes of two people begin alike
+        order = np.lexsort(halves.T)
+        first, second = (half[1:] != half[:-1] for half in halves[order].T)
+    new = np.append(False, first | second)[: len(order)]
+    numbers = np.empty(len(order), np.int64)
     numbers[order] = np.cumsum(new)
     ends = np.cumsum([len(part) for part in parts])[:-1]
     return list(np.split(numbers, ends)), int(numbers.max(initial=-1)) + 1
@@ -180,6 +183,7 @@ def _distinct_in(groups: Codes, things: Codes) -> Codes:
     """For each row, how many different things its group has."""
     if not len(groups):
         return np.empty(0, np.int64)
-    pairs = np.unique(np.stack([groups, things.astype(np.int64)]), axis=1)
-    found, counts = np.unique(pairs[0], return_counts=True)
-    return np.asarray(counts[np.searchsorted(found, groups)], np.int64)
+    _, number = np.unique(groups, return_inverse=True)
+    width = int(things.max()) + 1
+    pairs = np.unique(number.ravel() * width + things)
+    return np.asarray(np.bincount(pairs // width)[number.ravel()], np.int64)

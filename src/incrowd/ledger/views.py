@@ -14,7 +14,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from incrowd.engines.allocation import mix
-from incrowd.ledger.store import HISTORIES, Entry, Ledger, among, persons_of
+from incrowd.ledger.store import HISTORIES, LAST, Entry, persons_of
 from incrowd.ledger.turnover import numbered
 from incrowd.table.grouping import Codes, group
 
@@ -71,30 +71,30 @@ def promised(entry: Entry) -> dict[str, int]:
     return {name: int(own["l"]) for name, own in entry.policy.get("protections", {}).items() if "l" in own}
 
 
-def past(ledger: Ledger, entries: Sequence[Entry], persons: Persons) -> Past:
+def past(told: Sequence[tuple[Entry, pa.Table]], persons: Persons) -> Past:
     """What some releases, and those that they continue, said of people.
 
+    The class of somebody's last rows says what was released of her before them, since it has a single history.
+
     Args:
-        ledger: Has their rows.
-        entries: The releases.
+        told: The releases, each with the rows that were released last of everyone who ever was in it.
         persons: The person of each row.
     """
     columns, secrets = [np.zeros(len(persons), np.int64)], []
-    for entry in entries:
-        rows = ledger.everyone(entry.number)
+    known = np.zeros(len(persons), bool)
+    for entry, rows in told:
         (theirs, own), size = numbered(persons_of(rows), persons)
-        sets = np.zeros(size, np.uint64)
+        sets, until = np.zeros(size, np.uint64), np.zeros(size, np.int64)
         np.add.at(sets, theirs, mix(rows[HISTORIES].to_numpy().astype(np.uint64)))
-        columns.append(np.unique(sets, return_inverse=True)[1].ravel()[own])
-        there = [among(persons, persons_of(ledger.rows(each.number))) for each in ledger.chain(entry)]
-        columns += [mask.astype(np.int64) for mask in there]
+        until[theirs] = rows[LAST].to_numpy()
+        columns += [np.unique(sets, return_inverse=True)[1].ravel()[own], until[own]]
+        known |= until[own] > 0
         for name, least in promised(entry).items():
             value = np.full(size, -1)
             value[theirs] = _codes(rows[name])
             own_value = value[own]
             codes = np.where(own_value < 0, rows.num_rows + own, own_value)
             secrets.append(Secrets(f"{name} of release {entry.number}", least, codes))
-    known = np.any([column > 0 for column in columns], axis=0)
     numbers = group(columns, [int(c.max(initial=0)) + 1 for c in columns])[0]
     return Past(np.where(known, numbers + 1, 0).astype(np.int64), tuple(secrets))
 

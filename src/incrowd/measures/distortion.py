@@ -98,9 +98,10 @@ def _attribute(
     records: npt.NDArray[np.int64],
     weights: Weights,
 ) -> AttributeDistortion:
-    if hierarchy.kind == "ranges":
+    if hierarchy.kind in ("ranges", "centres"):
         raise PolicyError(
-            f"column '{hierarchy.name}' was released as ranges of numbers, which are not in a tree; give it a taxonomy"
+            f"column '{hierarchy.name}' was released as ranges or means of numbers, which are not in a tree; give it a "
+            "taxonomy"
         )
     tree = hierarchy.taxonomy
     details = weights.details(tree.height + 1, hierarchy.name)

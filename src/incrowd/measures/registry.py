@@ -21,6 +21,8 @@ from incrowd.measures.class_measures import (
     smallest,
 )
 from incrowd.measures.distortion import release_distortion
+from incrowd.measures.information import ambiguity, entropy, precision, squared_error
+from incrowd.measures.statistics import eigenvalues, il1, interval_overlap, propensity
 
 if TYPE_CHECKING:
     from incrowd.measures.classes import ReleasedClasses
@@ -70,6 +72,36 @@ MEASURES: Mapping[str, Measure] = {
     "ncp": Measure("NCP", "generalized loss per cell, from 0 to 1", generalized_loss, is_loss=True),
     "cm": Measure(
         "CM", "share of records whose label is not the majority of their class", classification_metric, is_loss=True
+    ),
+    "entropy": Measure(
+        "entropy", "bits lost per bit that there was (non-uniform entropy), from 0 to 1", None, entropy, is_loss=True
+    ),
+    "precision": Measure("Prec", "1 less the levels climbed over those there are; 1 is best", None, precision),
+    "ambiguity": Measure(
+        "ambiguity", "original combinations that fit a released record, on average", None, ambiguity, is_loss=True
+    ),
+    "sse_sst": Measure(
+        "SSE/SST", "squared error of numbers over their variation; 1 says nothing", None, squared_error, is_loss=True
+    ),
+    "il1": Measure(
+        "IL1",
+        "distance of released from original numbers, over sqrt(2) standard deviations",
+        None,
+        il1,
+        is_loss=True,
+    ),
+    "eigenvalues": Measure(
+        "eigenvalues",
+        "relative differences of eigenvalues of correlations, summed",
+        None,
+        eigenvalues,
+        is_loss=True,
+    ),
+    "pmse": Measure(
+        "pMSE", "how well released records are told from original ones, from 0 to 0.25", None, propensity, is_loss=True
+    ),
+    "interval_overlap": Measure(
+        "overlap", "of the 95 % intervals of a regression of the target on numbers; 1 is best", None, interval_overlap
     ),
     "distortion": Measure(
         "distortion",

@@ -11,8 +11,8 @@ from incrowd.policy.options import checked
 from incrowd.policy.policy import Policy, QuasiIdentifier
 from incrowd.policy.protection import protections_of
 from incrowd.privacy.declared import Declared
-from incrowd.privacy.registry import COLUMN_OPTIONS, OF_POPULATION
-from incrowd.taxonomies.rules import Rule, rule_of
+from incrowd.privacy.registry import COLUMN_OPTIONS, OF_POPULATION, RISK_OPTIONS
+from incrowd.taxonomies.rules import Flat, Rule, rule_of
 from incrowd.taxonomies.taxonomy import Taxonomy
 
 
@@ -29,8 +29,10 @@ def make_policy(*, quasi_identifiers: Any, k: Any = None, taxonomies: Any = None
     settings = checked({name: value for name, value in settings.items() if value is not None})
     settings.pop("taxonomies", None)
     population = {name: settings.pop(name) for name in OF_POPULATION if name in settings}
-    alone = k is None and (population or any(protection.promises for protection in protections))
+    risks = {name: settings.pop(name) for name in RISK_OPTIONS if name in settings}
+    alone = k is None and (population or risks or any(protection.promises for protection in protections))
     qids = quasi_identifiers_of(quasi_identifiers, 1 if alone else k)
+    as_they_are = {column: Flat() for column, pair in settings.get("levels", {}).items() if pair == (0, 0)}
     columns = tuple(dict.fromkeys(name for qid in qids for name in qid.attributes))
     for_distance = tuple(protection.column for protection in protections if "t" in protection.options)
     return Policy(
@@ -38,7 +40,8 @@ def make_policy(*, quasi_identifiers: Any, k: Any = None, taxonomies: Any = None
         sensitive=sensitive,
         protections=protections,
         population=population,
-        taxonomies=_taxonomies_of(taxonomies, (*columns, *for_distance)),
+        risks=risks,
+        taxonomies=as_they_are | _taxonomies_of(taxonomies, (*columns, *for_distance)),
         **settings,
     )
 

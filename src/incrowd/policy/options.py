@@ -7,6 +7,7 @@ together (a column with two roles, a range that a taxonomy makes useless) is for
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
@@ -15,9 +16,21 @@ from pathlib import Path
 from typing import Any
 
 from incrowd.errors import PolicyError, shown
-from incrowd.options import FILES, LARGE, LEDGER, PROMISES, SEARCH, VALUES, ByColumn, Option, Texts, columns_of
+from incrowd.options import (
+    INPUT,
+    LARGE,
+    LEDGER,
+    REPORTS,
+    RISKS,
+    SEARCH,
+    VALUES,
+    ByColumn,
+    Option,
+    Texts,
+    columns_of,
+)
 from incrowd.privacy.k_anonymity import K
-from incrowd.privacy.registry import COLUMN_OPTIONS, OF_POPULATION
+from incrowd.privacy.registry import COLUMN_OPTIONS, OF_POPULATION, RISK_OPTIONS
 from incrowd.run import LONGEST
 from incrowd.schemas.shapes import (
     Anything,
@@ -34,10 +47,12 @@ from incrowd.schemas.shapes import (
     is_number,
     parsed_number,
 )
+from incrowd.table.forms import FORM
 
 MISSING = ("category", "drop", "error")
 TYPES = ("number", "comma", "date", "text")
-RULES = ("prefix", "widths", "bounds")  # that are typed with numbers
+RULES = ("prefix", "widths", "bounds", "bottom", "top")  # that are typed with numbers
+_MOST_LEVELS = 1000
 _MOST_DIGITS = 18  # of a k; more people than that have never lived
 
 
@@ -92,6 +107,34 @@ class Range(Shape):
             )
         middle = len(parts) // 2
         return tuple(parsed_number(":".join(part), int, float) for part in (parts[:middle], parts[middle:]))
+
+
+@dataclass(frozen=True)
+class Levels(Shape):
+    """The lowest and the highest level of generalization, the latter None for any; one number is both."""
+
+    form = "a level of at least 0, or a lowest and a highest one such as [1, 3]"
+
+    def plain(self, value: Any) -> Any:
+        if isinstance(value, str):
+            value = self.parse(value)
+        if isinstance(value, int) and not isinstance(value, bool):
+            return (value, value)
+        return (*value, None)[:2] if isinstance(value, list | tuple) and 0 < len(value) < 3 else value
+
+    def allows(self, value: Any) -> bool:
+        if not isinstance(value, tuple) or len(value) != 2:
+            return False
+        low, high = value
+        whole = all(type(level) is int for level in (low, low if high is None else high))
+        return whole and 0 <= low <= (low if high is None else high) < _MOST_LEVELS
+
+    def parse(self, text: str) -> Any:
+        """Typed as 1:3, 1: or :3, or a single level."""
+        low, colon, high = (part.strip() for part in text.partition(":"))
+        if not all(is_digits(part) or (colon and not part) for part in (low, *[high] * bool(colon))):
+            return text
+        return (int(low or 0), int(high) if high else None) if colon else int(low)
 
 
 def _is_bound(value: Any) -> bool:
@@ -165,12 +208,17 @@ class Hierarchy(Shape):
         return is_path(value) or isinstance(value, Mapping) or hasattr(value, "ancestors")
 
     def parse(self, text: str) -> Any:
-        kind, colon, numbers = text.partition(":")
+        parts = text.split(":")
+        kinds, lists = parts[::2], parts[1::2]
         if text == "flat":
             return {"flat": True}
-        if kind not in RULES or not colon:
+        if len(kinds) != len(lists) or any(kind not in RULES for kind in kinds):
             return typed_path(text)
-        return {kind: [parsed_number(number, int, float) for number in numbers.split(",")]}
+        typed = {
+            kind: [parsed_number(number, int, float) for number in numbers.split(",")]
+            for kind, numbers in zip(kinds, lists, strict=True)
+        }
+        return {kind: found[0] if kind in ("bottom", "top") else found for kind, found in typed.items()}
 
 
 @dataclass(frozen=True)
@@ -193,9 +241,22 @@ class Hierarchies(Shape):
         return typed_path(text)
 
 
+@dataclass(frozen=True)
+class HierarchyByColumn(ByColumn):
+    """A hierarchy for each of some columns; a rule that is typed with other signs is shown as it should be."""
+
+    def parse_each(self, texts: Sequence[str]) -> Any:
+        for text in texts:
+            found = re.fullmatch(rf"(.+?)[:=]({'|'.join(RULES)})[:=](.*)", text)
+            if found and not text.startswith(f"{found[1]}={found[2]}:"):
+                column, rule, numbers = found.groups()
+                raise PolicyError(f"must look like {column}={rule}:{numbers}; got {shown(text)}")
+        return super().parse_each(texts)
+
+
 _TAXONOMY = Option(
-    "column=FILE, zip=prefix:3,2, age=widths:5,10 or age=bounds:18,65.",
-    ByColumn(Hierarchy(), "education=education.csv or zip=prefix:3,2"),
+    "column=FILE, zip=prefix:3,2, age=widths:5,10:top:90 or age=bounds:18,65.",
+    HierarchyByColumn(Hierarchy(), "education=education.csv or zip=prefix:3,2"),
     noun="COLUMN=RULE",
     section=VALUES,
     repeated=True,
@@ -230,7 +291,11 @@ OPTIONS: Mapping[str, Option] = {
         for name, option in COLUMN_OPTIONS.items()
     },
     "insensitive": Option(
-        "Harmless columns, kept unchanged.", _COLUMNS, noun="COLUMNS", comment="These stay as they are."
+        "Harmless columns, kept unchanged.",
+        _COLUMNS,
+        noun="COLUMNS",
+        section=REPORTS,
+        comment="These stay as they are.",
     ),
     "keep": Option("Columns that stay though they look as if they named people.", _COLUMNS, noun="COLUMNS"),
     "target": Option(
@@ -239,27 +304,26 @@ OPTIONS: Mapping[str, Option] = {
         noun="COLUMN",
         comment="What models will predict: the release keeps what predicts it.",
     ),
-    "population_table": Option(
-        "Everyone that the records were drawn from.", TableFile(), noun="FILE", section=PROMISES
-    ),
+    "population_table": Option("Everyone that the records were drawn from.", TableFile(), noun="FILE", section=RISKS),
     **{name: model.option for name, model in OF_POPULATION.items()},
+    **RISK_OPTIONS,
     "missing": Option(
-        "Missing values are a category (default), drop rows, or an error.", Choice(MISSING), noun="WORD", section=VALUES
+        "Missing values are a category (default), drop rows, or an error.", Choice(MISSING), noun="WORD", section=INPUT
     ),
     "missing_values": Option(
         "Text that means missing, such as '?'.",
         Texts(blank=True, single=True, split=False),
         names=("--missing-value",),
-        section=VALUES,
+        section=INPUT,
         repeated=True,
         comment="These texts mean that a value is missing.",
     ),
-    "strict": Option("Refuse until every column has a role.", Flag(), names=("--strict",)),
+    "strict": Option("Refuse until every column has a role.", Flag(), names=("--strict",), section=REPORTS),
     "keep_order": Option(
         "Leave rows in their order, which can link them to the original ones.",
         Flag(),
         names=("--keep-order",),
-        section=FILES,
+        section=REPORTS,
     ),
     "method": Option(
         "The search: 'incrowd methods' lists them, with a NAME also its options.",
@@ -329,6 +393,24 @@ OPTIONS: Mapping[str, Option] = {
         each="range",
         comment="The lowest and the highest value that anyone may know.",
     ),
+    "levels": Option(
+        "Lowest and highest level of generalization: age=1:3, or sex=0.",
+        ByColumn(Levels(), "age=1:3 or sex=0"),
+        noun="COLUMN=LOW:HIGH",
+        section=VALUES,
+        repeated=True,
+        each="levels",
+        comment="How general values have to be at least, and may be at most: 0 is the value itself.",
+    ),
+    "form": Option(
+        "What crowds show: mean, median, mode, or mean:5 in fives.",
+        ByColumn(Text(pattern=FORM, called="mean, median or mode, perhaps with a step as in mean:5"), "age=mean"),
+        noun="COLUMN=FORM",
+        section=VALUES,
+        repeated=True,
+        each="form",
+        comment="Columns of which each crowd shows one number instead of a range.",
+    ),
     "taxonomies": Option(
         "Folder with a taxonomy file per column.",
         Hierarchies(),
@@ -350,7 +432,7 @@ ATTACK: Mapping[str, Option] = {  # the table [attack] of a policy file
 }
 SEVERAL = ("ledger", "recipient", "wait")
 ENGINE = ("engine", "memory_limit", "spill_folder", "master", "most_tuples")
-PROMISED = (*COLUMN_OPTIONS, "population_table", *OF_POPULATION)
+PROMISED = (*COLUMN_OPTIONS, "population_table", *OF_POPULATION, *RISK_OPTIONS)
 TYPED: Mapping[str, Option] = {**OPTIONS, "taxonomy": _TAXONOMY}  # the shell has an option for a single hierarchy
 
 

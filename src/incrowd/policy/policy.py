@@ -13,12 +13,14 @@ from incrowd.policy.options import OPTIONS, check_engine
 from incrowd.policy.protection import Protection
 from incrowd.privacy.k_anonymity import KAnonymity
 from incrowd.privacy.model import Requirement
-from incrowd.privacy.registry import OF_POPULATION
+from incrowd.privacy.population import EstimatedKMap
+from incrowd.privacy.registry import OF_POPULATION, OF_TABLE
 from incrowd.privacy.units import KUnits
 from incrowd.table.numbers import with_point
 
 if TYPE_CHECKING:
     from incrowd.privacy.declared import Declared
+    from incrowd.privacy.table_risk import OfTable
     from incrowd.taxonomies.rules import Rule
     from incrowd.taxonomies.taxonomy import Taxonomy
 
@@ -80,11 +82,15 @@ class Policy:
         population_table: The people that the records were drawn from, with the columns of the quasi-identifiers; the
             pipeline opens it.
         population: What is promised against them, by name, such as "k_map" and "delta_presence".
+        risks: What is promised about all classes together, by name, such as "average_risk", and how it is estimated.
         insensitive: Columns that pass through unchanged, like columns that have no role.
         keep: Columns that leave as they are on purpose, though they look as if they named people.
         taxonomies: Taxonomy, or rule that builds one, by column.
         types: "number", "comma", "date" or "text" by column, where detection is not wanted.
         ranges: Public lowest and highest value by column of numbers or dates.
+        levels: Lowest and highest level of generalization by column with a taxonomy; None for no highest one.
+        form: By column of numbers or dates, the number that a crowd shows of it: "mean", "median" or "mode", or with a
+            step that it is rounded to, such as "mean:5".
         missing: What to do with missing values: a "category" of their own, "drop" the rows, or "error".
         missing_values: Texts that stand for a missing value, such as "?".
         method: Name of the search.
@@ -110,11 +116,14 @@ class Policy:
     protections: tuple[Protection, ...] = ()
     population_table: Any = field(default=None, compare=False)
     population: Mapping[str, Any] = field(default_factory=dict)
+    risks: Mapping[str, Any] = field(default_factory=dict)
     insensitive: tuple[str, ...] = ()
     keep: tuple[str, ...] = ()
     taxonomies: Mapping[str, Taxonomy | Rule] = field(default_factory=dict)
     types: Mapping[str, str] = field(default_factory=dict)
     ranges: Mapping[str, tuple[Any, Any]] = field(default_factory=dict)
+    levels: Mapping[str, tuple[int, int | None]] = field(default_factory=dict)
+    form: Mapping[str, str] = field(default_factory=dict)
     missing: str = "category"
     missing_values: tuple[str, ...] = ()
     method: str = "auto"
@@ -144,16 +153,49 @@ class Policy:
         self._check_roles()
         self._check_protection()
         target = () if self.target is None else (self.target,)
-        others = {"taxonomies": self.sensitive, "types": (*self.sensitive, *target), "ranges": ()}
+        others = {
+            "taxonomies": self.sensitive,
+            "types": (*self.sensitive, *target),
+            "ranges": (),
+            "levels": (),
+            "form": (),
+        }
         for name, names in others.items():
             for column in getattr(self, name):
                 if column not in (*self.attributes, *names):
                     raise UnknownNameError("quasi-identifier column", column, self.attributes, f"the policy ({name})")
+        self._check_levels()
+        self._check_form()
         for column in others["types"]:
             if (kind := self.types.get(column, "text")) not in ("comma", "text"):
                 raise PolicyError(
                     f"column '{column}' stays as it is, so its type is comma or text, or is left out. Got '{kind}'."
                 )
+
+    def _check_levels(self) -> None:
+        for column in self.levels:
+            if column not in self.taxonomies:
+                raise PolicyError(
+                    f"column '{column}' has levels, but no taxonomy that has them; give it one, such as "
+                    f"--taxonomy {column}=prefix:3,2 or widths:5,10 (level 0 alone needs none)"
+                )
+        if self.levels and self.most_tuples is not None:
+            raise PolicyError("levels of columns need all tuples in memory; leave out levels, or most_tuples")
+
+    def _check_form(self) -> None:
+        for column in self.form:
+            if column in self.taxonomies:
+                raise PolicyError(
+                    f"column '{column}' has a taxonomy and a form; its form replaces it, so leave one out"
+                )
+        if not self.form:
+            return
+        if len(self.quasi_identifiers) > 1:
+            raise PolicyError("a form needs a single quasi-identifier: a crowd of one is no crowd of another")
+        against = {"ledger": self.ledger, "population_table": self.population_table, "most_tuples": self.most_tuples}
+        for name, value in against.items():
+            if value is not None:
+                raise PolicyError(f"a number that a crowd shows does not say whom it covers; leave out form, or {name}")
 
     def _check_roles(self) -> None:
         role_of: dict[str, str] = {}
@@ -175,16 +217,33 @@ class Policy:
                 raise PolicyError(
                     f"column '{column}' is sensitive, so its taxonomy is for t alone; give a t or leave it out"
                 )
-        if self.population and self.population_table is None:
+        estimated = {*self.population} == {"k_map"} and "sampling_fraction" in self.risks
+        if self.population and self.population_table is None and not estimated:
             raise PolicyError(
-                f"{' and '.join(OF_POPULATION)} count the people of a population; give its table as population_table"
+                f"{' and '.join(OF_POPULATION)} count the people of a population; give its table as population_table, "
+                "or for k_map alone the share of it that is in the table as sampling_fraction"
             )
         if not self.population and self.population_table is not None:
             promises = " or ".join(OF_POPULATION)
             raise PolicyError(f"The 'population_table' parameter says nothing by itself. Give {promises} as well.")
-        promised = *self.models_against_population, *self.models_of_columns
+        self._check_risks()
+        promised = *self.models_against_population, *self.models_of_columns, *self.models_of_table
         if any(qid.k == 1 for qid in self.quasi_identifiers) and not promised:
             raise PolicyError("The 'k' parameter must be an integer of at least 2. Got 1.")
+
+    def _check_risks(self) -> None:
+        estimated = () if self.population_table is not None else self.models_against_population
+        risky: tuple[Declared, ...] = (*self.models_of_table, *estimated)
+        used = {name for model in risky for name in (model.option_name, *model.settings)}
+        for name in self.risks:
+            if name not in used:
+                models: tuple[type[Declared], ...] = (*OF_TABLE.values(), EstimatedKMap)
+                takers = " or ".join(model.option_name for model in models if name in model.settings)
+                raise PolicyError(f"The '{name}' parameter says nothing by itself. Give {takers} as well.")
+        for model in risky:
+            if self.unit is not None or self.ledger is not None:
+                other = "unit" if self.unit is not None else "ledger"
+                raise PolicyError(f"{model} counts the records of one release; leave out it or the {other}")
 
     @property
     def attributes(self) -> tuple[str, ...]:
@@ -193,8 +252,16 @@ class Policy:
 
     @property
     def models_against_population(self) -> tuple[Declared, ...]:
-        """What is promised against the population."""
+        """What is promised against the population; without its table it is estimated from the sampling fraction."""
+        if self.population_table is None:
+            own = {name: self.risks[name] for name in EstimatedKMap.settings if name in self.risks}
+            return tuple(EstimatedKMap.of_sample(k, own) for k in self.population.values())
         return tuple(OF_POPULATION[name](value) for name, value in self.population.items())  # type: ignore[call-arg]
+
+    @property
+    def models_of_table(self) -> tuple[OfTable, ...]:
+        """What is promised about all classes together."""
+        return tuple(model.written(self.risks) for name, model in OF_TABLE.items() if name in self.risks)
 
     @property
     def models_of_columns(self) -> tuple[Declared, ...]:
@@ -215,7 +282,7 @@ class Policy:
     @cached_property
     def requirements(self) -> tuple[Requirement, ...]:
         """What must hold for the classes of each quasi-identifier."""
-        others = (*self.models_of_columns, *self.models_against_population)
+        others = (*self.models_of_columns, *self.models_against_population, *self.models_of_table)
         made = []
         for qid in self.quasi_identifiers:
             crowd = () if qid.k == 1 else (KAnonymity(qid.k) if self.unit is None else KUnits(self.unit, qid.k),)
@@ -297,11 +364,14 @@ class Policy:
             **({"protections": {p.column: p.to_json() for p in self.protections}} if self.protections else {}),
             **({} if self.population_table is None else {"population_table": _name_of(self.population_table)}),
             **self.population,
+            **self.risks,
             "insensitive": list(self.insensitive),
             **({"keep": list(self.keep)} if self.keep else {}),
             "taxonomies": sorted(self.taxonomies),
             "types": dict(self.types),
             "ranges": {column: [str(bound) for bound in bounds] for column, bounds in self.ranges.items()},
+            **({"levels": {column: _written(pair) for column, pair in self.levels.items()}} if self.levels else {}),
+            **({"form": dict(self.form)} if self.form else {}),
             "missing": self.missing,
             "missing_values": list(self.missing_values),
             "method": self.method,
@@ -314,12 +384,19 @@ class Policy:
     @property
     def redundant(self) -> tuple[int, ...]:
         """The places of quasi-identifiers that another one implies; of equal ones, the last is needed."""
+        if not all(model.monotone for model in self.models_of_table):
+            return ()
         found: list[int] = []
         for place, qid in enumerate(self.quasi_identifiers):
             others = [other for i, other in enumerate(self.quasi_identifiers) if i != place and i not in found]
             if any(qid.implied_by(other) for other in others):
                 found.append(place)
         return tuple(found)
+
+
+def _written(pair: tuple[int, int | None]) -> list[int]:
+    """Levels as a policy file has them: without the highest one where there is none."""
+    return [level for level in pair if level is not None]
 
 
 def _name_of(table: Any) -> str:

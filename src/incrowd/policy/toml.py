@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from incrowd.errors import PolicyError, UnknownNameError, closest, shown
+from incrowd.policy.context import CONTEXT, checked_context
 from incrowd.policy.options import ATTACK, OPTIONS
 from incrowd.schemas.regular_files import open_regular
 from incrowd.schemas.toml import parsed_toml
@@ -19,6 +20,7 @@ MOST_BYTES = 1 << 24  # of a policy file
 FILES = {"csv": ("separator", "quote", "encoding", "header", "strip"), "file": ("sheet", "value_labels")}
 DIALECT = tuple(key for keys in FILES.values() for key in keys)
 QUERY = "query"  # what to read of a database
+APART = {"attack": tuple(ATTACK), "context": tuple(CONTEXT)}  # tables that are not about the release itself
 
 
 def check_spelling(options: Iterable[str], function: Callable[..., object]) -> None:
@@ -50,9 +52,22 @@ def read_attack_settings(path: str | Path) -> dict[str, Any]:
     Raises:
         PolicyError: As for `read_policy`.
     """
+    return {name: ATTACK[name].checked(name, value) for name, value in _table_apart(path, "attack").items()}
+
+
+def read_context(path: str | Path) -> dict[str, str]:
+    """What the table [context] of a policy file answers.
+
+    Raises:
+        PolicyError: As for `read_policy`.
+    """
+    return checked_context(_table_apart(path, "context"))
+
+
+def _table_apart(path: str | Path, name: str) -> dict[str, Any]:
     data = _parsed(Path(path))
     settings_in(data, Path(path))
-    return {name: ATTACK[name].checked(name, value) for name, value in data.get("attack", {}).items()}
+    return dict(data.get(name, {}))
 
 
 def _parsed(path: Path) -> dict[str, Any]:
@@ -78,18 +93,19 @@ def settings_in(data: Mapping[str, Any], path: Path) -> tuple[dict[str, Any], di
     """
     data = dict(data)
     options = sorted({option for method in METHODS.values() for option in method.options})
-    known = (*KEYS, *options, *FILES, QUERY, "attack")
+    known = (*KEYS, *options, *FILES, QUERY, *APART)
     for key in data:
         if key not in known:
             raise UnknownNameError("key", key, known, str(path))
     dialect: dict[str, Any] = {}
-    for table, known_there in {**FILES, "attack": tuple(ATTACK)}.items():
+    for table, known_there in {**FILES, **APART}.items():
         if not isinstance(data.get(table, {}), Mapping):
             raise PolicyError(f"The '{table}' key of {path} must be a table. Got {shown(data[table])}.")
         for key in data.get(table, {}):
             if key not in known_there:
                 raise UnknownNameError("key", key, known_there, f"{path} [{table}]")
         dialect |= data.pop(table, {}) if table in FILES else {}
+    checked_context(data.get("context", {}))
     if QUERY in data:
         dialect[QUERY] = data[QUERY]
     settings = {key: value for key, value in data.items() if key in KEYS}

@@ -10,7 +10,11 @@ from typing import Any
 
 from incrowd.policy.options import OPTIONS
 
-_TABLES = ("types", "ranges", "taxonomies", "csv")
+_TABLES = {  # with what is said above those that no option is about
+    **dict.fromkeys(("types", "ranges", "levels", "form", "taxonomies"), ""),
+    "csv": "How the file is read.",
+    "context": "Who gets the release, and why that is acceptable; for the packs of boards.",
+}
 _LINE = 100  # characters of a list on one line
 
 
@@ -34,7 +38,7 @@ def policy_text(settings: Mapping[str, Any]) -> str:
         lines += ["", f"[sensitive.{toml_key(column)}]", *_pairs(promised)]
     for key in _TABLES:
         if key in tables:
-            about = OPTIONS[key].comment if key in OPTIONS else "How the file is read."
+            about = _TABLES[key] or OPTIONS[key].comment
             lines += ["", f"# {about}", f"[{key}]", *_pairs(tables[key])]
     return "\n".join(lines).lstrip("\n") + "\n"
 

@@ -19,8 +19,9 @@ import pyarrow.compute as pc
 from incrowd.errors import DataError, PolicyError, UnknownNameError, many
 from incrowd.formats.registry import open_source
 from incrowd.policy.policy import Policy, QuasiIdentifier
-from incrowd.population.estimates import COUNTED, Estimate
+from incrowd.population.estimates import COUNTED
 from incrowd.population.records import People
+from incrowd.population.uniqueness import Estimate
 from incrowd.privacy.population import POPULATION
 from incrowd.recodings.reading import read_recoding
 from incrowd.recodings.recoding import Recoding

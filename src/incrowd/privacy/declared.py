@@ -15,6 +15,7 @@ from incrowd.schemas.shapes import Shape
 if TYPE_CHECKING:
     from fractions import Fraction
 
+    from incrowd.privacy.model import PrivacyModel
     from incrowd.table.class_counts import ClassCounts
     from incrowd.taxonomies.taxonomy import Taxonomy
 
@@ -27,9 +28,9 @@ HARMLESS = Option(
 )
 
 
-def promised(about: str, kind: Shape, *, title: str, example: str) -> Option:
+def promised(about: str, kind: Shape, *, title: str, example: str, section: str = PROMISES) -> Option:
     """The option of a model."""
-    return Option(about, kind, title=title, example=example, noun="N", section=PROMISES)
+    return Option(about, kind, title=title, example=example, noun="N", section=section)
 
 
 class Declared:
@@ -40,7 +41,7 @@ class Declared:
         option_name: What it is called in Python and TOML, and with dashes in the shell.
         option: What its value may be, and what it means.
         about: What is counted in every class: its "records", the values of a sensitive "column", or the people of a
-            "population".
+            "population"; or that the whole "table" is asked.
         fields: The fields that the value is; the first one is the limit that the witness holds classes to.
         settings: Further options of a sensitive column that it heeds; "t_distance" is its field `distance`.
         more: Options that only this model has, by name.
@@ -50,13 +51,14 @@ class Declared:
     name: ClassVar[str]
     option_name: ClassVar[str]
     option: ClassVar[Option]
-    about: ClassVar[Literal["records", "column", "population"]] = "column"
+    about: ClassVar[Literal["records", "column", "population", "table"]] = "column"
     fields: ClassVar[tuple[str, ...]]
     settings: ClassVar[tuple[str, ...]] = ()
     more: ClassVar[Mapping[str, Option]] = {}
     weakest: ClassVar[Any] = None
     whole: ClassVar[bool] = False
     upward_closed: ClassVar[bool] = False
+    for_everyone: ClassVar[bool] = False
 
     if TYPE_CHECKING:
 
@@ -122,7 +124,7 @@ class Declared:
         """How well each class is protected."""
         raise NotImplementedError
 
-    def fitted(self, histogram: Any) -> Self:
+    def fitted(self, histogram: Any) -> PrivacyModel:
         """The model for a table; most do not depend on it."""
         return self
 

@@ -29,11 +29,11 @@ def check_harmless(
 
 
 def check_feasible(table: CompressedTable | OutOfCoreTable, requirements: Requirements) -> None:
-    """A table can be released if and only if the most general one can: if all records together are a good class.
+    """All records can be released if and only if the most general table can: if together they are a good class.
 
     Raises:
         PolicyError: A protected column has a single value, which nothing can hide.
-        InfeasibleError: The table cannot be released.
+        InfeasibleError: They cannot be released.
     """
     everyone = table.everyone()
     for requirement in requirements:
@@ -42,7 +42,14 @@ def check_feasible(table: CompressedTable | OutOfCoreTable, requirements: Requir
                 raise PolicyError(f"column '{model.column}' has a single value, so {model} says nothing; leave it out")
             best = model.levels(everyone)[0].item()
             if best < model.threshold:
+                release = "release" if model.upward_closed else "release of all records"  # some might be left out
                 raise InfeasibleError(
-                    f"no release can satisfy {model}: the table has {many(table.records, 'record')}, and the best "
-                    f"possible level is {abs(best):g}"
+                    f"no {release} can satisfy {model}: the table has {many(table.records, 'record')}, and the best "
+                    f"possible level is {abs(best):g}; ask for at {'most' if best > 0 else 'least'} that"
+                )
+        for promise in requirement.of_table:
+            if not promise.holds(everyone.records):
+                raise InfeasibleError(
+                    f"no release can satisfy {promise}: it does not hold even with all {many(table.records, 'record')} "
+                    "in one crowd; allow a higher risk"
                 )

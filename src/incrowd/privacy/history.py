@@ -14,6 +14,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
+from incrowd.privacy.k_anonymity import KAnonymity
 from incrowd.privacy.sensitive import column_counts
 
 if TYPE_CHECKING:
@@ -49,6 +50,7 @@ class SharedHistory:
     name = "shared history"
     whole = True
     upward_closed = False
+    for_everyone = True  # who is left out of a later release is seen to be, by all who have the earlier one
 
     @property
     def threshold(self) -> int:
@@ -58,12 +60,16 @@ class SharedHistory:
     def least_size(self) -> int:
         return self.least
 
-    def fitted(self, histogram: Histogram) -> SharedHistory:
+    def fitted(self, histogram: Histogram) -> SharedHistory | KAnonymity:
+        """With the history of each value; a single one of records is shared by all of a class, so its size counts."""
         import numpy as np
 
         texts = [str(value).partition(SEPARATOR) for value in histogram.values]
         histories = np.unique([text[0] for text in texts], return_inverse=True)[1].ravel()
-        return replace(self, histories=histories, by_record=np.array([not text[1] for text in texts], bool))
+        by_record = np.array([not text[1] for text in texts], bool)
+        if self.least > 1 and by_record.all() and not histories.any():
+            return KAnonymity(self.least)
+        return replace(self, histories=histories, by_record=by_record)
 
     def levels(self, classes: ClassCounts) -> Any:
         """The fewest of any history in each class; 0 for a class without records."""

@@ -6,7 +6,15 @@ know models by the questions below and by nothing else: k is not a special case 
 The one law that all searches rest on: **a union of classes is never less protected than its less protected part**,
 `level(A + B) >= min(level(A), level(B))`. So a refinement that is invalid once stays invalid, and merging good classes
 gives good ones. Whether a good class stays good whatever joins it is more than that; only some models promise it
-(`upward_closed`), and only those let a search leave out records of other classes without looking again.
+(`upward_closed`). Where records are left out, a search relies on it or looks again: with other models a coarser release
+may have to leave out more than a finer one, as a good class has joined a bad one there, and some compare with the
+released rows, which are others then. `search.leaving_out` says which records are left out.
+
+A promise about all classes together, such as an average risk, is a `TableModel`: every single class is good for it, and
+it is asked once more, of the sizes of all classes that would be released. It is not upward closed, as it depends on the
+others which classes are left out for it. Most are `monotone`: a release that keeps the promise still does once classes
+are merged, which is what a search over generalizations needs to skip some of them. Only searches that ask
+`Requirement.holds` or `leaving_out.suppressed` take such promises (`Method.whole_tables`).
 """
 
 from __future__ import annotations
@@ -14,7 +22,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 from incrowd.errors import PolicyError
 
@@ -23,6 +31,7 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from incrowd.table.class_counts import ClassCounts, Histogram
+    from incrowd.table.grouping import Counts
 
     Levels = npt.NDArray[Any]
     Mask = npt.NDArray[np.bool_]
@@ -55,6 +64,10 @@ class PrivacyModel(Protocol):
         """Whether a good class stays good whatever records join it."""
 
     @property
+    def for_everyone(self) -> bool:
+        """Whether it is a promise to left-out people as well, so that none may be."""
+
+    @property
     def least_size(self) -> int:
         """No class of fewer records is good."""
 
@@ -72,6 +85,18 @@ class PrivacyModel(Protocol):
 
     def __str__(self) -> str:
         """The promise in short, such as "k=10"."""
+
+
+@runtime_checkable
+class TableModel(PrivacyModel, Protocol):
+    """A promise about all classes of a release together; `levels` says that every single class is good."""
+
+    @property
+    def monotone(self) -> bool:
+        """Whether a release that keeps the promise still does once some of its classes are merged."""
+
+    def holds(self, sizes: Counts) -> bool:
+        """Whether a release whose classes have these sizes, none of them 0, keeps the promise."""
 
 
 @dataclass(frozen=True)
@@ -104,6 +129,11 @@ class Requirement:
         """The protected columns whose values must be counted."""
         return tuple(dict.fromkeys(model.column for model in self.models if model.column is not None))
 
+    @cached_property
+    def of_table(self) -> tuple[TableModel, ...]:
+        """The models that are asked of all classes together."""
+        return tuple(model for model in self.models if isinstance(model, TableModel))
+
     def fitted(self, protected: Mapping[str, Histogram]) -> Requirement:
         """The requirement for a table, from the histograms of its protected columns."""
         models = (model.fitted(None if model.column is None else protected[model.column]) for model in self.models)
@@ -116,6 +146,13 @@ class Requirement:
         for model in others:
             good &= model.levels(classes) >= model.threshold
         return good | (classes.records == 0) if self.with_absent else good
+
+    def holds(self, classes: ClassCounts) -> bool:
+        """Whether these classes may be released together."""
+        if not self.good(classes).all():
+            return False
+        sizes = classes.records[classes.records > 0]
+        return all(model.holds(sizes) for model in self.of_table)
 
     def anonymity(self, classes: ClassCounts) -> Any:
         """The worst level of the first model over some classes."""
@@ -142,12 +179,8 @@ def with_suppression(models: Iterable[PrivacyModel]) -> None:
     """Called where records may be left out.
 
     Raises:
-        PolicyError: A model could hold for a finer release and not for a coarser one, once records are left out, or
-            compares with a distribution that leaving out records changes.
+        PolicyError: A model is a promise to everyone.
     """
     for model in models:
-        if not model.upward_closed:
-            raise PolicyError(
-                f"records cannot be left out where {model} is asked for; set suppress to 0, or ask for k, a unit, "
-                "distinct l-diversity or k-map, with which it is exact"
-            )
+        if model.for_everyone:
+            raise PolicyError(f"records cannot be left out where {model} is asked for; set suppress to 0")

@@ -9,8 +9,9 @@ from incrowd.privacy.declared import HARMLESS, Declared
 from incrowd.privacy.k_anonymity import KAnonymity
 from incrowd.privacy.l_diversity import EntropyLDiversity, LDiversity, RecursiveLDiversity
 from incrowd.privacy.likeness import AlphaAnonymity, BetaLikeness, DeltaDisclosure, EnhancedBetaLikeness
-from incrowd.privacy.population import DeltaPresence, KMap
+from incrowd.privacy.population import DeltaPresence, EstimatedKMap, KMap
 from incrowd.privacy.t_closeness import TCloseness
+from incrowd.privacy.table_risk import AverageRisk, OfTable, PopulationUniqueness, SampleUniqueness
 from incrowd.privacy.units import KUnits
 
 MODELS: Mapping[str, type[Declared]] = {
@@ -27,7 +28,11 @@ MODELS: Mapping[str, type[Declared]] = {
         EnhancedBetaLikeness,
         DeltaDisclosure,
         KMap,
+        EstimatedKMap,
         DeltaPresence,
+        AverageRisk,
+        SampleUniqueness,
+        PopulationUniqueness,
     )
 }
 OF_COLUMNS: Mapping[str, type[Declared]] = {
@@ -35,6 +40,17 @@ OF_COLUMNS: Mapping[str, type[Declared]] = {
 }
 OF_POPULATION: Mapping[str, type[Declared]] = {
     model.option_name: model for model in MODELS.values() if model.about == "population"
+}
+OF_TABLE: Mapping[str, type[OfTable]] = {
+    model.option_name: model for model in MODELS.values() if issubclass(model, OfTable)
+}
+RISK_OPTIONS: Mapping[str, Option] = {  # what people may say of the risk of all crowds together, and of estimates
+    **{
+        option_name: option
+        for model in OF_TABLE.values()
+        for option_name, option in {model.option_name: model.option, **model.more}.items()
+    },
+    **EstimatedKMap.more,
 }
 COLUMN_OPTIONS: Mapping[str, Option] = {  # what people may say of one sensitive column
     **{

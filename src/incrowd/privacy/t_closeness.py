@@ -97,27 +97,32 @@ class TCloseness(Declared):
 
     def fitted(self, histogram: Histogram) -> Self:
         """The model for a table: its distribution is what classes are compared with."""
-        distance = self.distance
-        if distance is None:
-            numbers = all(number_of(value) is not None for value in histogram.values if value is not None)
-            distance = "hierarchical" if self.taxonomy is not None else "ordered" if numbers else "equal"
-        return replace(self, distance=distance, release=Distribution.of(histogram))
+        return replace(self, release=Distribution.of(histogram))
 
     def levels(self, classes: ClassCounts) -> Any:
         """Minus the distance of each class."""
         counted = column_counts(classes, self.column)
-        fitted = self if self.release is not None and self.distance is not None else self.fitted(counted)
-        whole = fitted.release
-        assert whole is not None
-        if fitted.distance == "equal":
+        whole = self.release or Distribution.of(counted)
+        distance = self._distance_in(whole)
+        if distance == "equal":
             return -_equal(counted, whole)
-        if fitted.distance == "ordered":
+        if distance == "ordered":
             return -_ordered(counted, whole)
-        assert fitted.taxonomy is not None
-        return -_hierarchical(counted, whole, fitted.taxonomy)
+        assert self.taxonomy is not None
+        return -_hierarchical(counted, whole, self.taxonomy)
+
+    def _distance_in(self, whole: Distribution) -> str:
+        """How far values are apart in a release; by default that depends on those that it has."""
+        if self.distance is not None:
+            return self.distance
+        if self.taxonomy is not None:
+            return "hierarchical"
+        present = (value for value, records in zip(whole.values, whole.counts, strict=True) if records)
+        return "ordered" if all(number_of(value) is not None for value in present if value is not None) else "equal"
 
     def __str__(self) -> str:
-        how = f" ({self.distance} distance)" if self.distance in DISTANCES[1:] else ""
+        distance = self.distance if self.release is None else self._distance_in(self.release)
+        how = f" ({distance} distance)" if distance in DISTANCES[1:] else ""
         return f"t={self.t:g} of {self.column}{how}"
 
 
@@ -149,14 +154,16 @@ def _equal(counted: Histogram, whole: Distribution) -> Floats:
 
 
 def _ordered(counted: Histogram, whole: Distribution) -> Floats:
-    """The sum of differences of cumulated shares, over one less than the number of values."""
+    """The sum of differences of cumulated shares, over one less than the number of values that are released."""
     import numpy as np
 
-    width, total = counted.width, whole.records
+    present = np.flatnonzero(whole.array)
+    width, total = len(present), whole.records
     if width < 2:
         return np.zeros(counted.size)
-    place = in_order(counted.values)
-    below = np.cumsum(whole.array[np.argsort(place)])  # F: records with this value or one before, place by place
+    place = np.zeros(counted.width, np.int64)
+    place[present] = in_order(tuple(counted.values[code] for code in present))
+    below = np.cumsum(whole.array[present[np.argsort(place[present])]])  # F: records with this value or one before
     area = np.append(0, np.cumsum(below))  # sums of F up to a place
     order = np.lexsort((place[counted.codes], counted.tuples))
     tuples, at, counts = counted.tuples, place[counted.codes][order], counted.counts[order]

@@ -6,13 +6,13 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from incrowd.privacy.declared import Declared
-from incrowd.privacy.k_anonymity import K, k_in_sample
+from incrowd.privacy.k_anonymity import K, KAnonymity, k_in_sample
 from incrowd.privacy.sensitive import column_counts, sums
 
 if TYPE_CHECKING:
     from fractions import Fraction
 
-    from incrowd.table.class_counts import ClassCounts
+    from incrowd.table.class_counts import ClassCounts, Histogram
 
 
 @dataclass(frozen=True)
@@ -45,6 +45,10 @@ class KUnits(Declared):
     def least_size(self) -> int:
         """As many people have at least as many rows."""
         return self.k
+
+    def fitted(self, histogram: Histogram) -> KUnits | KAnonymity:
+        """Where everyone has one record, records are counted, so that equal ones may go to several classes."""
+        return KAnonymity(self.k) if histogram.distinct else self
 
     def in_sample(self, share: Fraction) -> KUnits:
         """Fewer people, in proportion."""

@@ -41,7 +41,7 @@ _WORD = 64
 _ROOM = 2**22  # words that are worked on at a time
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class ByClass(Recoding):
     """Released classes, as tuples of released values.
 
@@ -209,7 +209,7 @@ class ByClass(Recoding):
     def parts(self, table: Any) -> NoReturn:
         raise TypeError("released classes do not say what they were made from")
 
-    without = in_hierarchy = pieces = ends = means = parts  # type: ignore[assignment]
+    without = carried_back = in_hierarchy = pieces = ends = sums = parts  # type: ignore[assignment]
 
     # JSON
 

@@ -13,14 +13,17 @@ import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
+import numpy.typing as npt
 
 from incrowd.key import Key
 from incrowd.recodings.by_class import ByClass
+from incrowd.recodings.centres import Centres
 from incrowd.recodings.hierarchies import Hierarchy, Nodes
-from incrowd.recodings.mapping import LocalMapping, TupleLookup
+from incrowd.recodings.kinds import hierarchy_of
+from incrowd.recodings.mapping import LocalMapping, TupleLookup, nodes_of, trace
 from incrowd.recodings.ranges import Ranges
 from incrowd.recodings.recoding import Mask, Parts, Pieces, Recoding, policy_fields, policy_fields_from
 from incrowd.recodings.schema import DOCUMENT
@@ -28,8 +31,10 @@ from incrowd.table.attributes import Attribute
 from incrowd.table.compressed import CompressedTable
 from incrowd.table.grouping import Codes, Counts, Floats, count
 
+_KINDS: Mapping[str, type[Hierarchy]] = {"ranges": Ranges, "centres": Centres}
 
-@dataclass(frozen=True)
+
+@dataclass(frozen=True, repr=False)
 class ByTuple(Recoding):
     """A mapping of tuples to parts.
 
@@ -120,7 +125,7 @@ class ByTuple(Recoding):
         hierarchy, place = self[name], self.names.index(name)
         released = np.unique(self.mapping.classes[:, place])
         missing = self.missing_label is not None and hierarchy.missing_cell in released
-        if missing or not np.isin(released, hierarchy.leaves).all():
+        if missing or not np.isin(released, hierarchy.as_values).all():
             return None
         used = self._used[place]
         there = np.isin(used, released).tolist()
@@ -156,17 +161,32 @@ class ByTuple(Recoding):
         start, stop = self[attribute.name].spans()
         return start, stop - 1
 
-    def means(self, attribute: Attribute, values: Floats) -> Floats:
+    def sums(self, attribute: Attribute, values: Floats) -> Floats:
         start, stop = self[attribute.name].spans()
         below = np.concatenate([np.zeros((1, values.shape[1])), values.cumsum(axis=0)])
-        return np.asarray((below[stop] - below[start]) / (stop - start)[:, None])
+        return np.asarray(below[stop] - below[start])
 
-    def without(self, table: CompressedTable, left_out: Mask) -> ByTuple:
+    def without(self, table: CompressedTable, left_out: Mask) -> Self:
         mapping = self.mapping
         shown = mapping.classes[np.minimum(mapping.part_classes, len(mapping.classes) - 1)]
         parts = mapping.part_tuples, shown, mapping.part_records
         fewer = LocalMapping.build(mapping.hierarchies, mapping.tuples, *parts, left_out[mapping.part_tuples])
         return replace(self, mapping=fewer)
+
+    def carried_back(self, table: CompressedTable, number: Codes, nodes: Mapping[str, npt.NDArray[Any]]) -> ByTuple:
+        hierarchies, mapping = list(self.mapping.hierarchies), self.mapping
+        classes = mapping.classes.astype(np.int64)
+        for place, attribute in enumerate(table.attributes):
+            if attribute.name in nodes:
+                hierarchies[place] = hierarchy_of(attribute)
+                classes[:, place] = nodes[attribute.name][classes[:, place]]
+        parts = mapping.part_tuples, mapping.part_classes, mapping.part_records
+        own, groups, records = trace(number, table.counts, *parts)
+        left_out = groups == len(classes)
+        shown = classes[np.where(left_out, 0, groups)]
+        finer = LocalMapping.build(hierarchies, nodes_of(table, hierarchies), own, shown, records, left_out)
+        own_key = hashlib.blake2b(np.ascontiguousarray(finer.tuples).tobytes(), key=self.key, digest_size=len(self.key))
+        return replace(self, mapping=finer, key=own_key.digest())
 
     def in_hierarchy(self, attribute: Attribute) -> tuple[Hierarchy, Codes]:
         hierarchy = self[attribute.name]
@@ -189,10 +209,7 @@ class ByTuple(Recoding):
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> ByTuple:
-        hierarchies = tuple(
-            Ranges.from_json(item) if item["kind"] == "ranges" else Hierarchy.from_json(item)
-            for item in data["attributes"]
-        )
+        hierarchies = tuple(_KINDS.get(item["kind"], Hierarchy).from_json(item) for item in data["attributes"])
         return cls(
             LocalMapping.from_lines(hierarchies, data["classes"], data["tuples"]),
             bytes.fromhex(data["key"]),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -34,7 +34,7 @@ _KINDS: dict[str, type[AttributeRecoding]] = {
 }
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class ByValue(Recoding):
     """One mapping per attribute.
 
@@ -159,14 +159,13 @@ class ByValue(Recoding):
         first[cells[codes][::-1]], last[cells[codes]] = codes[::-1], codes  # the last one that is written stays
         return first, last
 
-    def means(self, attribute: Attribute, values: Floats) -> Floats:
+    def sums(self, attribute: Attribute, values: Floats) -> Floats:
         cells, size = self[attribute.name].of_codes(attribute), len(self[attribute.name].labels)
         known = cells >= 0
-        records = np.maximum(np.bincount(cells[known], minlength=size), 1)
-        sums = [np.bincount(cells[known], column[known], size) / records for column in values.T]
-        return np.array(sums).reshape(len(sums), size).T
+        sums = [np.bincount(cells[known], column[known], size) for column in values.T]
+        return np.array(sums, np.float64).reshape(len(sums), size).T
 
-    def without(self, table: CompressedTable, left_out: Mask) -> ByValue:
+    def without(self, table: CompressedTable, left_out: Mask) -> Self:
         """The recoding that leaves out some tuples, rebuilt from what the others have.
 
         One that, with its value no longer shown, equals a released class stays in.
@@ -176,7 +175,7 @@ class ByValue(Recoding):
             attributes.append(mapping.rebuilt(attribute, np.bincount(codes[~left_out], minlength=attribute.size) > 0))
         return replace(self, attributes=tuple(attributes)).with_classes(table, left_out)
 
-    def with_classes(self, table: CompressedTable, left_out: Mask) -> ByValue:
+    def with_classes(self, table: CompressedTable, left_out: Mask) -> Self:
         """The recoding with the classes that tuples have that are not left out; it says nothing of the others."""
         shown = ~left_out & (table.counts > 0)  # a class has records
         columns = [
@@ -186,6 +185,11 @@ class ByValue(Recoding):
         order, starts = sort_tuples(columns, [len(attribute.labels) for attribute in self.attributes])
         classes = tuple(zip(*(column[order[starts]].tolist() for column in columns), strict=True))
         return replace(self, classes=classes)
+
+    def carried_back(self, table: CompressedTable, number: Codes, nodes: Mapping[str, npt.NDArray[Any]]) -> ByValue:
+        pairs = zip(self.attributes, table.attributes, strict=True)
+        own = (each.widened(attribute, nodes[each.name]) if each.name in nodes else each for each, attribute in pairs)
+        return replace(self, attributes=tuple(own))
 
     def in_hierarchy(self, attribute: Attribute) -> tuple[Hierarchy, Codes]:
         hierarchy, recoding = hierarchy_of(attribute), self[attribute.name]

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, lru_cache
 from itertools import pairwise
 from math import floor, log10
 from typing import Any, Literal
@@ -31,7 +31,7 @@ from incrowd.taxonomies.rules import BuiltIntervals, Rule, rule_of
 from incrowd.taxonomies.taxonomy import Taxonomy
 
 Nodes = npt.NDArray[np.int32]
-Kind = Literal["taxonomy", "flat", "intervals", "calendar", "ranges"]
+Kind = Literal["taxonomy", "flat", "intervals", "calendar", "ranges", "centres"]
 
 FINEST = 16  # the narrowest intervals are at least this part of the range of the numbers
 
@@ -66,6 +66,11 @@ class Hierarchy:
     @cached_property
     def leaves(self) -> Nodes:
         return np.array(self.taxonomy.leaves, np.int32)
+
+    @property
+    def as_values(self) -> Nodes:
+        """The nodes that a column of the type of the values can show."""
+        return self.leaves
 
     @property
     def size(self) -> int:
@@ -197,7 +202,13 @@ def ancestors(kind: Kind, text: str, widths: tuple[float, ...], *, comma: bool =
         year, month = day.split("-")[:2]
         decade = int(year) // 10 * 10
         return (*[day] * bool(time), f"{year}-{month}", year, interval_label(str(decade), str(decade + 10)), ANY)
-    return BuiltIntervals(widths, comma=comma).ancestors(text) if widths else (ANY,)
+    return _intervals(widths, comma=comma).ancestors(text) if widths else (ANY,)
+
+
+@lru_cache
+def _intervals(widths: tuple[float, ...], *, comma: bool) -> BuiltIntervals:
+    """The rule, checked once and not for every value."""
+    return BuiltIntervals(widths, comma=comma)
 
 
 def tree_of(kind: Kind, values: Sequence[str | None], widths: tuple[float, ...], *, comma: bool = False) -> Taxonomy:

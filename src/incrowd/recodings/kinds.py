@@ -42,6 +42,7 @@ from incrowd.recodings.steps import (
 from incrowd.table.attributes import Attribute, FlatAttribute, NumberAttribute, TaxonomyAttribute
 from incrowd.table.grouping import Codes
 from incrowd.taxonomies.labels import ANY
+from incrowd.taxonomies.levels import cuts_up_to
 
 A = TypeVar("A", bound=Attribute)
 Described = tuple[str | None, tuple[str | None, ...]]
@@ -84,6 +85,8 @@ class AttributeKind(ABC, Generic[A]):
 class TaxonomyKind(AttributeKind[TaxonomyAttribute]):
     def levels(self) -> tuple[AttributeRecoding, ...]:
         tree = self.attribute.taxonomy
+        if self.attribute.top:
+            return tuple(cut_of(self.attribute, cut) for cut in cuts_up_to(tree, self.attribute.top))
         leaf = np.array([not below for below in tree.children])
         levels = range(tree.height, -1, -1)
         cuts = [np.flatnonzero((tree.depth == most) | (leaf & (tree.depth < most))) for most in levels]

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 
 from incrowd.recodings.steps import SplitInterval, Step
 from incrowd.table.attributes import NumberAttribute
-from incrowd.taxonomies.rules import MOST, Bounds
+from incrowd.taxonomies.number_rules import MOST, Bounds
 
 
 def grown_bounds(attribute: NumberAttribute, steps: Iterable[Step]) -> Bounds | None:

@@ -57,7 +57,9 @@ class Ranges(Hierarchy):
         """
         values = attribute.values().to_pylist()
         ranges = sorted({(start, stop) for start, stop in spans if 1 < stop - start < attribute.size})
-        return cls(attribute.name, _flat(values), "ranges", attribute.scale, (), tuple(ranges), attribute.domain, grid)
+        return cls(
+            attribute.name, flat_tree(values), "ranges", attribute.scale, (), tuple(ranges), attribute.domain, grid
+        )
 
     def node(self, start: int, stop: int) -> int:
         if stop - start == 1:
@@ -164,7 +166,7 @@ class Ranges(Hierarchy):
         check_values(scale, [text for text in data["values"] if text is not None], data["name"])
         ranges = tuple((start, stop) for start, stop in data["ranges"])
         grid = Grid.named(data["grid"], scale) if data["grid"] else None
-        return cls(data["name"], _flat(data["values"]), "ranges", scale, (), ranges, domain, grid)
+        return cls(data["name"], flat_tree(data["values"]), "ranges", scale, (), ranges, domain, grid)
 
 
 def public_grids(table: CompressedTable, least_size: int) -> list[Grid | None]:
@@ -191,5 +193,6 @@ def on_grids(
     return made, rounded
 
 
-def _flat(values: list[str | None]) -> Taxonomy:
+def flat_tree(values: list[str | None]) -> Taxonomy:
+    """The root, and the values below it."""
     return Taxonomy((ANY, *values), np.array([-1, *[0] * len(values)], np.int32))

@@ -13,7 +13,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -79,7 +79,7 @@ class Column(Protocol):
     def unknown(self, values: Sequence[Any]) -> Exception: ...
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, repr=False)
 class Recoding(Displayed, ABC):
     """What every recoding can be asked.
 
@@ -223,6 +223,10 @@ class Recoding(Displayed, ABC):
         lines = [_codebook_lines(name, self.labels(name), self.meanings(name)) for name in self.names]
         return "\n".join(line for column in lines for line in column)
 
+    def headline(self) -> str:
+        """Which columns it is of."""
+        return f"how {', '.join(self.names)} {'is' if len(self.names) == 1 else 'are'} released"
+
     def __str__(self) -> str:
         return self.codebook()
 
@@ -241,12 +245,27 @@ class Recoding(Displayed, ABC):
         """The first and the last code that each released value covers, as `parts` numbers them."""
 
     @abstractmethod
+    def sums(self, attribute: Attribute, values: Floats) -> Floats:
+        """The sum of some figures (codes x figures) over the codes that each released value covers."""
+
     def means(self, attribute: Attribute, values: Floats) -> Floats:
         """The mean of some figures (codes x figures) over the codes that each released value covers; 0 where none."""
+        covered = self.sums(attribute, np.ones((attribute.size, 1)))
+        return np.asarray(self.sums(attribute, values) / np.maximum(covered, 1))
 
     @abstractmethod
-    def without(self, table: CompressedTable, left_out: Mask) -> Recoding:
+    def without(self, table: CompressedTable, left_out: Mask) -> Self:
         """The recoding that leaves out some whole tuples of the table, and says nothing of them."""
+
+    @abstractmethod
+    def carried_back(self, table: CompressedTable, number: Codes, nodes: Mapping[str, npt.NDArray[Any]]) -> Recoding:
+        """The recoding for a table, of the one that it was made from: the same, with values generalized before.
+
+        Args:
+            table: The table with its own values.
+            number: The tuple of the generalized table that each of its tuples became.
+            nodes: By column whose taxonomy ended earlier there, the node that each node of that one is.
+        """
 
     @abstractmethod
     def in_hierarchy(self, attribute: Attribute) -> tuple[Hierarchy, Codes]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -20,11 +20,12 @@ import pyarrow.compute as pc
 
 from incrowd.errors import DataError
 from incrowd.recodings.attributes.cut import RuleCut, public_rule
-from incrowd.recodings.hierarchies import Hierarchy, Nodes, ancestors
+from incrowd.recodings.centres import Centres
+from incrowd.recodings.hierarchies import Hierarchy, Nodes, ancestors, check_values
 from incrowd.schemas.shapes import SchemaError
 from incrowd.table.arrays import filled, text_array, to_numpy
 from incrowd.table.attributes import unknown_values_error
-from incrowd.table.exact_numbers import places
+from incrowd.table.exact_numbers import places, together
 from incrowd.table.scales import Scale, text_of
 from incrowd.taxonomies.labels import ANY, KNOWN, Interval, parse_interval
 from incrowd.taxonomies.rules import Rule, rule_of
@@ -272,9 +273,64 @@ class LineValues(ReleasedValues):
         return {"name": self.name, "labels": list(self.labels), "kind": "intervals", "scale": self.scale.to_json()}
 
 
+@dataclass(frozen=True)
+class NearestValues(ReleasedValues):
+    """Released numbers that stand for classes; a piece is what is nearest to one of them, of two to the lower one.
+
+    The last piece is of missing values.
+    """
+
+    name: str
+    labels: Labels
+    scale: Scale
+
+    @cached_property
+    def _numbers(self) -> Any:
+        """The released numbers, without the most general label and missing values."""
+        texts = [label for label in self.labels[1:] if label is not None]
+        return self.scale.numbers(text_array(texts), self.name) if texts else np.empty(0, np.int64)
+
+    @property
+    def missing_cell(self) -> int:
+        return max(1, len(self._numbers))
+
+    @property
+    def spans(self) -> tuple[Pieces, Pieces]:
+        is_missing = np.array([label is None for label in self.labels])
+        start = np.cumsum(~is_missing) - 2
+        start[is_missing] = self.missing_cell
+        stop = start + 1
+        start[0], stop[0] = 0, self.missing_cell + 1
+        return start, stop
+
+    @property
+    def sizes(self) -> Pieces:
+        start, stop = self.spans
+        return stop - start
+
+    def cells(self, values: pa.Array) -> Pieces:
+        wider = self.scale if self.scale.kind == "date" else replace(self.scale, kind="number")
+        known, numbers = together(self._numbers, wider.numbers(values, self.name))
+        if len(known) < 2:
+            return np.zeros(len(numbers), np.int64)
+        above = np.clip(np.searchsorted(known, numbers), 1, len(known) - 1)
+        return np.asarray(above - (numbers - known[above - 1] <= known[above] - numbers), np.int64)
+
+    def as_it_is(self, place: int) -> bool:
+        return place > 0
+
+    def meaning(self, place: int) -> str:
+        return super().meaning(place) if place == 0 or self.labels[place] is None else "the number of a crowd"
+
+    def to_json(self) -> dict[str, Any]:
+        return {"name": self.name, "labels": list(self.labels), "kind": "nearest", "scale": self.scale.to_json()}
+
+
 def released_values(hierarchy: Hierarchy, nodes: Nodes) -> ReleasedValues:
     """What a release shows of a column: some nodes of its hierarchy, ascending, the root among them."""
     labels = tuple(hierarchy.label(node) for node in nodes.tolist())
+    if isinstance(hierarchy, Centres):
+        return NearestValues(hierarchy.name, labels, hierarchy.shown)
     if hierarchy.kind in ("ranges", "intervals"):
         assert hierarchy.scale is not None
         return LineValues(hierarchy.name, labels, hierarchy.scale)
@@ -300,6 +356,12 @@ def released_values_from(data: Mapping[str, Any]) -> ReleasedValues:
         if labels[0] != ANY or not len(line.spans):
             raise SchemaError(f"labels of '{name}'", f"begin with '{ANY}'")
         return line
+    if data["kind"] == "nearest":
+        nearest = NearestValues(name, labels, Scale(**data["scale"]))
+        if labels[0] != ANY:
+            raise SchemaError(f"labels of '{name}'", f"begin with '{ANY}'")
+        check_values(nearest.scale, [text for text in labels[1:] if text is not None], name)
+        return nearest
     if data["kind"] == "values":
         return TreeValues(name, labels, (-1, *[0] * (len(labels) - 1)))
     if data["kind"] != "taxonomy":

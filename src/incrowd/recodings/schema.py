@@ -206,6 +206,16 @@ def _ranges_law(data: Mapping[str, Any], place: str) -> None:
     ascends(domain, f"{place}.domain")
 
 
+def _centres_law(data: Mapping[str, Any], place: str) -> None:
+    _values_law(data, place)
+    known = len(data["values"]) - (data["values"][-1] is None)
+    if not len(data["numbers"]) == len(data["covers"]) == len(data["spread"]):
+        raise SchemaError(f"{place}.covers", "be as many as the numbers, and so is the spread")
+    for number, (start, stop) in enumerate(data["covers"]):
+        if not 0 <= start < stop <= known:
+            raise SchemaError(f"{place}.covers[{number}]", "be the ranks of two values")
+
+
 _GRID = Text(
     pattern="[125]0{0,310}|[125]e-[0-9]{1,3}|3|6|12|24|60|120|240|600|1200|[27]d|(10|60|300|900|3600|21600|86400)s",
     called="a width such as 5, 20, 1e-2, 6 (months), 7d or 60s",
@@ -228,6 +238,17 @@ _HIERARCHY = Kinds(
                 "grid": Either((Nothing(), _GRID)),
             },
             law=_ranges_law,
+        ),
+        "centres": Fields(
+            {
+                **_VALUES,
+                **_WIDTHS,
+                "numbers": ListOf(Text()),
+                "shown": SCALE,
+                "covers": ListOf(ListOf(Whole(0), 2, 2)),
+                "spread": ListOf(Number()),
+            },
+            law=_centres_law,
         ),
     },
 )
@@ -254,6 +275,7 @@ _RELEASED_VALUES = Kinds(
         "calendar": Fields({**_SHOWN, "parents": ListOf(Whole(-1), 1), "scale": SCALE}, law=_parents_law),
         "values": Fields(_SHOWN),
         "intervals": Fields({**_SHOWN, "scale": SCALE}),
+        "nearest": Fields({**_SHOWN, "scale": SCALE}),
     },
 )
 

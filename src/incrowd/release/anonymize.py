@@ -42,6 +42,8 @@ def anonymize(
     taxonomies: Mapping[str, Taxonomy | Rule | str | Path] | str | Path | None = None,
     types: Mapping[str, str] | None = None,
     ranges: Mapping[str, tuple[Any, Any]] | None = None,
+    levels: Mapping[str, int | tuple[int, int | None]] | None = None,
+    form: Mapping[str, str] | None = None,
     missing: str = "category",
     missing_values: Iterable[str] = (),
     method: str = "auto",
@@ -87,6 +89,11 @@ def anonymize(
             generalized to intervals if it holds numbers or dates; otherwise its rare values are suppressed.
         types: "number", "comma" (a number with a decimal comma), "date" or "text" by column, instead of detecting it.
         ranges: Public lowest and highest value of columns of numbers or dates.
+        levels: Lowest and highest level of generalization by column: 0 is the value itself, `(1, 3)` at least one and
+            at most three levels of its taxonomy above, `(1, None)` at least one. A column at level 0 stays as it is,
+            and still counts. See `docs/policy.md`.
+        form: By column of numbers or dates, what a crowd shows instead of a range: its "mean", "median" or "mode", or
+            "mean:5" for multiples of five. Says more than a range; see `docs/security.md`.
         missing: Missing values in quasi-identifiers are a "category" of their own, "drop" their rows, or an "error".
         missing_values: Texts that stand for a missing value, such as "?".
         method: Name of the search, or "auto" for the one that suits; see `incrowd.methods()`.

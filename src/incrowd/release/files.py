@@ -20,9 +20,11 @@ from incrowd.formats.atomic_files import AtomicFiles, check_output, output_error
 from incrowd.formats.registry import format_of, open_source
 from incrowd.formats.sources import Source, WatchedFile
 from incrowd.key import KEY_FILE
+from incrowd.policy.context import PACKS
 from incrowd.verification.certificate import COMMITMENT_FILE
 
 OWNER_FOLDER, OWNER_FILE = 0o700, 0o600
+_SUFFIXES = (".json", ".toml", ".html", ".md")  # of what lies beside a release
 
 
 @dataclass(frozen=True)
@@ -75,9 +77,15 @@ class ReleaseFiles:
         """The key of the release, with which it can be made again."""
         return self.confidential / KEY_FILE
 
+    def pack(self, name: str) -> tuple[Path, Path]:
+        """The pack for a board, as a page and as Markdown."""
+        return self.confidential / f"pack-{name}.html", self.confidential / f"pack-{name}.md"
+
     @property
     def sidecars(self) -> tuple[Path, ...]:
-        return (self.certificate, self.recoding, self.steps, self.grown, self.tuples, self.commitment, self.key)
+        packs = (path for name in PACKS for path in self.pack(name))
+        own = (self.steps, self.grown, self.tuples, self.commitment, self.key, *packs)
+        return (self.certificate, self.recoding, *own)
 
     def _beside(self, ending: str) -> Path:
         stem = self.release.name.removesuffix(".gz").rpartition(".")[0]
@@ -101,7 +109,7 @@ class ReleaseFiles:
         for path in self.sidecars:
             if path.parent == folder and not folder.exists():
                 continue
-            check_output(path, inputs=inputs, overwrite=overwrite, suffixes=(".json", ".toml"), links=False)
+            check_output(path, inputs=inputs, overwrite=overwrite, suffixes=_SUFFIXES, links=False)
 
     def check_own(self) -> None:
         """Check that no certificate of other rows lies where that of this release goes.

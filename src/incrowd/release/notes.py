@@ -14,6 +14,7 @@ from incrowd.table.compressed import CompressedTable
 from incrowd.table.out_of_core import OutOfCoreTable
 from incrowd.table.scales import has_commas
 from incrowd.table.target_bins import lower_bounds
+from incrowd.verification.guarantee import Guarantee
 
 KEPT_ORDER = (
     "rows keep their order: whoever knows how the original table was sorted can tell more of a person than the "
@@ -22,6 +23,10 @@ KEPT_ORDER = (
 NO_BOUND = (
     "no bound was proven: there is none where records may be left out, columns have priorities or a target is the "
     "objective, nor where it would take too long"
+)
+NOT_RANDOM = (
+    "those who are left out are the ones who are alone, so the rest is no random sample and the estimate of population "
+    "uniqueness is too low; leave out nobody (suppress 0), or promise sample uniqueness as well"
 )
 
 
@@ -43,8 +48,12 @@ def notes_of(
         notes.append(f"the search was stopped early ({early}); the release is the best one found by then")
     if policy.options.get("proof") == "bound" and "bound" not in found.facts:
         notes.append(NO_BOUND)
+    if guarantee := Guarantee.of(found.facts, min(qid.k for qid in policy.quasi_identifiers)):
+        notes += [guarantee.promise(", ".join(f"'{name}'" for name in policy.keep)), guarantee.limits]
     if policy.keep_order:
         notes.append(KEPT_ORDER)
+    if "population_uniqueness" in policy.risks and found.facts.get("suppressed_records"):
+        notes.append(NOT_RANDOM)
     return tuple(notes)
 
 

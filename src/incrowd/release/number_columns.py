@@ -1,4 +1,4 @@
-"""Generalized numbers and dates as such: the middle of each interval, or a column for each of its bounds.
+"""Generalized numbers and dates as such: the middle or the bounds of each interval, intervals, or ordered categories.
 
 This works on any release, in the hands of a steward or of a recipient: the labels are all that it looks at. Whatever is
 promised of the released rows stays true, since equal rows stay equal.
@@ -21,12 +21,14 @@ from incrowd.formats.csv_dialect import may_have_commas
 from incrowd.formats.reader_options import ReaderOptions
 from incrowd.formats.registry import open_source
 from incrowd.formats.sources import Source, is_text
+from incrowd.release.native_columns import ENDS, native_columns
 from incrowd.table.arrays import text_array
 from incrowd.table.missing import encoded
 from incrowd.table.scales import Scale, has_commas, scale_of, text_of, with_commas
-from incrowd.taxonomies.labels import parse_interval
+from incrowd.taxonomies.labels import Interval, parse_interval
 
-FORMS = ("midpoint", "bounds")
+WRITTEN = ("midpoint", "bounds")  # what a file can hold
+FORMS = (*WRITTEN, "interval", "category")
 
 
 @dataclass(frozen=True)
@@ -61,8 +63,15 @@ class NumberColumn:
         found = pa.array(labels, pa.string())
         if form == "midpoint":
             return cls(name, found, {name: _middles(labels, scale)}, scale.comma)
-        low, high = (_values([pair[side] for pair in bounds], scale, name) for side in (0, 1))
-        return cls(name, found, {f"{name}_low": low, f"{name}_high": high}, scale.comma)
+        low, high = ([pair[side] for pair in bounds] for side in (0, 1))
+        if form == "bounds":
+            ends = {f"{name}_low": _values(low, scale, name), f"{name}_high": _values(high, scale, name)}
+            return cls(name, found, ends, scale.comma)
+        within = [interval is None or interval.closed for interval in intervals]
+        half_open = _values(low, scale, name), _values(high, scale, name, within)
+        if form == "interval":
+            return cls(name, found, {name: _structs(*half_open)}, scale.comma)
+        return cls(name, found, {name: _categories(found, intervals, *half_open)}, scale.comma)
 
     def as_written(self) -> NumberColumn:
         """The same for a file of text: numbers with a decimal comma where the table has such."""
@@ -92,9 +101,31 @@ def _middles(labels: Sequence[str], scale: Scale) -> pa.Array:
     return whole.cast(pa.int64()).cast(pa.timestamp(scale.unit, scale.timezone))
 
 
-def _values(texts: Sequence[str | None], scale: Scale, name: str) -> pa.Array:
+def _structs(low: pa.Array, high: pa.Array) -> pa.Array:
+    """Half-open intervals, low included and high not; an open end is missing, and so is a value that could be any."""
+    any_value = pc.and_(low.is_null(), high.is_null())
+    return pa.StructArray.from_arrays([low, high], ENDS, mask=any_value)
+
+
+def _categories(labels: pa.Array, intervals: Sequence[Interval | None], low: pa.Array, high: pa.Array) -> pa.Array:
+    """The labels as categories, by their low end, then by their high end; a value that could be any is missing."""
+    known = pa.array([each is None or bool(each.low or each.high) for each in intervals])
+    ends = pa.table({"low": low, "high": high, "label": labels, "open": low.is_null()})
+    order = [("open", "descending"), ("low", "ascending"), ("high", "ascending"), ("label", "ascending")]
+    places = pc.sort_indices(ends, sort_keys=order)
+    ordered = labels.take(places).filter(known.take(places))
+    kind = pa.dictionary(pa.int32(), pa.string(), ordered=True)
+    return pa.DictionaryArray.from_arrays(pc.index_in(labels, ordered), ordered, ordered=True).cast(kind)
+
+
+def _values(texts: Sequence[str | None], scale: Scale, name: str, within: Sequence[bool] | None = None) -> pa.Array:
+    """Bounds as numbers or dates; those that are `within` an interval are followed by the next value that there is."""
     known = pa.array([text for text in texts if text is not None], pa.string())
-    numbers = pa.array(scale.numbers(known, name))
+    found = scale.numbers(known, name)
+    if within is not None:
+        closed = np.array([is_in for text, is_in in zip(texts, within, strict=True) if text is not None], bool)
+        found = np.where(closed, np.nextafter(found, np.inf) if scale.kind == "number" else found + 1, found)
+    numbers = pa.array(found)
     if scale.kind == "date":
         numbers = numbers.cast(pa.int32()).cast(pa.date32())
     elif scale.kind == "timestamp":
@@ -169,8 +200,11 @@ def as_numbers(
     Args:
         data: A release: the path of a file, or a pandas, polars or pyarrow table, such as `release.data`.
         form: "midpoint" for the middle of each interval, which for an open one is its bound; "bounds" for two columns
-            instead of one, `age_low` and `age_high`. In `[20-25)` the high bound is 25, which is just above. A value
-            that could be any is empty in both.
+            instead of one, `age_low` and `age_high`. In `[20-25)` the high bound is 25, which is just above.
+            "interval" for a column of pandas `Interval`, closed on the left, or a struct of low and high in polars
+            and Arrow: 30 becomes `[30, 31)`, and an open end is infinite (of dates the first or last in pandas), in a
+            struct missing. "category" for the labels as ordered categories (an `Enum` in polars), by their low end. A
+            value that could be any is empty in all of them.
         columns: The columns to convert; all that hold intervals of numbers or dates if None.
         **reading: How to read a file or a database; see `ReaderOptions`.
 
@@ -194,6 +228,13 @@ def as_numbers(
         return rows if isinstance(data, str | Path) else data
     frame = nw.from_native(data, eager_only=True, pass_through=False)
     made = [name for column in found for name in column.columns]
-    new = nw.from_arrow(rows.select(made), backend=frame.implementation)
-    frame = frame.with_columns(*(new.get_column(name) for name in made)).select(rows.column_names)
+    frame = frame.with_columns(*native_columns(rows.select(made), frame)).select(rows.column_names)
     return frame if isinstance(data, nw.DataFrame) else frame.to_native()
+
+
+def frame_of(data: Any, kind: Any) -> Any:
+    """Released rows as another kind of frame: "pandas", "polars" or "pyarrow"."""
+    rows = pa.Table.from_batches(list(open_source(data).batches(None)))
+    if kind == "pyarrow":
+        return rows
+    return nw.from_arrow(rows, backend=kind).to_native()

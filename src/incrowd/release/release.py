@@ -6,27 +6,29 @@ out and raise before anyone sees rows that do not satisfy the policy.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
+from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from incrowd import display
-from incrowd.advice.warnings import warnings_of
+from incrowd.advice.warnings import form_warnings, warnings_of
 from incrowd.advice.why import Why, hints, why
 from incrowd.attacks.attack import attack
 from incrowd.attacks.result import AttackReport
-from incrowd.display import Tabular
+from incrowd.display import Displayed
 from incrowd.engines.engine import Engine
 from incrowd.engines.plan import ReleasePlan
 from incrowd.engines.reading import compressed
-from incrowd.errors import PolicyError
+from incrowd.errors import IncrowdError, PolicyError
 from incrowd.formats.registry import open_source
 from incrowd.formats.sources import Source
 from incrowd.inspection.first_look import Look, look_at, steady_warning
+from incrowd.key import Key
 from incrowd.ledger.outgoing import Outgoing, outgoing
 from incrowd.measures.distortion import Distortion, release_distortion
 from incrowd.measures.hierarchical_distance import HEIGHT, Weights
@@ -38,6 +40,8 @@ from incrowd.recodings.learned_hierarchies import grown_bounds
 from incrowd.recodings.recoding import FROM_POLICY, Recoding
 from incrowd.recodings.replay import replayed
 from incrowd.recodings.steps import Step
+from incrowd.release.changes import Changes
+from incrowd.release.number_columns import as_numbers, frame_of
 from incrowd.release.weighted_loss import WeightedLoss, weighted_loss
 from incrowd.risk.assessment import ReleaseRisk, release_risk
 from incrowd.run import Run
@@ -48,6 +52,7 @@ from incrowd.table.compressed import CompressedTable
 from incrowd.table.missing import listed
 from incrowd.table.out_of_core import OutOfCoreTable
 from incrowd.verification.certificate import Certificate
+from incrowd.verification.guarantee import Guarantee
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -59,8 +64,14 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, repr=False)
-class Release(Tabular, Draft):
-    """The result of `anonymize`. All of it is data: it can be pickled and sent to another process."""
+class Release(Displayed, Draft):
+    """The result of `anonymize`. All of it is data: it can be pickled and sent to another process.
+
+    What it holds are properties; what has to be computed, tried out or played are methods.
+    """
+
+    def headline(self) -> str:
+        return display.headline_of(self)
 
     @property
     def policy(self) -> Policy:
@@ -107,7 +118,7 @@ class Release(Tabular, Draft):
     @property
     def public_warnings(self) -> tuple[str, ...]:
         """Those that every recipient should know; they are in the certificate."""
-        return tuple(steady_warning(name) for name in self.checked.steady)
+        return (*(steady_warning(name) for name in self.checked.steady), *form_warnings(self.policy))
 
     def why(self, column: str, run: Run | None = None) -> Why:
         """Why a column says so little, and what would help, tried out.
@@ -161,16 +172,18 @@ class Release(Tabular, Draft):
         """The loss for the people that records stand for, by a column of survey weights; k stays as it is."""
         return weighted_loss(self, weights)
 
-    @cached_property
     def risk(self) -> ReleaseRisk:
-        """What an attacker could do before and after; people are counted where there is a unit or a population."""
+        """Assess what an attacker could do before and after; people are counted where there is a unit or population."""
         population = self.settled.population
         everyone = None if population is None else Everyone(*self.released_population, population.name)
         return release_risk(self.original, self.rows_with_owners(), self.policy, everyone)
 
     def attack(self, **options: Any) -> AttackReport:
-        """Play attackers against this release; see `incrowd.attack`."""
-        return attack(self, **options)
+        """Play attackers against this release, also such as make it again; see `incrowd.attack`.
+
+        With `again=None` nobody makes it again, which is faster.
+        """
+        return attack(self, **{"again": made_again(self.policy), **options})
 
     def rows_with_owners(self) -> Source:
         """The released rows, each with the unit that it belongs to, where the policy has one; then confidential."""
@@ -221,10 +234,11 @@ class Release(Tabular, Draft):
 
     def certified(self, verdict: Verdict, original: str, released: str) -> Certificate:
         """The certificate of rows that were verified, given the digests of the table and of these rows."""
-        policy = self.policy
+        policy, earlier = self.policy, self.settled.earlier
         if self.settled.chosen is not None:  # how often a search starts again tells how many tuples the table has
             told = {name: value for name, value in policy.options.items() if name != "restarts"}
             policy = replace(policy, options=told)
+        guarantee = self.guarantee
         return Certificate.of(
             policy,
             verdict,
@@ -232,8 +246,15 @@ class Release(Tabular, Draft):
             released,
             untouched=self.untouched,
             warnings=self.public_warnings,
-            releases=None if self.settled.earlier is None else self.settled.earlier.certified,
+            releases=None if earlier is None else earlier.certified,
+            guarantee=None if guarantee is None else guarantee.require(),
+            salt=None if earlier is None else earlier.ledger.salt(earlier.number),
         )
+
+    @property
+    def guarantee(self) -> Guarantee | None:
+        """What the release guarantees as differential privacy; None if it is not differentially private."""
+        return Guarantee.of(self.found.facts, min(qid.k for qid in self.policy.quasi_identifiers))
 
     @property
     def original(self) -> Source:
@@ -286,6 +307,8 @@ class Release(Tabular, Draft):
         report: str | Path | None = None,
         public_report: str | Path | None = None,
         evaluation: Evaluation | None = None,
+        packs: Iterable[str] = (),
+        context: Mapping[str, Any] | str | Path | None = None,
         run: Run | None = None,
         before: Callable[[], object] | None = None,
     ) -> Certificate:
@@ -303,6 +326,8 @@ class Release(Tabular, Draft):
             report: Where to write a report for you alone, which appears with the release (see `Release.report`).
             public_report: Where to write a report for anyone.
             evaluation: What `incrowd.evaluate` found, for the report.
+            packs: For which bodies to write a pack to the confidential folder, such as "ema".
+            context: Answers for the packs, or the policy file whose table [context] has them.
             run: Gets the number of rows, and is asked whether to go on.
             before: Called when all is written and verified, before the files appear: if it raises, none does.
 
@@ -316,7 +341,7 @@ class Release(Tabular, Draft):
             overwrite=overwrite,
             sidecars=sidecars,
             confidential=confidential,
-            reports=display.reports_of(report, public_report, evaluation),
+            reports=display.reports_of(report, public_report, evaluation, packs, context),
             run=run or Run(),
             before=before,
         )
@@ -330,14 +355,25 @@ class Release(Tabular, Draft):
         before, after = ({name: listed(batch.column(name)) for name in batch.schema.names} for batch in batches)
         return before, after
 
-    def to_rows(self) -> list[dict[str, Any]]:
-        """What became of each quasi-identifier column, a row each."""
-        rows = []
+    def to_frame(self, kind: str | None = None, *, intervals: str | None = None) -> Any:
+        """The released rows as a dataframe.
+
+        Args:
+            kind: "pandas", "polars" or "pyarrow"; the first of them that is installed if None.
+            intervals: What intervals of numbers and dates become, as in `incrowd.as_numbers`: "midpoint", "bounds",
+                "interval" (in pandas `Interval`) or "category" (ordered); they stay text if None.
+        """
+        frame = frame_of(self.data, display.kind_of_frame(kind))
+        return frame if intervals is None else as_numbers(frame, form=intervals)
+
+    def changes(self) -> Changes:
+        """What became of each quasi-identifier column, a row each; it prints as a table, and converts to a frame."""
+        rows: list[dict[str, Any]] = []
         for attribute, part in zip(self.table.attributes, self.measures.attributes, strict=True):
             values = self.released_values[attribute.name]
             counts = {"values_before": attribute.size, "values_after": len(values)}
             rows.append({"column": attribute.name, **counts, "ncp": part.ncp, "released_values": list(values)})
-        return rows
+        return Changes(self.source.name, tuple(rows))
 
     def summary(self) -> str:
         """What a steward wants to know, as text: the crowds, changes by column, losses, notes, warnings."""
@@ -351,6 +387,8 @@ class Release(Tabular, Draft):
         overwrite: bool = False,
         evaluation: Evaluation | None = None,
         attacks: AttackReport | None = None,
+        pack: str | None = None,
+        context: Mapping[str, Any] | str | Path | None = None,
     ) -> Path:
         """Write a report: is it safe, what did it cost, what was done, and how can anyone check it.
 
@@ -363,11 +401,14 @@ class Release(Tabular, Draft):
             overwrite: Whether an existing file may be replaced.
             evaluation: What `incrowd.evaluate` found, to show in the steward's report what classifiers err.
             attacks: What `attack` found, for the steward's report; the public one only says which were played.
+            pack: Write the pack for a body instead, such as "ema"; then the suffix is .html or .md.
+            context: Answers for the pack, or the policy file whose table [context] has them.
 
         Raises:
             OutputError: The file cannot be written there.
         """
-        settings = {"public": public, "overwrite": overwrite, "evaluation": evaluation, "attacks": attacks}
+        settings: dict[str, Any] = {"public": public, "overwrite": overwrite, "pack": pack, "context": context}
+        settings |= {"evaluation": evaluation, "attacks": attacks}
         return display.write_report(self, path, **settings)
 
     def to_json(self) -> dict[str, Any]:
@@ -397,3 +438,23 @@ def release_of(
     """The release of an open source; see `pipeline.draft`."""
     run = run or Run(time_limit=policy.time_limit)
     return Release(**vars(draft(source, policy, run, engine=engine, table=table, look=look)))
+
+
+def made_again(policy: Policy) -> Callable[[pa.Table], pa.Table | None] | None:
+    """How an attacker who knows the method releases a table, or gets None; with another key each time.
+
+    None for policies that need more than a table: earlier releases, or a population.
+    """
+    if policy.ledger is not None or policy.population_table is not None:
+        return None
+    numbers = count()
+
+    def again(table: pa.Table) -> pa.Table | None:
+        try:
+            run = Run(key=Key.for_experiments(next(numbers)))
+            rows: pa.Table = release_of(open_source(table), policy, run, look=Look()).rows
+        except IncrowdError:
+            return None
+        return rows
+
+    return again

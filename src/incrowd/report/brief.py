@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from incrowd.errors import many
-from incrowd.measures.registry import MEASURES, OF_CLASSES
+from incrowd.measures.registry import MEASURES, OF_CLASSES, release_values
 from incrowd.privacy.units import KUnits
 from incrowd.report.labels import MOST_COLUMNS, PEOPLE, RECORDS, shown
 from incrowd.table.grouping import group
@@ -27,25 +27,41 @@ def brief(release: Release) -> dict[str, Any]:
     return {"title": title_of(release), "safe": safe(release), "cost": cost(release), "done": done(release)}
 
 
+def headline(release: Release) -> str:
+    """What was released, in one line."""
+    records = _records(release)
+    crowds = {crowd_size(crowd): None for crowd in safe_crowds(release)}
+    left_out = f", {records['left_out']:,} left out" if records["left_out"] else ""
+    loss = f"{MEASURES['ncp'].title} {release.measures.total.ncp:.3f}"
+    smallest = f"in crowds of at least {' and '.join(crowds)}"
+    of, by = shown(release.source.name), release.policy.method
+    return f"{of}: {released_records(records)} {smallest}{left_out}, {loss}, by {by}"
+
+
 def title_of(release: Release) -> str:
     return f"Release of {shown(release.source.name)}"
 
 
 def safe(release: Release) -> dict[str, Any]:
     return {
-        "crowds": [
-            {
-                "quasi_identifier": _names(qid.attributes),
-                "asked": qid.k,
-                **_smallest(release, requirement, qid.k if _left_before(release) else qid.anonymity),
-                "promises": [shown(str(model)) for model in requirement.models],
-            }
-            for qid, requirement in zip(release.measures.quasi_identifiers, release.policy.requirements, strict=True)
-        ],
+        "crowds": safe_crowds(release),
         "untouched": _names(release.untouched),
         "kept": _names(release.policy.keep),
         "warnings": [shown(warning, 400) for warning in release.warnings],
     }
+
+
+def safe_crowds(release: Release) -> list[dict[str, Any]]:
+    """What was promised of each quasi-identifier, and how large its smallest crowd is."""
+    return [
+        {
+            "quasi_identifier": _names(qid.attributes),
+            "asked": qid.k,
+            **_smallest(release, requirement, qid.k if _left_before(release) else qid.anonymity),
+            "promises": [shown(str(model)) for model in requirement.models],
+        }
+        for qid, requirement in zip(release.measures.quasi_identifiers, release.policy.requirements, strict=True)
+    ]
 
 
 def _smallest(release: Release, requirement: Requirement, records: int) -> dict[str, Any]:
@@ -81,22 +97,32 @@ def released_records(records: Mapping[str, Any]) -> str:
     return f"{many(records['released'], 'record')} released{new}"
 
 
-def cost(release: Release) -> dict[str, Any]:
+def _records(release: Release) -> dict[str, int]:
+    """How many records there were, are released, and are left out."""
     measures, before = release.measures, _left_before(release)
     left_out, incomplete = measures.total.suppressed, release.table.incomplete
     new = release.sent.new.num_rows if before and release.sent else measures.records - left_out
-    rows = release.to_rows()
     return {
-        "records": {
-            "original": before + measures.records + incomplete,
-            "released": before + new,
-            "released_before": before,
-            "left_out": left_out + incomplete,
-        },
+        "original": before + measures.records + incomplete,
+        "released": before + new,
+        "released_before": before,
+        "left_out": left_out + incomplete,
+    }
+
+
+def cost(release: Release) -> dict[str, Any]:
+    measures = release.measures
+    rows = release.changes().to_rows()
+    values = {
+        **measures.total.values,
+        **({} if release.policy.most_tuples else release_values(release.table, release.recoding)),
+    }
+    return {
+        "records": _records(release),
         "measures": [
             {"name": name, "title": MEASURES[name].title, "about": MEASURES[name].about, "value": value}
-            for name in OF_CLASSES
-            if (value := measures.total.values[name]) is not None
+            for name, value in values.items()
+            if value is not None
         ],
         "by_quasi_identifier": [
             {"quasi_identifier": _names(part.attributes), "values": {name: part.values[name] for name in OF_CLASSES}}

@@ -195,7 +195,7 @@ def comparison_chart(rows: Sequence[Row], title: str, *, percent: bool = False) 
 
     Args:
         rows: The settings: "setting", which says all that is shown of it, "method", "k", "loss", and whether it is
-            "dominated". One with a "row" is a button.
+            "dominated". One with a "row" is a button, one that is "now" is marked.
         title: What the loss is called.
         percent: Whether the loss is a share.
     """
@@ -348,8 +348,11 @@ def _point(place: tuple[float, float], rows: Sequence[Row], colour: str) -> Mark
     return Markup(
         '<g class="point" tabindex="0" {button} aria-label="{tooltip}">'
         '<circle class="reach" cx="{x}" cy="{y}" r="6.5"></circle>'
-        '<circle class="{colour}" cx="{x}" cy="{y}" r="4.5"></circle>{tip}</g>'
+        '<circle class="{colour}" cx="{x}" cy="{y}" r="4.5"></circle>{now}{tip}</g>'
     ).format(
+        now=Markup('<circle class="now" cx="{}" cy="{}" r="8"></circle>').format(*place)
+        if any(row.get("now") for row in rows)
+        else "",
         button=button,
         tooltip=tooltip,
         x=place[0],

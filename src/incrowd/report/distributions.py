@@ -14,15 +14,17 @@ import numpy as np
 
 from incrowd.errors import PolicyError
 from incrowd.report.labels import shown
-from incrowd.table.attributes import NumberAttribute
+from incrowd.table.attributes import NumberAttribute, TaxonomyAttribute
 from incrowd.table.grouping import Codes, Floats, count
 
 if TYPE_CHECKING:
     from incrowd.recodings.recoding import Parts, Recoding
     from incrowd.table.attributes import Attribute
     from incrowd.table.compressed import CompressedTable
+    from incrowd.taxonomies.taxonomy import Taxonomy
 
 BINS = 20  # of numbers
+MIN_GROUPS = 3  # of a hierarchy that say something
 MOST = 12  # categories; all others are one bar
 
 
@@ -84,10 +86,32 @@ def _bars(attribute: Attribute, before: Floats) -> tuple[Codes, list[str]]:
         return np.arange(len(values)), [shown(value) for value in values]
     if isinstance(attribute, NumberAttribute):
         return _bins(attribute, values)
+    if isinstance(attribute, TaxonomyAttribute) and (nodes := _groups(attribute.taxonomy, before)) is not None:
+        start, stop = attribute.taxonomy.start, attribute.taxonomy.stop
+        return np.repeat(np.arange(len(nodes)), stop[nodes] - start[nodes]), [
+            shown(attribute.taxonomy.labels[node]) for node in nodes
+        ]
     frequent = np.sort(np.argsort(-before, kind="stable")[: MOST - 1])
     places = np.full(len(values), len(frequent))
     places[frequent] = np.arange(len(frequent))
     return places, [*(shown(values[code]) for code in frequent), f"{len(values) - len(frequent):,} other values"]
+
+
+def _groups(taxonomy: Taxonomy, before: Floats) -> list[int] | None:
+    """Groups of the hierarchy that every value is in one of, from left to right; None where it has no such groups.
+
+    The largest one is opened again and again, as long as there is room for what is in it.
+    """
+    below = np.append(0.0, np.cumsum(before))
+    shares = below[taxonomy.stop] - below[taxonomy.start]
+    nodes = [0]
+    while True:
+        room = BINS + 1 - len(nodes)
+        fitting = [node for node in nodes if taxonomy.children[node] and len(taxonomy.children[node]) <= room]
+        if not fitting:
+            return nodes if len(nodes) >= MIN_GROUPS else None
+        place = nodes.index(max(fitting, key=lambda node: (shares[node], -node)))
+        nodes[place : place + 1] = taxonomy.children[nodes[place]]
 
 
 def _bins(attribute: NumberAttribute, values: Sequence[str | None]) -> tuple[Codes, list[str]]:

@@ -32,7 +32,7 @@ def escaped(text: str) -> str:
     return _SPECIAL.sub(r"\\\1", text)
 
 
-def _table(titles: Sequence[str], rows: Sequence[Sequence[str]]) -> Iterator[str]:
+def table_lines(titles: Sequence[str], rows: Sequence[Sequence[str]]) -> Iterator[str]:
     yield "| " + " | ".join(titles) + " |"
     yield "|" + " --- |" * len(titles)
     for row in rows:
@@ -63,12 +63,12 @@ def _safe(safe: Mapping[str, Any]) -> Iterator[str]:
         )
         for each in safe["requirements"]
     ]
-    yield from _table(titles, rows)
+    yield from table_lines(titles, rows)
     before = safe.get("risks_before")
     for place, risk in enumerate(safe["risks"]):
         yield from (f"### Risk on {escaped(', '.join(risk['quasi_identifier']))}", "")
         old = before[place] if before else None
-        yield from _table(
+        yield from table_lines(
             ("Attacker", "Before", "After") if old else ("Attacker", "After"), tables.risk_rows(risk, old)
         )
     for sizes in safe["class_sizes"]:
@@ -78,13 +78,13 @@ def _safe(safe: Mapping[str, Any]) -> Iterator[str]:
             for each in sizes["bins"]
         ]
         counted = sizes["counted"].capitalize()
-        yield from _table((f"{counted} in the crowd", "Crowds", counted), rows)
+        yield from table_lines((f"{counted} in the crowd", "Crowds", counted), rows)
     if safe["homogeneity"]:
         yield from ("### Crowds that share one sensitive value", "")
-        yield from _table(tables.shared_titles(safe), tables.shared_rows(safe))
+        yield from table_lines(tables.shared_titles(safe), tables.shared_rows(safe))
     if safe.get("attacks"):
         yield from ("### Attacks that were played", "")
-        yield from _table(tables.ATTACK_TITLES, tables.attack_rows(safe["attacks"]))
+        yield from table_lines(tables.ATTACK_TITLES, tables.attack_rows(safe["attacks"]))
     elif safe["attacks_played"]:
         yield from ("### Attacks that were played before the release", "", *_list(safe["attacks_played"]))
     untouched = ", ".join(safe["untouched"]) or "none"
@@ -103,9 +103,9 @@ def _cost(cost: Mapping[str, Any]) -> Iterator[str]:
         line += f" of {records['original']:,}; {records['left_out']:,} left out"
     yield from (line, "")
     if "measures" in cost:
-        yield from _table(("Measure", "Value", "Meaning"), tables.measure_rows(cost["measures"]))
+        yield from table_lines(("Measure", "Value", "Meaning"), tables.measure_rows(cost["measures"]))
         if len(cost["by_quasi_identifier"]) > 1:
-            yield from ("### By quasi-identifier", "", *_table(tables.part_titles(cost), tables.part_rows(cost)))
+            yield from ("### By quasi-identifier", "", *table_lines(tables.part_titles(cost), tables.part_rows(cost)))
         rows: Rows = [
             (
                 each["name"],
@@ -116,12 +116,12 @@ def _cost(cost: Mapping[str, Any]) -> Iterator[str]:
             )
             for each in cost["columns"]
         ]
-        yield from _table(("Column", "Original values", "Released values", "Loss", "Records moved"), rows)
+        yield from table_lines(("Column", "Original values", "Released values", "Loss", "Records moved"), rows)
         for each in cost["columns"]:
             yield from _bars(each)
     else:
         rows = [(each["name"], count(each["released_values"])) for each in cost["columns"]]
-        yield from _table(("Column", "Released values"), rows)
+        yield from table_lines(("Column", "Released values"), rows)
     if cost["more_columns"]:
         yield from (f"and {many(cost['more_columns'], 'more column')}", "")
     if cost.get("errors"):
@@ -130,10 +130,10 @@ def _cost(cost: Mapping[str, Any]) -> Iterator[str]:
             (each["classifier"], *(percent(each[data]["value"]) for data in ("original", "released", "without")))
             for each in cost["errors"]
         ]
-        yield from _table(("Classifier", "Original", "Released", "Without quasi-identifiers"), rows)
+        yield from table_lines(("Classifier", "Original", "Released", "Without quasi-identifiers"), rows)
     if cost["association"].get("changes"):
         yield from ("### Associations that changed most (Cramér's V)", "")
-        yield from _table(("Pair", "Original", "Released"), tables.change_rows(cost["association"]["changes"]))
+        yield from table_lines(("Pair", "Original", "Released"), tables.change_rows(cost["association"]["changes"]))
 
 
 def _bars(column: Mapping[str, Any]) -> Iterator[str]:
@@ -143,7 +143,7 @@ def _bars(column: Mapping[str, Any]) -> Iterator[str]:
     for bar in bars:
         both = [f"{'█' * round(_WIDTH * bar[key] / top)} {percent(bar[key])}" for key in ("before", "after")]
         rows.append((bar["value"], *both))
-    yield from (f"### {escaped(column['name'])}", "", *_table(("Value", "Before", "After"), rows))
+    yield from (f"### {escaped(column['name'])}", "", *table_lines(("Value", "Before", "After"), rows))
 
 
 def _done(done: Mapping[str, Any]) -> Iterator[str]:
@@ -151,15 +151,15 @@ def _done(done: Mapping[str, Any]) -> Iterator[str]:
     yield from (escaped(f"Method {done['method']}{about}"), "")
     yield from _list([*done.get("notes", ()), *done.get("hints", ())])
     if done.get("trial"):
-        yield from ("Tried for the target on samples; * errs no more than the best, within the interval:", "")
-        yield from _table(tables.TRIAL, tables.trial_rows(done["trial"]))
+        yield from ("Tried for the target on samples; * errs hardly more than the best:", "")
+        yield from table_lines(tables.TRIAL, tables.trial_rows(done["trial"]))
     yield from _code(done["policy"])
     for book in done["codebook"]:
         yield from (f"### Codebook of {escaped(book['column'])}", "")
-        yield from _table(("Value", "Stands for", "Records"), tables.book_rows(book))
+        yield from table_lines(("Value", "Stands for", "Records"), tables.book_rows(book))
 
 
 def _check(check: Mapping[str, Any]) -> Iterator[str]:
     for command in check["commands"]:
         yield from _code(command)
-    yield from _table(("What", "Value"), tables.check_rows(check))
+    yield from table_lines(("What", "Value"), tables.check_rows(check))

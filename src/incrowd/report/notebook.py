@@ -25,11 +25,12 @@ from incrowd.report.charts import (
 )
 from incrowd.report.labels import MOST_COLUMNS, listed, meaning, shown
 from incrowd.report.page import environment, style
-from incrowd.report.tables import compared, comparison_rows, figure, short_figure
+from incrowd.report.tables import cell, compared, comparison_rows, more, short_figure
 from incrowd.report.trees import tree_lines
 from incrowd.version import __version__
 
 if TYPE_CHECKING:
+    from incrowd.advice.why import Why
     from incrowd.attacks.result import AttackReport
     from incrowd.comparison.comparison import Comparison
     from incrowd.comparison.runs import SettingRun
@@ -40,21 +41,25 @@ if TYPE_CHECKING:
     from incrowd.taxonomies.taxonomy import Taxonomy
 
 MOST_ROWS = 40
+_STRONGER = Markup(  # than the style of notebooks, which aligns all cells on the right, in columns of one width
+    ".incrowd.incrowd table { table-layout: auto; } .incrowd.incrowd td, .incrowd.incrowd th { text-align: left; } "
+    ".incrowd.incrowd .number { text-align: right; }"
+)
 
 
 def piece(template: str, **values: Any) -> str:
     """A piece of a report, with the style that it needs."""
     body = environment().get_template(f"notebook/{template}.html").render(**values)
-    frame = Markup('<div class="incrowd"><style>{style}</style>{body}</div>')
-    return str(frame.format(style=style(), body=Markup(body)))
+    frame = Markup('<div class="incrowd"><style>{style}{stronger}</style>{body}</div>')
+    return str(frame.format(style=style(), stronger=_STRONGER, body=Markup(body)))
 
 
 def rows_html(title: str, rows: Sequence[Mapping[str, Any]], notes: Sequence[str] = ()) -> str:
     titles = list(dict.fromkeys(name for row in rows for name in row))
     above = ""
     if len(rows) > 2 and all(row.get(titles[0]) == rows[0].get(titles[0]) for row in rows):  # once is enough
-        above = f"{titles[0].replace('_', ' ')}: {_cell(rows[0].get(titles.pop(0)))}"
-    cells = [[_cell(row.get(name)) for name in titles] for row in rows[:MOST_ROWS]]
+        above = f"{titles[0].replace('_', ' ')}: {cell(rows[0].get(titles.pop(0)))}"
+    cells = [[cell(row.get(name)) for name in titles] for row in rows[:MOST_ROWS]]
     return piece(
         "rows",
         title=title,
@@ -72,20 +77,6 @@ def _all_numbers(rows: Sequence[Mapping[str, Any]], name: str) -> bool:
     return bool(found) and all(isinstance(value, int | float) and not isinstance(value, bool) for value in found)
 
 
-def _cell(value: Any) -> str:
-    if value is None:
-        return "–"
-    if isinstance(value, bool):
-        return "yes" if value else "no"
-    if isinstance(value, list | tuple):
-        return ", ".join(shown(each, 30) for each in value[:6]) + _more(len(value) - 6)
-    return figure(value) if isinstance(value, int | float) else shown(value, 200)
-
-
-def _more(number: int) -> str:
-    return f" and {number:,} more" if number > 0 else ""
-
-
 def release_html(release: Release) -> str:
     summary = brief(release)
     records, columns = summary["cost"]["records"], summary["cost"]["columns"]
@@ -100,7 +91,7 @@ def release_html(release: Release) -> str:
         (
             each["name"],
             f"{each['original_values']:,} → {each['released_values']:,}",
-            ", ".join(each["first_values"]) + _more(each["released_values"] - len(each["first_values"])),
+            ", ".join(each["first_values"]) + more(each["released_values"] - len(each["first_values"])),
         )
         for each in columns
     ]
@@ -134,8 +125,7 @@ def _stands_for(label: str, text: str) -> str:
 
 
 def taxonomy_html(taxonomy: Taxonomy) -> str:
-    title = f"{many(len(taxonomy.leaves), 'value')} in {many(taxonomy.height + 1, 'level')}"
-    return piece("taxonomy", title=title, lines=tree_lines(taxonomy, {}))
+    return piece("taxonomy", title=taxonomy.headline(), lines=tree_lines(taxonomy, {}))
 
 
 def comparison_html(comparison: Comparison) -> str:
@@ -209,10 +199,28 @@ def evaluation_html(evaluation: Evaluation) -> str:
 
 def attacks_html(found: AttackReport) -> str:
     """Attacks: the excess of each, what it means, and what was not tried."""
-    title, notes = found.title_and_notes()
     rows = found.to_rows()
     drawn = piece("charts", charts=[excess_chart(rows, found.max_excess)]) if rows else ""
-    return drawn + rows_html(title, rows, notes)
+    shown = [
+        {
+            "group": row["group"],
+            "attack": row["attack"],
+            "trials": row["trials"],
+            "successes": f"{row['successes']:.2%}",
+            "control": f"{row['control']:.2%}",
+            "excess": f"{row['excess']:+.2%} [{row['low']:.2%}, {row['high']:.2%}]",
+            "leak": row["leak"],
+            "what it means": row["meaning"],
+        }
+        for row in rows
+    ]
+    return drawn + rows_html(found.headline(), shown, found.remarks())
+
+
+def why_html(why: Why) -> str:
+    """Why a column lost so much: what was tried, in words alone."""
+    rows = [{name: value for name, value in row.items() if name != "words"} for row in why.to_rows()]
+    return rows_html(why.headline(), rows, why.remarks())
 
 
 def page_of(result: Tabular) -> str:

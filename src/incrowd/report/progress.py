@@ -107,6 +107,7 @@ class ProgressLine:
     """A line on stderr, on a terminal only; notes are printed wherever stderr goes."""
 
     def __init__(self, *, quiet: bool = False) -> None:
+        self._quiet = quiet
         self._shown = sys.stderr.isatty() and not quiet
         self._started = self._began = self._changed = time.monotonic()
         self._lines = Lines()
@@ -139,6 +140,8 @@ class ProgressLine:
         self._show(self._text, at_once=False)
 
     def _note(self, text: str) -> None:
+        if self._quiet:
+            return
         if self._status is None:
             print(text, file=sys.stderr)
         else:
@@ -171,6 +174,22 @@ class ProgressLine:
             self._status.stop()
 
 
+class LogLines(ProgressLine):
+    """Every stage, step and note in a line of its own on stderr, with the seconds since the start."""
+
+    def __init__(self) -> None:
+        super().__init__(quiet=True)
+        self._last = ""
+
+    def __call__(self, event: Event) -> None:
+        if isinstance(event, Rows):
+            return
+        now, text = time.monotonic(), self._lines.line(event)
+        if text != self._last and (not isinstance(event, Amount) or now - self._changed > SURE):
+            self._last, self._changed = text, now
+            print(f"{now - self._started:8.2f} s  {text}", file=sys.stderr)
+
+
 class NotebookBar:
     """A bar in a notebook, made of HTML that every notebook shows; gone when the job is done."""
 
@@ -200,14 +219,15 @@ class NotebookBar:
         if now - self._began < PATIENCE or (now - self._changed < OFTEN and not at_once):
             return
         self._changed = now
-        from IPython.display import HTML, display
+        from IPython.display import display
 
         event, text = self._last
-        shown = HTML(self.html(event, text, stops=self.run is not None and self.run.can_stop))
+        drawn = self.html(event, text, stops=self.run is not None and self.run.can_stop)
+        shown = {"text/html": drawn, "text/plain": text}
         if self._handle is None:
-            self._handle = display(shown, display_id=True)
+            self._handle = display(shown, raw=True, display_id=True)  # type: ignore[no-untyped-call]
         else:
-            self._handle.update(shown)
+            self._handle.update(shown, raw=True)
 
     @staticmethod
     def html(event: Event, text: str, *, stops: bool = False) -> str:
@@ -226,6 +246,4 @@ class NotebookBar:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         if self._handle is not None:
-            from IPython.display import HTML
-
-            self._handle.update(HTML(""))
+            self._handle.update({"text/html": "", "text/plain": ""}, raw=True)

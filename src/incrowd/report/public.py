@@ -21,6 +21,7 @@ from incrowd.report.columns import Columns, read_columns
 from incrowd.report.labels import MOST_COLUMNS, PEOPLE, RECORDS, listed, meaning, shown
 from incrowd.risk.assessment import Question, Risk, risk_of
 from incrowd.run import Run
+from incrowd.verification.counts import OF_TABLE
 
 if TYPE_CHECKING:
     from incrowd.formats.sources import Source
@@ -30,13 +31,16 @@ if TYPE_CHECKING:
 _DEFAULTS = {"missing": "category", "strict": False, "keep_order": False}
 MOST_VALUES = 20  # that are listed of a column
 MOST_ASSOCIATED = 12  # columns of the matrix of associations
+CROWDS = ("k-anonymity", "k people")  # which are said in words
 NOT_PROMISED = (
     "Attackers are assumed to know the quasi-identifier of their target and nothing else. Someone who knows more, such "
     "as a column that passed through, may find a record that this release does not hide.",
     "The promise is about this release alone. Two releases about the same people can be combined, and may then reveal "
     "more than each of them.",
+)
+NOT_DIFFERENTIAL = (
     "It is not differential privacy: the promise is about crowds in these rows, not about what the search for them "
-    "would have found without one person.",
+    "would have found without one person."
 )
 UNPROTECTED = (
     "A crowd hides who somebody is, not what everyone in it has in common. Nothing was promised about sensitive "
@@ -113,6 +117,7 @@ def safe(published: Published) -> dict[str, Any]:
     found = published.certificate.verification
     promised = {model["column"] for finding in found["quasi_identifiers"] for model in finding["models"]}
     bare = [name for name in published.sensitive if name not in promised]
+    guarantee = published.certificate.guarantee
     several = SEVERAL_RECORDS if published.unit is None else SEVERAL_PEOPLE
     return {
         "promise": _promise(published) + (f" Nothing is promised about {listed(bare, 8)}." if bare else ""),
@@ -139,7 +144,12 @@ def safe(published: Published) -> dict[str, Any]:
         "untouched": _names(published.certificate.untouched),
         "kept": _names(published.policy.get("keep", ())),
         "warnings": [shown(warning, 400) for warning in published.certificate.warnings],
-        "not_promised": [*[UNPROTECTED] * bool(bare), *[several] * ("unit" in published.policy), *NOT_PROMISED],
+        "not_promised": [
+            *[UNPROTECTED] * bool(bare),
+            *[several] * ("unit" in published.policy),
+            *NOT_PROMISED,
+            NOT_DIFFERENTIAL if guarantee is None else guarantee.limits,
+        ],
     }
 
 
@@ -151,17 +161,24 @@ def _promise(published: Published) -> str:
         names = listed(each["attributes"], 8)
         if each["k"] > 1:
             said.append(f"is in a crowd of {crowd} that are equal on {names}")
-    models = {
-        f"{shown(model['model'])} ({model['name']})"
-        for finding in published.certificate.verification["quasi_identifiers"]
-        for model in finding["models"]
-        if model["column"] not in (None, units)
-    }
-    crowds = ", and ".join(said)
-    others = " and ".join(sorted(models))
-    if not crowds:
-        return f"Every crowd of this release satisfies {others}."
-    return f"Everyone in this release {crowds}" + (f"; every crowd satisfies {others}." if others else ".")
+    findings = published.certificate.verification["quasi_identifiers"]
+    models = [model for finding in findings for model in finding["models"] if model["name"] not in CROWDS]
+    of_table = [model for model in models if model["name"] in OF_TABLE]
+    together = " and ".join(sorted({shown(model["model"]) for model in of_table}))
+    others = " and ".join(sorted({_called(model) for model in models if model not in of_table}))
+    parts = [f"everyone in this release {', and '.join(said)}"] if said else []
+    parts += [f"every crowd satisfies {others}"] if others else []
+    parts += [f"all crowds together keep {together}, which lets single people be alone"] if together else []
+    text = "; ".join(parts)
+    promise = f"{text[:1].upper()}{text[1:]}."
+    if (guarantee := published.certificate.guarantee) is not None:
+        kept = [name for name in published.rows.columns if name not in published.attributes]
+        promise += f" {guarantee.promise(listed(kept, 8) if kept else '')}"
+    return promise
+
+
+def _called(model: Mapping[str, Any]) -> str:
+    return f"{shown(model['model'])} ({model['name']})"
 
 
 def risk_figures(risk: Risk) -> dict[str, Any]:
@@ -247,11 +264,13 @@ def done(published: Published) -> dict[str, Any]:
     """What was done: the policy, the method, and the released values with what they stand for."""
     policy = published.policy
     known = ("quasi_identifiers", "target", "identifiers", "unit", "sensitive", "protections", "insensitive", "keep")
-    others = ("taxonomies", "types", "ranges", "missing", "missing_values", "method", "strict", "keep_order")
+    others = ("taxonomies", "types", "ranges", "levels", "form", "missing", "missing_values", "method", "strict")
     return {
         "policy": policy_toml(_shortened(policy)),
         "method": policy["method"],
-        "options": {key: _shortened(value) for key, value in policy.items() if key not in (*known, *others)},
+        "options": {
+            key: _shortened(value) for key, value in policy.items() if key not in (*known, *others, "keep_order")
+        },
         "dropped": _names(dict.fromkeys((*policy.get("identifiers", ()), *_one(policy.get("unit"))))),
         "codebook": [codebook(published.columns, name) for name in published.attributes[:MOST_COLUMNS]],
     }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -28,8 +29,7 @@ def _print_release_risk(console: Console, risk: ReleaseRisk) -> None:
 
 
 def _table(result: Tabular) -> str:
-    title, notes = result.title_and_notes()
-    return notebook.rows_html(title, result.to_rows(), notes)
+    return notebook.rows_html(result.headline(), result.to_rows(), result.remarks())
 
 
 Shown = TypeVar("Shown")
@@ -41,6 +41,10 @@ _PRINTED: Mapping[str, tuple[Callable[[Console, Any], None], int]] = {  # with t
     "Risk": (terminal.print_risk, 160),
     "BeforeAndAfter": (lambda console, pair: terminal.print_risk(console, pair.before, pair.after), 160),
     "ReleaseRisk": (_print_release_risk, 160),
+    "Certificate": (terminal.print_rows, terminal.WIDTH),
+    "CertificateCheck": (terminal.print_claims, terminal.WIDTH),
+    "Changes": (terminal.print_rows, terminal.WIDTH),
+    "Ledger": (terminal.print_rows, terminal.WIDTH),
     "Evaluation": (terminal.print_evaluation, terminal.WIDTH),
     "Comparison": (terminal.print_comparison, 160),
     "Why": (terminal.print_why, terminal.WIDTH),
@@ -52,6 +56,7 @@ _HTML: Mapping[str, Callable[[Any], str]] = {
     "Comparison": notebook.comparison_html,
     "Recoding": notebook.recoding_html,
     "Taxonomy": notebook.taxonomy_html,
+    "Why": notebook.why_html,
     "Tabular": _table,
 }
 
@@ -61,12 +66,12 @@ def _of(result: object, shown: Mapping[str, Shown]) -> Shown:
     return next(shown[kind.__name__] for kind in type(result).__mro__ if kind.__name__ in shown)
 
 
-def print_result(console: Console, result: object) -> None:
-    """Print a result; a file has more room than most terminals."""
+def print_result(console: Console, result: object, **settings: Any) -> None:
+    """Print a result; a file has more room than most terminals, unless somebody says how much (COLUMNS)."""
     show, width = _of(result, _PRINTED)
-    if not console.is_terminal:
+    if not console.is_terminal and not os.environ.get("COLUMNS"):
         console.width = max(console.width, width)
-    show(console, result)
+    show(console, result, **settings)
 
 
 def text_of(result: object) -> str:

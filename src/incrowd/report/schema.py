@@ -66,7 +66,7 @@ _SAFE = {
     **_fields(TEXTS, "untouched kept unprotected warnings not_promised"),
 }
 _ATTACK = {
-    **_fields(TEXT, "attack variant meaning"),
+    **_fields(TEXT, "group attack variant meaning"),
     "trials": POSITIVE,
     **_fields(NUMBER, "successes control baseline excess low high"),  # shares of 1
     "leak": FLAG,

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from incrowd.errors import many
 from incrowd.measures.registry import MEASURES
-from incrowd.report.labels import PEOPLE
+from incrowd.report.labels import PEOPLE, shown
 from incrowd.risk import wording
 
 if TYPE_CHECKING:
@@ -15,7 +15,17 @@ if TYPE_CHECKING:
 
 Row = tuple[str, ...]
 _COSTS = {"seconds": "s", "cpu_seconds": "CPU s", "megabytes": "MB"}
-_COMPARED = ("suppressed", "dm", "c_avg", "ncp", "cm", "distortion", "inconsistency")  # shown of a comparison's runs
+_COMPARED = (
+    "suppressed",
+    "dm",
+    "c_avg",
+    "ncp",
+    "cm",
+    "entropy",
+    "sse_sst",
+    "distortion",
+    "inconsistency",
+)  # shown of a comparison's runs
 _RISKS = {
     "alone": ("{counted} that are unique in the table", "records"),
     "smallest_crowd": ("Smallest crowd{in_people}", "count"),
@@ -31,7 +41,7 @@ TRIAL = ("candidate", "error %", "95 % interval", "loss of detail")
 
 
 def trial_rows(outcomes: Sequence[Mapping[str, Any]]) -> list[Row]:
-    """What came of the methods tried for a target; * errs no more than the best, within the interval."""
+    """What came of the methods tried for a target; * errs hardly more than the best."""
     return [
         (
             each["candidate"] + (" *" if each["as_good"] else ""),
@@ -58,6 +68,21 @@ def figure(value: float | int | None) -> str:
     if isinstance(value, int) or value == int(value):
         return f"{int(value):,}"
     return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.4g}"
+
+
+def cell(value: Any) -> str:
+    """Any value of a row of plain data."""
+    if value is None:
+        return "–"
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, list | tuple):
+        return ", ".join(shown(each, 30) for each in value[:6]) + more(len(value) - 6)
+    return figure(value) if isinstance(value, int | float) else shown(value, 200)
+
+
+def more(number: int) -> str:
+    return f" and {number:,} more" if number > 0 else ""
 
 
 def short_figure(value: float | None) -> str:
@@ -124,7 +149,7 @@ ATTACK_TITLES = ("Attack", "Successes", "Control", "Excess", "95 % interval", "W
 def attack_rows(attacks: Sequence[Mapping[str, Any]]) -> list[Row]:
     return [
         (
-            each["attack"],
+            f"{each['attack']} ({each['group']})",
             *(f"{each[name]:.1%}" for name in ("successes", "control")),
             f"{each['excess']:+.1%}",
             f"{each['low']:.1%} to {each['high']:.1%}",
@@ -156,11 +181,16 @@ def measure_rows(measures: list[Mapping[str, Any]]) -> list[Row]:
 
 
 def part_titles(cost: Mapping[str, Any]) -> list[str]:
-    return ["Quasi-identifier", *(each["title"] for each in cost["measures"])]
+    return ["Quasi-identifier", *(each["title"] for each in _of_parts(cost))]
+
+
+def _of_parts(cost: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    """The measures that each quasi-identifier has by itself: those of classes."""
+    return [each for each in cost["measures"] if each["name"] in cost["by_quasi_identifier"][0]["values"]]
 
 
 def part_rows(cost: Mapping[str, Any]) -> list[Row]:
-    names = [each["name"] for each in cost["measures"]]
+    names = [each["name"] for each in _of_parts(cost)]
     return [
         (", ".join(part["quasi_identifier"]), *(figure(part["values"][name]) for name in names))
         for part in cost["by_quasi_identifier"]

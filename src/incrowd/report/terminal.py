@@ -15,19 +15,22 @@ from incrowd.errors import many
 from incrowd.measures.registry import MEASURES, OF_CLASSES
 from incrowd.release.files import ReleaseFiles
 from incrowd.report.brief import brief, crowd_size, released_records
-from incrowd.report.tables import TRIAL, compared, comparison_rows, short_figure, trial_rows
+from incrowd.report.tables import TRIAL, cell, compared, comparison_rows, short_figure, trial_rows
 from incrowd.risk.wording import notes, rows
+from incrowd.verification.counts import OF_TABLE
 
 if TYPE_CHECKING:
     from incrowd.advice.why import Why
     from incrowd.attacks.result import AttackReport
     from incrowd.comparison.comparison import Comparison
+    from incrowd.display import Tabular
     from incrowd.evaluation.result import Evaluation
     from incrowd.inspection.columns import Column
     from incrowd.inspection.inspection import Inspection
     from incrowd.inspection.uniqueness import Combination
     from incrowd.release.release import Release
     from incrowd.risk.assessment import Risk
+    from incrowd.verification.recipient import CertificateCheck
     from incrowd.verification.verdict import Verification
 
 Preview = tuple[dict[str, list[Any]], dict[str, list[Any]]]
@@ -35,12 +38,12 @@ WIDTH = 100  # characters, where there is no terminal
 PREVIEWED = 5  # rows
 _MOST_TRIALS = 12
 _TRIED = (
-    "tried for the target on samples, tested on original records that were held out; * errs no more than the best, "
-    "within the interval"
+    "tried for the target on samples, tested on original records that were held out; * errs hardly more than the best"
 )
+_VERDICTS = {True: "holds", False: "DOES NOT HOLD", None: "not shown"}  # of claims
 _FEW = 3  # values of a column that an inspection shows
 _WORST = 2  # pairs, and triples, of columns that it shows
-_NARROW = 100  # characters; an inspection on a narrower terminal shortens words, so that some values can be seen
+_NARROW = 110  # characters; an inspection on a narrower terminal shortens words, so that some values can be seen
 _LONGEST = 24  # characters of a name or a value of an inspection
 _LONGEST_CELL = 28  # characters of a cell of a preview
 _GAP = 2  # blanks between two columns
@@ -86,6 +89,13 @@ def print_summary(console: Console, summary: Mapping[str, Any]) -> None:
     _print_columns(console, summary["cost"])
     console.print()
     console.print(_measures(summary["cost"]))
+
+
+def print_warnings(summary: Mapping[str, Any]) -> None:
+    """Print the warnings of a release alone, for those who want to read nothing else."""
+    console = Console(stderr=True, markup=False)
+    for warning in summary["safe"]["warnings"]:
+        _say(console, f"warning: {warning}")
 
 
 def _trial(outcomes: Sequence[Mapping[str, Any]]) -> Table:
@@ -181,7 +191,9 @@ def print_verification(console: Console, verification: Verification) -> None:
             cells: list[Any] = [Text(model.model), _reached(model.worst)]
             if asked:
                 verdict = "holds" if model.holds else "does not hold"
-                cells += [f"{model.bad_classes:,}", f"{model.bad_records:,}", verdict]
+                together = model.name in OF_TABLE
+                cells += ["all together", ""] if together else [f"{model.bad_classes:,}", f"{model.bad_records:,}"]
+                cells.append(verdict)
             table.add_row(*cells)
         console.print(table)
 
@@ -251,6 +263,29 @@ def print_comparison(console: Console, comparison: Comparison) -> None:
         _say(console, line)
 
 
+def print_rows(console: Console, result: Tabular) -> None:
+    """Print any result that is a table: its headline, its rows, and what is to be known of them."""
+    found = result.to_rows()
+    table = _plain_table()
+    for name in found[0] if found else ():
+        number = all(isinstance(row[name], int | float | None) for row in found)
+        table.add_column(name.replace("_", " "), justify="right" if number else "left", overflow="fold")
+    for row in found:
+        table.add_row(*(Text(cell(value)) for value in row.values()))
+    console.print(Text(result.headline()))
+    console.print(table)
+    for remark in result.remarks():
+        _say(console, remark)
+
+
+def print_claims(console: Console, check: CertificateCheck) -> None:
+    """Print what was found of every claim of a certificate."""
+    table = Table(box=None, show_header=False)
+    for claim in check.claims:
+        table.add_row(Text(_VERDICTS[claim.holds]), Text(claim.claim), Text(claim.found))
+    console.print(table)
+
+
 def print_why(console: Console, why: Why) -> None:
     values = "1 value" if why.released == 1 else f"{why.released:,} values"
     console.print(Text(f"'{why.column}' lost {why.loss:.1%} of its detail ({values} in the release)"))
@@ -291,11 +326,13 @@ def print_attacks(console: Console, found: AttackReport, *, variants: bool = Fal
     titles = ("attack", "trials", "successes", "control", "excess", "95 % interval", "")
     for title in titles:
         table.add_column(title, justify="left" if title in ("attack", "") else "right")
-    for result in found.results:
+    for place, result in enumerate(found.results):
+        if place == 0 or result.attack.group is not found.results[place - 1].attack.group:
+            table.add_row(Text(f"{result.attack.group.title}:"))
         for score in result.scores if variants else (result.worst,):
             cells = [f"{score.trials:,}", *(f"{share:.2%}" for share in (score.share, score.control_share))]
             reach = f"[{score.excess.low:.2%}, {score.excess.high:.2%}]"
-            name = f"{result.attack.name}: {_short(score.variant)}" if variants else result.attack.name
+            name = f"  {result.attack.name}" + (f": {_short(score.variant)}" if variants else "")
             leak = "LEAK" if score.excess.low > 0 else ""
             table.add_row(Text(name), *cells, f"{score.excess.value:+.2%}", Text(reach), leak)
     console.print(table)
@@ -303,8 +340,10 @@ def print_attacks(console: Console, found: AttackReport, *, variants: bool = Fal
         console.print()
         _say(console, f"{result.attack.title}: {result.sentence}.")
         _say(console, f"  knows {result.attack.knows}; control: {result.attack.control}")
+        if result.is_leak:
+            _say(console, f"  what would help: {result.attack.group.help}")
     console.print()
-    for note in found.title_and_notes()[1]:
+    for note in found.remarks():
         _say(console, note)
     _say(console, "a low score is not a proof; intervals: Wilson and Newcombe, widened for several variants")
 
@@ -313,7 +352,7 @@ def print_inspection(console: Console, inspection: Inspection) -> None:
     console.print(
         Text(f"{inspection.name}: {many(inspection.records, 'record')}, {many(len(inspection.columns), 'column')}")
     )
-    console.print(_inspected_columns(inspection, narrow=console.width < _NARROW))
+    console.print(_inspected_columns(inspection, console.width))
     for reason in _reasons(inspection, narrow=console.width < _NARROW):
         _say(console, reason)
     if inspection.together is not None:
@@ -331,8 +370,9 @@ def print_inspection(console: Console, inspection: Inspection) -> None:
         _say(console, f"note: {note}")
 
 
-def _inspected_columns(inspection: Inspection, *, narrow: bool) -> Table:
-    table = _plain_table()
+def _inspected_columns(inspection: Inspection, width: int) -> Table:
+    table, narrow = _plain_table(), width < _NARROW
+    longest = _LONGEST if width >= _NARROW - _GAP * 5 else 16
     for head in (
         "column",
         "type",
@@ -347,7 +387,7 @@ def _inspected_columns(inspection: Inspection, *, narrow: bool) -> Table:
         table.add_column(head, justify="right" if right else "left", no_wrap=head != "values")  # the values shrink
     for column in inspection.columns:
         table.add_row(
-            Text(_short(column.name, 16 if narrow else _LONGEST)),
+            Text(_short(column.name, longest)),
             column.kind.partition(" ")[0] if narrow else column.kind,
             f"{column.missing:,}" if column.missing else "",
             f"{column.distinct:,}" + ("" if column.records == inspection.records else "+"),

@@ -13,9 +13,10 @@ from incrowd.display import Tabular
 from incrowd.errors import PolicyError, UnknownNameError
 from incrowd.formats.reader_options import ReaderOptions
 from incrowd.formats.registry import open_source
-from incrowd.population.estimates import Estimate, Outside, Sample, outside, population_uniques
+from incrowd.population.estimates import Outside, outside
 from incrowd.population.records import People, read_people
 from incrowd.population.table import GIVEN, Everyone, Matches, counted_population
+from incrowd.population.uniqueness import Estimate, Sample, population_uniques
 from incrowd.risk.attackers import (
     Attacker,
     Homogeneity,
@@ -30,7 +31,7 @@ from incrowd.risk.attackers import (
 )
 from incrowd.risk.safe_harbour import SafeHarbour, Suspicion
 from incrowd.risk.suda import SpecialUniques, special_uniques
-from incrowd.risk.wording import notes, rows
+from incrowd.risk.wording import highest, notes, rows
 from incrowd.run import Run
 
 if TYPE_CHECKING:
@@ -170,8 +171,11 @@ class Risk(Tabular):
         """The figures as they are told, a row each."""
         return [{"measure": title, "found": text} for title, text in rows(self).items()]
 
-    def title_and_notes(self) -> tuple[str, list[str]]:
-        return f"Risk on {', '.join(self.question.attributes)}", notes(self)
+    def headline(self) -> str:
+        return f"risk on {', '.join(self.question.attributes)}: {highest(self)}"
+
+    def remarks(self) -> list[str]:
+        return notes(self)
 
     def to_json(self) -> dict[str, Any]:
         """As JSON-able data; risks are shares between 0 and 1."""
@@ -361,12 +365,26 @@ def _share(word: str, given: Any) -> Fraction:
     return share
 
 
-@dataclass(frozen=True)
-class BeforeAndAfter:
+@dataclass(frozen=True, repr=False)
+class BeforeAndAfter(Tabular):
     """The risk of a table and of its release, on one quasi-identifier."""
 
     before: Risk
     after: Risk
+
+    def to_rows(self) -> list[dict[str, Any]]:
+        before, after = rows(self.before), rows(self.after)
+        return [
+            {"measure": title, "before": before.get(title), "after": after.get(title)}
+            for title in dict.fromkeys((*before, *after))
+        ]
+
+    def headline(self) -> str:
+        on = ", ".join(self.before.question.attributes)
+        return f"risk on {on}: {highest(self.before)} before, {highest(self.after)} after"
+
+    def remarks(self) -> list[str]:
+        return [f"after: {note}" for note in notes(self.after)]
 
     def to_json(self) -> dict[str, Any]:
         return {"before": self.before.to_json(), "after": self.after.to_json()}
@@ -394,15 +412,15 @@ class ReleaseRisk(Tabular):
     def to_rows(self) -> list[dict[str, Any]]:
         found: list[dict[str, Any]] = []
         for pair in self.quasi_identifiers:
-            before, after = rows(pair.before), rows(pair.after)
             names = ", ".join(pair.before.question.attributes)
-            for title in dict.fromkeys((*before, *after)):
-                both = {"before": before.get(title), "after": after.get(title)}
-                found.append({"quasi_identifier": names, "measure": title, **both})
+            found += [{"quasi_identifier": names, **row} for row in pair.to_rows()]
         return found
 
-    def title_and_notes(self) -> tuple[str, list[str]]:
-        return "Risk before and after", [f"after: {note}" for note in notes(self.after)]
+    def headline(self) -> str:
+        return self.worst.headline()
+
+    def remarks(self) -> list[str]:
+        return [f"after: {note}" for note in notes(self.after)]
 
     def to_json(self) -> dict[str, Any]:
         return {"incrowd": "risk of a release", "quasi_identifiers": [q.to_json() for q in self.quasi_identifiers]}

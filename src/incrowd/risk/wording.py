@@ -6,7 +6,8 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from incrowd.errors import many
-from incrowd.population.estimates import AT_MOST, COUNTED, ESTIMATED, Estimate
+from incrowd.population.estimates import AT_MOST, COUNTED, ESTIMATED
+from incrowd.population.uniqueness import Estimate
 
 if TYPE_CHECKING:
     from incrowd.risk.assessment import Risk
@@ -61,6 +62,13 @@ def notes(risk: Risk) -> list[str]:
     for found in risk.safe_harbour:
         said.append(f"HIPAA safe harbour: column '{found.column}' ({found.number}: {found.title}): {found.why}")
     return said
+
+
+def highest(risk: Risk) -> str:
+    """The risk of whoever is easiest to find, and how many are alone, in a few words."""
+    noun = ("record", "records") if risk.question.unit is None else ("person", "people")
+    most = "" if risk.prosecutor.how == COUNTED else "at most "
+    return f"highest {most}{percent(risk.prosecutor.highest)}, {many(risk.uniques.records, *noun)} unique"
 
 
 def _attacker(name: str, knows: str, attacker: Attacker | None, risk: Risk) -> dict[str, str]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from decimal import Decimal, InvalidOperation
 from functools import cached_property
 from math import isfinite
 from sys import float_info
@@ -87,6 +88,20 @@ def described(value: Any) -> str:
     return "nothing" if value is None else shown(value)
 
 
+def plain_digits(value: Any) -> str | None:
+    """How a number that was written in another way is written, such as 0.05 for '5%'; None if it is no number."""
+    found = re.fullmatch(r"\s*([+-]?[0-9][0-9,.]*)\s*(%?)\s*", value) if isinstance(value, str) else None
+    if found is None:
+        return None
+    digits, percent = found.groups()
+    thousands = re.fullmatch(r"[+-]?[0-9]{1,3}(,[0-9]{3})+(\.[0-9]+)?", digits) is not None
+    try:
+        number = Decimal(digits.replace(",", "" if thousands else "."))
+    except InvalidOperation:
+        return None
+    return f"{(number / 100 if percent else number).normalize():f}"
+
+
 def _inside(place: str, key: str | int) -> str:
     if isinstance(key, int):
         return f"{place}[{key}]"
@@ -143,8 +158,20 @@ def _is_unicode(text: str) -> bool:
     return True
 
 
+class Numeric(Shape):
+    """A number; one that was written in another way is shown as it should be."""
+
+    def refuse(self, value: Any, place: str) -> None:
+        advice, digits = "", plain_digits(value)
+        if digits is not None and self.allows(self.parse(digits)):
+            advice = f"; write {digits}"
+        elif isinstance(value, str) and value.strip().isalpha():
+            advice = "; write it in digits"
+        raise SchemaError(place, f"be {self.form}", described(value) + advice)
+
+
 @dataclass(frozen=True)
-class Whole(Shape):
+class Whole(Numeric):
     """A whole number."""
 
     least: int = -MOST - 1
@@ -164,7 +191,7 @@ class Whole(Shape):
 
 
 @dataclass(frozen=True)
-class Number(Shape):
+class Number(Numeric):
     """A finite number that is no larger than a float can be."""
 
     low: float | None = None

@@ -55,7 +55,12 @@ class Method:
     anytime: bool = False  # whether it can stop at any moment and give the best that it has
     anytime_later: bool = False  # whether it can as soon as every class is good; it then sets `run.anytime` itself
     local: bool = False  # whether equal records may be released differently
+    whole_tables: bool = False  # whether it takes promises about all classes together
     out_of_core_without: tuple[str, ...] | None = None  # options that need all tuples in memory; None: it always does
+    # How it keeps the highest level of a column: "itself", in each part of the table "apart", "passes" it on to another
+    # method; empty if it cannot.
+    limits: Literal["", "itself", "apart", "passes"] = ""
+    differential: bool = False  # whether its releases are differentially private, which takes certain policies
     leaves_out: str = ""  # whether and when records are, for people; empty where the option `suppress` decides it
 
     def __call__(
@@ -79,6 +84,11 @@ class Method:
         if not self.local and getattr(table, "absent", None) is not None:  # tuples in an engine have no population
             table = table.with_absent
             requirements = [replace(requirement, with_absent=True) for requirement in requirements]
+        if self.limits != "passes" and any(getattr(attribute, "levels", None) for attribute in table.attributes):
+            within: SearchResult = import_module("incrowd.search.limits").search_within(
+                self, table, requirements, options, run
+            )
+            return within
         found: SearchResult = self._search()(table, requirements, run, **{**self.fixed, **options})
         return found
 

@@ -6,11 +6,11 @@ and the conformance suite.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from incrowd.errors import PolicyError, UnknownNameError
-from incrowd.search import automatic, baselines, bottom_up, clustering, mondrian, optimal, top_down
+from incrowd.search import automatic, baselines, bottom_up, clustering, mondrian, optimal, safepub, top_down
 from incrowd.search.method import Method
 
 METHODS: Mapping[str, Method] = {
@@ -21,6 +21,7 @@ METHODS: Mapping[str, Method] = {
     **optimal.METHODS,
     **mondrian.METHODS,
     **baselines.METHODS,
+    **safepub.METHODS,
 }
 
 
@@ -35,8 +36,13 @@ def methods() -> dict[str, str]:
     return {name: method.about for name, method in METHODS.items()}
 
 
-def method_of(name: str, options: Mapping[str, Any], quasi_identifiers: int = 1) -> Method:
-    """The method of that name; its options are checked, and whether it takes that many quasi-identifiers."""
+def method_of(
+    name: str, options: Mapping[str, Any], quasi_identifiers: int = 1, of_table: Sequence[Any] = ()
+) -> Method:
+    """The method of that name; its options are checked, and whether it takes what it has to.
+
+    That are so many quasi-identifiers, and promises `of_table`, about all classes together.
+    """
     if not isinstance(name, str) or name not in METHODS:
         raise UnknownNameError("method", str(name), METHODS)
     method = METHODS[name]
@@ -49,6 +55,11 @@ def method_of(name: str, options: Mapping[str, Any], quasi_identifiers: int = 1)
         raise PolicyError(
             f"The method '{name}' takes only one quasi-identifier. Got {quasi_identifiers}; methods that take several: "
             f"{able}."
+        )
+    if of_table and not method.whole_tables:
+        able = ", ".join(word for word, other in METHODS.items() if other.whole_tables)
+        raise PolicyError(
+            f"The method '{name}' looks at single crowds and cannot promise {of_table[0]}; methods that can: {able}."
         )
     return method
 

@@ -91,6 +91,8 @@ class Pages:
 
         async def answer(request: Request) -> Response:
             place = request.path_params.get("place")
+            if not self._missing(screen):
+                self.studio.see(screen.name)
             return self.render(screen, whole="hx-request" not in request.headers, place=place)
 
         return answer
@@ -239,7 +241,7 @@ async def _receive(request: Request, target: Any) -> None:
 
 def _is_done(screen: Screen, studio: Studio) -> bool:
     try:
-        return screen.done(studio)
+        return screen.name in studio.seen() and screen.done(studio)
     except IncrowdError:
         return False
 

@@ -30,7 +30,7 @@ ROLES = {
 PASSING = (SENSITIVE, KEEP, TARGET)  # roles in which a column leaves as it is
 _ON_PURPOSE = "keep"  # the option that lists columns that may stay though they look as if they named people
 _OPTIONS = {DROP: "identifiers", KEEP: "insensitive", TARGET: "target", UNIT: "unit"}  # that name columns of a role
-_BY_COLUMN = ("taxonomies", "types", "ranges")
+_BY_COLUMN = ("taxonomies", "types", "ranges", "levels", "form")
 
 
 def policy_of(settings: Mapping[str, Any], folder: Path) -> tuple[Policy, dict[str, Any]]:

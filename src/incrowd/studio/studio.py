@@ -5,12 +5,15 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from incrowd.errors import DataError, PolicyError, many, shorten
 from incrowd.studio import policy_settings
 from incrowd.studio.jobs import Job, Jobs
 from incrowd.studio.project import Project
+
+if TYPE_CHECKING:
+    from incrowd.policy.policy import Policy
 
 MOST_NAMING = 8  # columns that a message has room for
 CSV_OPTIONS = ("separator", "quote", "encoding", "header", "strip")
@@ -51,8 +54,8 @@ class Studio:
             policy.check_columns(self.names(), self.project.table or "the table")
         except (PolicyError, DataError) as error:
             return " ".join(str(error).split())
-        if too_large := self._too_large(settings):
-            return too_large
+        if impossible := self._too_large(settings) or self._too_diverse(policy):
+            return impossible
         naming = [f"'{name}' {reason}" for name, reason in self.naming(settings).items()]
         return policy_settings.names_people(shorten(naming, MOST_NAMING)) if naming else ""
 
@@ -64,6 +67,16 @@ class Studio:
         k = max((each["k"] for each in policy_settings.quasi_sets(settings) if isinstance(each["k"], int)), default=0)
         has = many(most, noun, "people" if noun == "person" else "records")
         return f"k is {k:,}, but the table has only {has}; choose a smaller k" if k > most else ""
+
+    def _too_diverse(self, policy: Policy) -> str:
+        """Whether a crowd would need more values of a sensitive column than there are."""
+        values = {each["name"]: each["distinct"] + (each["missing"] > 0) for each in self.known_columns()}
+        for model in policy.models_of_columns:
+            column = model.column
+            if column in values and not getattr(model, "harmless", ()) and model.least_size > values[column]:
+                asked = str(model).removesuffix(f" of {column}")
+                return f"{asked} asks for more values than '{column}' has, which is {values[column]}; ask for fewer"
+        return ""
 
     def naming(self, settings: Mapping[str, Any]) -> dict[str, str]:
         """The columns that would leave as they are though they may name people, and why."""
@@ -88,7 +101,18 @@ class Studio:
         text = json.dumps([self.project.table_state(), *known], sort_keys=True, default=str)
         return hashlib.sha256(text.encode()).hexdigest()
 
+    def seen(self) -> list[str]:
+        """The screens that somebody has looked at since the table was opened."""
+        found = self.project.result("seen")
+        return [] if found is None else list(found["data"]["screens"])
+
     # What is done
+
+    def see(self, screen: str) -> None:
+        """Remember that a screen was looked at: what was only proposed counts as done from then on."""
+        seen, project = self.seen(), self.project
+        if screen not in seen and project.table is not None:
+            project.keep("seen", {"screens": [*seen, screen]}, project.made_from())
 
     def take(self, table: str) -> None:
         """Open a different table; jobs about the one before are ended."""
@@ -149,6 +173,16 @@ class Studio:
         folder = str(self.project.made("release"))
         home, digest = str(self.project.folder), self.digests.get("release")
         return {"policy": found["policy"], "home": home, "folder": folder, "digest": digest}
+
+    def of_release(self) -> dict[str, Any]:
+        """What a task is asked that looks closer at the release as it was made; "of" is its digest."""
+        made = self.project.result("release")
+        return {**self.release_task(), "of": None if made is None else made["digest"]}
+
+    def is_of_release(self, task: str) -> bool:
+        """Whether what a task has found is about the release as it is now."""
+        made, found = self.project.result("release"), self.project.result(task)
+        return made is not None and found is not None and found["data"]["of"] == made["digest"]
 
     def changed(self, task: str = "") -> None:
         """Tell all pages that something has changed; if a task has found it, those that show what it finds."""

@@ -14,7 +14,7 @@ import numpy.typing as npt
 from incrowd.studio import policy_settings
 from incrowd.studio.studio import CSV_OPTIONS, Studio
 from incrowd.table.numbers import number_of
-from incrowd.taxonomies.rules import Bounds, Intervals, Rule
+from incrowd.taxonomies.rules import Bounds, Coding, Intervals, Rule
 from incrowd.taxonomies.taxonomy import Taxonomy
 
 
@@ -55,7 +55,7 @@ class Values:
         return number_of(text.replace(".", "").replace(",", ".") if self.comma else text)
 
     def tree(self, rule: Rule) -> Taxonomy:
-        if self.comma and isinstance(rule, Intervals | Bounds):
+        if self.comma and isinstance(rule, Intervals | Bounds | Coding):
             rule = replace(rule, comma=True)
         return rule.build(self.values)
 

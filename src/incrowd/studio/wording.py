@@ -84,6 +84,11 @@ TERMS: Mapping[str, tuple[str, str]] = {
         "control",
         "The same attack where the release cannot help: on people who are not in the table, or without their records.",
     ),
+    "special": (
+        "score of a special unique",
+        "How much a record stands out (SUDA2): the fewer columns are enough to be alone, and the more such sets of "
+        "columns there are, the higher it is.",
+    ),
     "baseline": ("baseline", "How often anybody is right who only knows what everybody knows."),
     "excess": (
         "excess",

@@ -23,7 +23,7 @@ from incrowd.table.exact_numbers import Numbers, as_fractional, as_whole, togeth
 from incrowd.table.grouping import Codes, Floats, group
 from incrowd.table.scales import Scale, has_commas, scale_of, text_of
 from incrowd.taxonomies.labels import ANY, set_label
-from incrowd.taxonomies.rules import Bounds, Intervals, Rule
+from incrowd.taxonomies.rules import Bounds, Coding, Intervals, Rule
 from incrowd.taxonomies.taxonomy import Taxonomy
 
 
@@ -34,6 +34,8 @@ class TaxonomyAttribute:
     name: str
     taxonomy: Taxonomy
     rule: Rule | None = None  # what built the taxonomy out of the values, if a rule did
+    levels: tuple[int, int | None] | None = None  # the lowest and the highest level that may be released
+    top: tuple[int, ...] = ()  # the nodes that nothing more general may be released than, where the root may not
     texts: ClassVar[tuple[str, ...]] = ()
     declared_type: ClassVar[str] = "text"  # as which other tables have to be read to be compared
 
@@ -242,7 +244,7 @@ def encode(
             if rule := reading(name, values):
                 return _encode_taxonomy(name, values, rule, has_missing)
     if taxonomy is not None:
-        if isinstance(taxonomy, Intervals | Bounds) and has_commas(values, declared, commas):
+        if isinstance(taxonomy, Intervals | Bounds | Coding) and has_commas(values, declared, commas):
             taxonomy = replace(taxonomy, comma=True)
         return _encode_taxonomy(name, values, taxonomy, has_missing)
     scale = scale_of(values, name, declared, commas=commas)

@@ -71,6 +71,11 @@ class Histogram:
     def records(self) -> int:
         return int(self.counts.sum())
 
+    @property
+    def distinct(self) -> bool:
+        """Whether every record has a value of its own."""
+        return self.records == len(self.counts) == len(np.unique(self.codes))
+
     @cached_property
     def starts(self) -> Codes:
         """Where the entries of each tuple that has some begin."""

@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from incrowd.display import Displayed
-from incrowd.errors import TaxonomyError, UnknownNameError
+from incrowd.errors import TaxonomyError, UnknownNameError, many
 from incrowd.taxonomies.files import PathText, file_kind, read_csv, read_toml
 from incrowd.taxonomies.labels import ANY
 from incrowd.taxonomies.paths import PlacedPath, grow, tree_paths
@@ -95,8 +95,11 @@ class Taxonomy(Displayed):
             return NotImplemented
         return self.labels == other.labels and np.array_equal(self.parent, other.parent)
 
-    def __repr__(self) -> str:
-        return f"Taxonomy(root={self.labels[0]!r}, leaves={len(self.leaves)}, height={self.height})"
+    def headline(self) -> str:
+        return f"{many(len(self.leaves), 'value')} in {many(self.height + 1, 'level')}"
+
+    def __str__(self) -> str:
+        return self.render()
 
     # Building
 

@@ -15,6 +15,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from incrowd.display import Rows, Tabular
+from incrowd.errors import many
 from incrowd.policy.options import OPTIONS, TYPES
 from incrowd.schemas.documents import DIGEST, Document
 from incrowd.schemas.shapes import (
@@ -32,6 +34,7 @@ from incrowd.schemas.shapes import (
     Whole,
 )
 from incrowd.search.registry import METHODS
+from incrowd.verification.guarantee import SHAPE, Guarantee
 from incrowd.version import __version__
 
 if TYPE_CHECKING:
@@ -81,8 +84,8 @@ class Commitment:
         return cls(bytes.fromhex(data["salt"]), data["original"])
 
 
-@dataclass(frozen=True)
-class Certificate:
+@dataclass(frozen=True, repr=False)
+class Certificate(Tabular):
     """What a release promises and how to check it.
 
     Args:
@@ -92,6 +95,7 @@ class Certificate:
         untouched: Columns without a role, which are released as they were.
         warnings: What every recipient should know, beside what is promised.
         versions: Of incrowd, and of what decides a release.
+        guarantee: Of differential privacy, where the release has one.
         secret: What the steward keeps to prove the commitment; None if the certificate was read from a file.
     """
 
@@ -103,6 +107,7 @@ class Certificate:
     versions: dict[str, str]
     warnings: tuple[str, ...] = ()
     releases: Mapping[str, Any] | None = None
+    guarantee: Guarantee | None = None
     secret: Commitment | None = field(default=None, repr=False, compare=False)
 
     @classmethod
@@ -116,6 +121,7 @@ class Certificate:
         untouched: tuple[str, ...] = (),
         warnings: tuple[str, ...] = (),
         releases: Mapping[str, Any] | None = None,
+        guarantee: Guarantee | None = None,
         salt: bytes | None = None,
     ) -> Certificate:
         """The certificate of a verified release; it does not show the digest of the original."""
@@ -126,7 +132,25 @@ class Certificate:
         versions["python"] = platform.python_version()
         secret = Commitment.to(original, salt)
         found = policy.to_json(), verification.to_json()
-        return cls(*found, secret.public, release, untouched, versions, warnings, releases, secret)
+        return cls(*found, secret.public, release, untouched, versions, warnings, releases, guarantee, secret)
+
+    def headline(self) -> str:
+        crowds = [
+            f"{', '.join(model['model'] for model in found['models'])} on {', '.join(found['attributes'])}"
+            for found in self.verification["quasi_identifiers"]
+        ]
+        return f"{many(self.verification['records'], 'record')}: {'; '.join(crowds)}"
+
+    def to_rows(self) -> Rows:
+        """What is promised and was counted, by quasi-identifier and privacy model, a row each."""
+        return [
+            {"quasi_identifier": ", ".join(found["attributes"]), "classes": found["classes"], **model}
+            for found in self.verification["quasi_identifiers"]
+            for model in found["models"]
+        ]
+
+    def remarks(self) -> tuple[str, ...]:
+        return (f"digest of the release: {self.output}", *self.warnings)
 
     def commits_to(self, original: str, salt: bytes) -> bool:
         """Whether it was made from an original with this digest, given the salt that the steward kept."""
@@ -137,6 +161,7 @@ class Certificate:
         fields = {name: getattr(self, name) for name in ("policy", "verification", "commitment", "output")}
         warned: dict[str, Any] = {"warnings": list(self.warnings)} if self.warnings else {}
         warned |= {} if self.releases is None else {"releases": dict(self.releases)}
+        warned |= {} if self.guarantee is None else {"differential_privacy": self.guarantee.to_json()}
         return DOCUMENT.sealed({**fields, "untouched": list(self.untouched), **warned, "versions": self.versions})
 
     @classmethod
@@ -148,8 +173,14 @@ class Certificate:
         """
         data = DOCUMENT.read(path, _shape())
         found = data["policy"], data["verification"], data["commitment"], data["output"]
+        told = data.get("differential_privacy")
         return cls(
-            *found, tuple(data["untouched"]), data["versions"], tuple(data.get("warnings", ())), data.get("releases")
+            *found,
+            tuple(data["untouched"]),
+            data["versions"],
+            tuple(data.get("warnings", ())),
+            data.get("releases"),
+            None if told is None else Guarantee(**told),
         )
 
 
@@ -203,5 +234,5 @@ def _shape() -> Fields:
             "untouched": _NAMES,
             "versions": TableOf(Text()),
         },
-        optional={"warnings": _NAMES, "releases": _RELEASES},
+        optional={"warnings": _NAMES, "releases": _RELEASES, "differential_privacy": SHAPE},
     )

@@ -8,12 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
+from math import exp, lgamma, log, log1p
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from incrowd.errors import DataError
+from incrowd.verification.uniqueness import share_alone
 
 Numbers = npt.NDArray[Any]
 Level = Callable[[Numbers, "Column", "Promise"], Numbers]
@@ -192,10 +194,38 @@ BY_COLUMN: Mapping[str, Count] = {
     "delta-disclosure": Count(_factor, strict=True),
 }
 IN_POPULATION = ("k-map", "delta-presence")
+_ESTIMATED = 1e-6  # two ways to find the parameters of an estimator differ by less, relative
+
+
+def _of_table(promise: Promise, sizes: Numbers) -> tuple[float, float]:
+    """What all classes together reach, and the most that they may."""
+    if promise.name == "average risk":
+        return len(sizes) / sizes.sum().item(), promise.limit
+    if promise.name == "sample uniqueness":
+        return (sizes == 1).sum().item() / sizes.sum().item(), promise.limit
+    more = promise.more
+    return share_alone(sizes, more["sampling_fraction"], more["estimator"]), promise.limit * (1 + _ESTIMATED)
+
+
+def _records_of(promise: Promise) -> int:
+    """The fewest records that one person fewer than promised shows with at most the error, if any: counted down."""
+    people, share = int(promise.limit) - 1, float(promise.more["sampling_fraction"])
+    if share == 1:
+        return people + 1
+    most, tail = promise.more["error"] * (1 - (1 - share) ** people) * (1 + _TIE), 0.0
+    for records in range(people, 0, -1):
+        ways = lgamma(people + 1) - lgamma(records + 1) - lgamma(people - records + 1)
+        tail += exp(ways + records * log(share) + (people - records) * log1p(-share))
+        if tail > most:
+            return records + 1
+    return 1
+
+
+OF_TABLE = ("average risk", "sample uniqueness", "population uniqueness")
 
 
 def reached(promise: Promise, sizes: Numbers, columns: Mapping[str | None, Column]) -> tuple[float, Numbers]:
-    """What the worst class reaches, and which classes fall short; the column None has the people of the population.
+    """What the worst class reaches, or all together, and which fall short; column None has people of the population.
 
     Raises:
         DataError: The witness does not know this model.
@@ -212,6 +242,11 @@ def reached(promise: Promise, sizes: Numbers, columns: Mapping[str | None, Colum
     if name == "delta-presence":
         shares = sizes / np.maximum(columns[None].counts, 1)
         return shares.max().item(), shares > limit
+    if name == "estimated k-map":
+        return sizes.min().item(), sizes < _records_of(promise)
+    if name in OF_TABLE:  # which all classes keep or break together
+        level, most = _of_table(promise, sizes)
+        return level, np.full(len(sizes), not level <= most)
     if name not in BY_COLUMN:
         raise DataError(f"the witness cannot count {name}, so it cannot say whether {promise.text} holds")
     counted, column = BY_COLUMN[name], columns[promise.column]

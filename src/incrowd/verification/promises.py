@@ -22,7 +22,8 @@ if TYPE_CHECKING:
 
 
 def witness_of(policy: Policy) -> Witness:
-    others = [*_of_columns(policy), *(Promise(**model.promise()) for model in policy.models_against_population)]
+    of_all = (*policy.models_against_population, *policy.models_of_table)
+    others = [*_of_columns(policy), *(Promise(**model.promise()) for model in of_all)]
     asked = [Asked(q.attributes, q.k, (*crowd(q, policy.unit), *others)) for q in policy.quasi_identifiers]
     return Witness(asked, meanings(policy), texts=policy.population_table is not None)
 

@@ -12,12 +12,13 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack
 
-from incrowd.errors import NotAnonymousError, PolicyError, UnknownNameError
+from incrowd.display import Rows, Tabular
+from incrowd.errors import NotAnonymousError, PolicyError, UnknownNameError, many
 from incrowd.formats.reader_options import ReaderOptions
 from incrowd.formats.registry import open_source
 from incrowd.policy.making import make_policy, quasi_identifiers_of
 from incrowd.population.table import open_population
-from incrowd.privacy.registry import OF_POPULATION
+from incrowd.privacy.registry import OF_POPULATION, RISK_OPTIONS
 from incrowd.run import Run
 from incrowd.settled import Settled
 from incrowd.verification.certificate import Certificate, Commitment
@@ -45,8 +46,8 @@ class Claim:
     found: str
 
 
-@dataclass(frozen=True)
-class CertificateCheck:
+@dataclass(frozen=True, repr=False)
+class CertificateCheck(Tabular):
     """What was found of every claim of a certificate."""
 
     claims: tuple[Claim, ...]
@@ -56,6 +57,19 @@ class CertificateCheck:
     def holds(self) -> bool:
         """Whether no claim is false."""
         return all(claim.holds is not False for claim in self.claims)
+
+    def headline(self) -> str:
+        false = sum(claim.holds is False for claim in self.claims)
+        unknown = sum(claim.holds is None for claim in self.claims)
+        held = len(self.claims) - false - unknown
+        others = {f"{false} do not hold": false, f"{unknown} cannot be checked by the rows alone": unknown}
+        rest = [text for text, number in others.items() if number]
+        verdict = ", ".join([f"{held} hold", *rest]) if rest else "all hold"
+        return f"certificate of {many(len(self.claims), 'claim')}: {verdict}"
+
+    def to_rows(self) -> Rows:
+        """What was found of each claim, a row each."""
+        return [asdict(claim) for claim in self.claims]
 
     def require(self) -> CertificateCheck:
         """Itself, if it holds.
@@ -160,14 +174,16 @@ def _countable(
     if settings.get("unit"):
         untold.append(Claim(f"k counts people, told apart by {settings['unit']}", None, _TO_TELL))
     against = {name: settings[name] for name in OF_POPULATION if name in settings}
-    if population_table is None:
-        for name, value in against.items():
-            untold.append(Claim(f"{name} = {value} against {settings.get('population_table')}", None, _TO_TELL))
-        against = {}
-    elif against:
-        against["population_table"] = population_table
-    else:
+    named = "population_table" in settings  # without one, k-map is estimated, which the rows show
+    if population_table is not None and not (named and against):
         raise PolicyError("the certificate claims nothing against a population; leave out population_table")
+    if named and population_table is None:
+        for name, value in against.items():
+            untold.append(Claim(f"{name} = {value} against {settings['population_table']}", None, _TO_TELL))
+        against = {}
+    elif named:
+        against["population_table"] = population_table
+    against |= {name: settings[name] for name in RISK_OPTIONS if name in settings}
     used = {column: tree for column, tree in (taxonomies or {}).items() if "t" in protections.get(column, ())}
     asked = {"quasi_identifiers": settings["quasi_identifiers"], "sensitive": protections, "taxonomies": used}
     types = {column: kind for column, kind in settings.get("types", {}).items() if column in protections}
@@ -179,7 +195,7 @@ def _recounted(source: Source, settings: dict[str, Any], recoding: Any, run: Run
     if (
         any(qid.k > 1 for qid in quasi_identifiers)
         or any(settings["sensitive"].values())
-        or "population_table" in settings
+        or any(name in settings for name in ("population_table", "k_map", *RISK_OPTIONS))
     ):
         policy = make_policy(**settings)
         policy.check_columns(source.columns, source.name)

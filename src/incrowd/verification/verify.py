@@ -67,6 +67,7 @@ def verify(
         return verification_of(source, {**settings, "taxonomies": taxonomies, **options}, Run(watch))
 
 
+_ASKED = ("quasi_identifiers", "k", "privacy", "unit", "sensitive", "taxonomies")
 _READ = ("missing_values", "types")  # how the values of sensitive columns are meant
 
 
@@ -75,8 +76,8 @@ def verification_of(source: Source, settings: Mapping[str, Any], run: Run) -> Ve
     settings = dict(settings)
     recoding = settings.pop("recoding", None)
     for name in settings:
-        if name not in (*PROMISED, *_READ, "quasi_identifiers", "k", "privacy", "unit", "sensitive", "taxonomies"):
-            raise UnknownNameError("parameter", name, PROMISED, "verify")
+        if name not in (known := (*_ASKED, *PROMISED, *_READ)):
+            raise UnknownNameError("parameter", name, known, "verify")
     asked = any(settings.get(name) is not None for name in ("k", "privacy", *PROMISED))
     own = quasi_identifiers_of(settings["quasi_identifiers"], settings.get("k") or 1)
     asked = asked or isinstance(settings.get("sensitive"), Mapping) or any(qid.k > 1 for qid in own)

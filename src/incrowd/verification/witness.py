@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 from incrowd.errors import DataError, NotAnonymousError, many, shown_type
 from incrowd.table.arrays import filled, to_arrow, to_numpy
-from incrowd.verification.counts import IN_POPULATION, Column, Promise, reached
+from incrowd.verification.counts import IN_POPULATION, OF_TABLE, Column, Promise, reached
 from incrowd.verification.values import Meaning, as_text, plain
 
 if TYPE_CHECKING:
@@ -136,6 +136,11 @@ class Verdict:
             for model in finding.models:
                 if not model.holds:
                     names = ", ".join(finding.attributes)
+                    if model.name in OF_TABLE:
+                        raise NotAnonymousError(
+                            f"{model.model} does not hold for {names}: all {many(finding.classes, 'class', 'classes')} "
+                            f"together reach {model.worst:g}"
+                        )
                     bad = f"{model.bad_records} of {many(self.records, 'record')}"
                     bad += " is in " if model.bad_records == 1 else " are in "
                     bad += many(model.bad_classes, "class that falls", "classes that fall")

@@ -63,3 +63,12 @@ def test_larger_tables_are_not_enumerated():
     table = pa.table({"age": [1] * 8, "ill": ["no", "yes"] * 4})
     words = {"quasi_identifiers": ["age"], "k": 2, "sensitive": ["ill"], "only": ["posterior"]}
     assert "7 records" in attack(table, table, again=lambda guess: guess, **words).skipped["posterior"]
+
+
+@pytest.mark.parametrize(
+    ("sensitive", "missing"), [([], "no released column is named as sensitive"), (["ill"], "again=")]
+)
+def test_what_is_missing_is_named(sensitive, missing):
+    table = pa.table({"age": [1, 1], "ill": ["no", "yes"]})
+    words = {"quasi_identifiers": ["age"], "k": 2, "sensitive": sensitive, "only": ["posterior"]}
+    assert missing in attack(table, table, **words).skipped["posterior"]

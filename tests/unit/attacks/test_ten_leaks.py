@@ -143,12 +143,14 @@ def alarms(seeds):
     counts = dict.fromkeys(ATTACKS, 0)
     for seed in seeds:
         found = controlled(seed)
-        assert not set(found.skipped) - {"auxiliary", "left-out", "downcoding", "posterior"}, found.skipped
+        assert not set(found.skipped) - {"auxiliary", "left-out", "downcoding", "posterior", "last-record"}, (
+            found.skipped
+        )
         for result in found.leaks:
             counts[result.attack.name] += 1
     return counts
 
 
-def test_safe_releases_raise_few_alarms():
+def test_safe_releases_raise_few_alarms(without_trees):
     """The first of the hundred in tests/faults/test_safe_controls.py; 95 % intervals may be wrong now and then."""
     assert max(alarms(range(20)).values()) <= 2

@@ -40,7 +40,7 @@ class TestAnonymize:
         result = run(*anonymize(*POLICY, "--json"))
         assert result.exit_code == 0
         assert result.stderr == ""
-        found = json.loads(result.stdout)
+        found = json.loads(result.stdout)["result"]
         assert found["certificate"] == json.loads((folder / "out.certificate.json").read_text())
         total = found["measures"]["total"]
         assert set(total) == {"attributes", "k", *OF_CLASSES}
@@ -54,7 +54,7 @@ class TestAnonymize:
 
     def test_max_steps(self, folder):
         result = run(*anonymize(*POLICY, "--method", "tdr", "--max-steps", 1, "--json"))
-        assert json.loads(result.stdout)["steps"] == 1
+        assert json.loads(result.stdout)["result"]["steps"] == 1
 
     def test_brackets_are_no_markup(self, folder):
         (folder / "odd.csv").write_text("age,[/b]\n" + "1,[/x]\n" * 5)
@@ -80,7 +80,7 @@ class TestPolicyFile:
         (folder / "release.toml").write_text(self.TOML)
         result = run(*anonymize("--policy", "release.toml", "--json", *arguments))
         assert result.exit_code == 0, result.stderr
-        return json.loads(result.stdout)["policy"]
+        return json.loads(result.stdout)["result"]["policy"]
 
     def test_says_everything(self, folder):
         found = self.policy(folder)
@@ -101,7 +101,7 @@ class TestPolicyFile:
     def test_a_k_is_for_the_quasi_identifiers_that_have_none(self, folder):
         (folder / "one.toml").write_text("quasi_identifiers = [{attributes = ['age'], k = 5}, {attributes = ['sex']}]")
         result = run(*anonymize("--policy", "one.toml", "--k", 10, "--keep", "name", "--json"))
-        found = json.loads(result.stdout)["policy"]["quasi_identifiers"]
+        found = json.loads(result.stdout)["result"]["policy"]["quasi_identifiers"]
         assert found == [{"attributes": ["age"], "k": 5}, {"attributes": ["sex"], "k": 10}]
 
     def test_a_taxonomy_takes_the_place_of_a_range(self, folder):
@@ -153,9 +153,11 @@ class TestPolicyFile:
         assert run(*anonymize("--policy", "release.toml")).exit_code == 0
         released = run("verify", "out.csv", "--policy", "release.toml")
         assert released.exit_code == 0
-        assert released.stderr == "note: out.csv has no column 'name': k counts records here\n"
+        note, summary = released.stderr.splitlines()
+        assert note == "note: out.csv has no column 'name': k counts records here"
+        assert summary == "60 records; 2 crowds on sex: k=5 holds"
         original = run("verify", "people.csv", "--policy", "release.toml")
-        assert original.stderr == ""
+        assert original.stderr == "60 records; 2 crowds on sex: k=5 people (name) holds\n"
         assert "people (name)" in original.stdout
         assert run("verify", "out.csv", "--qi", "sex", "--k", 5, "--unit", "name").exit_code == 2
 
@@ -187,13 +189,13 @@ class TestVerify:
         result = run("verify", "people.csv", "--qi", "sex", "--k", 30)
         assert result.exit_code == 0
         assert "holds" in result.stdout
-        assert result.stderr == ""
+        assert result.stderr == "60 records; 2 crowds on sex: k=30 holds\n"
 
     def test_does_not_hold(self, folder):
         result = run("verify", "people.csv", "--qi", "sex:30", "--qi", "name:2", "--json")
         assert result.exit_code == 3
         assert "k=2 does not hold for name: 60 of 60 records are in 60 classes" in only_line(result.stderr)
-        assert [qid["holds"] for qid in json.loads(result.stdout)["quasi_identifiers"]] == [True, False]
+        assert [qid["holds"] for qid in json.loads(result.stdout)["result"]["quasi_identifiers"]] == [True, False]
 
 
 class TestApply:
@@ -302,12 +304,23 @@ class TestProcess:
             "from incrowd.cli import main\n"
             "try: main()\n"
             "except SystemExit: pass\n"
-            "heavy = {'numpy', 'pyarrow', 'narwhals', 'pandas', 'polars'}\n"
+            "heavy = {'numpy', 'pyarrow', 'narwhals', 'pandas', 'polars', 'numba', 'rich', 'jinja2', 'duckdb'}\n"
             "print(*heavy.intersection(sys.modules), file=sys.stderr)"
         )
         found = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
         assert "anonymize" in found.stdout
         assert found.stderr.split() == []
+
+    def test_the_package_waits_for_no_compiler_and_no_frames(self):
+        script = (
+            "import sys, incrowd\n"
+            "assert not {'numpy', 'pyarrow', 'narwhals'}.intersection(sys.modules), 'import incrowd is not cheap'\n"
+            "[getattr(incrowd, name) for name in incrowd.__all__]\n"
+            "print(*{'numba', 'pandas', 'polars', 'sklearn', 'rich', 'typer'}.intersection(sys.modules))"
+        )
+        found = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
+        assert found.returncode == 0, found.stderr
+        assert found.stdout.split() == []
 
     @pytest.mark.parametrize(
         ("number", "code", "suffix"),

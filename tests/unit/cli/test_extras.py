@@ -9,7 +9,7 @@ from tests.command_line import GOOD
 
 EXTRAS = (
     "duckdb adbc_driver_postgresql adbc_driver_manager sklearn fastexcel xlsxwriter pyreadstat polars scipy matplotlib "
-    "pyspark starlette uvicorn pandas"
+    "pyspark starlette uvicorn pandas cryptography"
 )
 POLICY = "--qi age,sex --k 5 --keep name"
 CASES = {  # and the extra that is named
@@ -29,6 +29,7 @@ CASES = {  # and the extra that is named
     "inspect people.sas7bdat": "formats",
     "verify people.xlsx --qi age,sex --k 5": "formats",
     f"evaluate people.csv {POLICY} --target income": "eval",
+    "sign people.csv --key key.pem": "signing",
     "studio people.csv": "studio",
 }
 _RUN = """

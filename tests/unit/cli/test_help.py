@@ -1,6 +1,7 @@
 """Help fits on one screen, every command has it, and a dry run says everything and writes nothing."""
 
 import json
+import shutil
 import subprocess
 import sys
 
@@ -13,23 +14,24 @@ from incrowd.cli.options import complete_method
 from incrowd.search.registry import METHODS
 
 COMMANDS = (
-    *(
-        "inspect",
-        "anonymize",
-        "report",
-        "evaluate",
-        "compare",
-        "verify",
-        "risk",
-        "apply",
-        "taxonomy",
-        "codebook",
-        "numbers",
-        "methods",
-        "studio",
-        "demo",
-    ),
+    "inspect",
+    "import",
+    "anonymize",
+    "report",
+    "evaluate",
+    "compare",
+    "verify",
+    "risk",
+    "apply",
+    "taxonomy",
+    "codebook",
+    "numbers",
+    "methods",
+    "studio",
+    "demo",
 )
+TEXT = {"capture_output": True, "text": True, "check": False}
+COMPLETING = "from incrowd.cli import app; app(prog_name='incrowd')"
 
 
 def helped(*arguments, columns=100):
@@ -77,6 +79,30 @@ def test_as_a_module():
     assert found.returncode == 0
 
 
+@pytest.mark.skipif(shutil.which("bash") is None, reason="no bash")
+def test_bash_completes_commands_options_and_words(tmp_path):
+    shown = subprocess.run([sys.executable, "-c", COMPLETING, "--show-completion", "bash"], **TEXT)
+    assert "complete -o default -F" in shown.stdout, shown.stderr
+    asked = {
+        "anonymize": "an",
+        "--method --memory-limit": "anonymize people.csv --me",
+        "kaca kaca2": "anonymize people.csv --method ka",
+        "debug": "anonymize people.csv --log-level d",
+        "category": "anonymize people.csv --missing c",
+        "show": "ledger sh",
+    }
+    program = tmp_path / "incrowd"
+    program.write_text(f"#!{sys.executable}\n{COMPLETING}")
+    program.chmod(0o755)
+    lines = [
+        f"COMP_WORDS=(incrowd {words}); COMP_CWORD={len(words.split())}; _incrowd_completion {program}; "
+        'echo "${COMPREPLY[*]}"'
+        for words in asked.values()
+    ]
+    done = subprocess.run(["bash", "--norc", "-c", "\n".join([shown.stdout, *lines])], **TEXT)
+    assert done.stdout.splitlines() == [*asked], done.stderr
+
+
 def test_shells_can_complete():
     assert "--show-completion" in helped()
     assert complete_method("ka") == ["kaca", "kaca2"]
@@ -111,7 +137,7 @@ class TestDryRun:
         assert lines["method:"].startswith("mondrian or cover (a table of 60 records is too small to try methods")
 
     def test_for_machines(self, folder):
-        found = json.loads(run(*anonymize(*POLICY, "--dry-run", "--json")).stdout)
+        found = json.loads(run(*anonymize(*POLICY, "--dry-run", "--json")).stdout)["result"]
         assert [column["role"] for column in found["columns"]][:2] == ["identifier", "quasi-identifier"]
         assert found["records"] == 60
         assert found["files"]["release"] == "out.csv"

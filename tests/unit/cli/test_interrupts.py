@@ -32,6 +32,8 @@ COMMANDS = {  # and where each is when it is interrupted
     "methods": (("methods",), "incrowd.search.method.Method.about"),
     "studio": (("studio", "people.csv", "--no-browser"), "incrowd.studio.project.Project.at"),
     "demo": (("demo",), "incrowd.datasets.copy"),
+    "import": (("import", "project.deid", "-o", "release.toml"), "incrowd.migration.importing.read_project"),
+    "sign": (("sign", "people.csv", "--key", "key.pem"), "incrowd.verification.signature.sign"),
 }
 
 

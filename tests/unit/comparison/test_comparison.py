@@ -231,7 +231,7 @@ def test_the_command_writes_its_results_and_goes_on_where_it_was(folder):
 def test_a_run_that_fails_says_why_and_is_not_fatal(folder):
     done = compare("--qi", "age,job:7", "--json", methods="tds,kaca", ks="5,401")
     assert done.exit_code == 0, done.stderr
-    runs = json.loads(done.stdout)["runs"]
+    runs = json.loads(done.stdout)["result"]["runs"]
     assert [each["status"] for each in runs] == ["done", "failed", "failed", "failed"]
     assert "the table has 400 records" in runs[1]["problem"]
     assert "takes only one quasi-identifier" in runs[2]["problem"]
@@ -249,7 +249,7 @@ def test_a_run_has_a_time_limit(folder):
 def test_classifiers_are_tested_if_asked_for(folder):
     done = compare("--evaluate", "--classifier", "tree", "--json", ks="5", methods="tds")
     assert done.exit_code == 0, done.stderr
-    (found,) = json.loads(done.stdout)["runs"]
+    (found,) = json.loads(done.stdout)["result"]["runs"]
     words = {"quasi_identifiers": QI, "k": 5, "target": "income", "method": "tds"}
     expected = incrowd.evaluate("people.csv", classifiers=["tree"], **words)
     assert found["errors"] == [errors.to_json() for errors in expected.errors]
@@ -278,7 +278,8 @@ def test_a_target_of_numbers_is_predicted_as_one_by_default(folder):
     (run,) = incrowd.compare("people.csv", methods="mondrian", ks=[5], **words).runs
     expected = incrowd.evaluate("people.csv", quasi_identifiers=["sex", "job"], k=5, target="age", method="mondrian")
     assert [errors.classifier for errors in expected.errors] == ["tree", "linear"]
-    assert list(run.errors) == [errors.to_json() for errors in expected.errors] == json.loads(alone.stdout)["errors"]
+    told = json.loads(alone.stdout)["result"]["errors"]
+    assert list(run.errors) == [errors.to_json() for errors in expected.errors] == told
 
 
 def test_files_of_others_are_left_alone(folder):

@@ -126,3 +126,6 @@ def test_the_site_builds_and_needs_no_network(tmp_path):
         loaded = Asked(page.read_text(encoding="utf-8")).found
         assert not [address for address in loaded if re.match(r"(https?:)?//", address)], page
     assert (tmp_path / "site" / "docs" / "example-report.html").exists()
+    assert (tmp_path / "site" / "examples" / "open_data.ipynb").exists()
+    assert (tmp_path / "site" / "searchindex.js").stat().st_size > 100_000
+    assert f"incrowd {incrowd.__version__}" in (tmp_path / "site" / "reference" / "python.html").read_text("utf-8")

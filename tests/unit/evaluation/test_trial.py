@@ -395,13 +395,13 @@ def test_the_command_gives_json_that_python_gives_too(folder, people):
     done = run("--test", "test.csv", "--json", "--method", "tds", "--protocol", "together")
     words = {"quasi_identifiers": ["age", "sex"], "k": 10, "target": "income", "method": "tds"}
     found = incrowd.evaluate(people[:400], test=people[400:], protocol="together", **words)
-    assert json.loads(done.stdout) == found.to_json()
+    assert json.loads(done.stdout)["result"] == found.to_json()
 
 
 def test_the_command_takes_a_policy_file_and_says_what_is_wrong(folder):
     (folder / "release.toml").write_text('quasi_identifiers = ["age"]\nk = 7\ntarget = "income"\n')
     done = CliRunner().invoke(app, ["evaluate", "train.csv", "--policy", "release.toml", "--json", "--folds", "2"])
-    policy = json.loads(done.stdout)["policy"]
+    policy = json.loads(done.stdout)["result"]["policy"]
     assert policy["quasi_identifiers"] == [{"attributes": ["age"], "k": 7}]
     done = run("--test", "test.csv", "--folds", "3")
     assert (done.exit_code, done.stderr.splitlines()[0][:6]) == (2, "error:")

@@ -3,7 +3,7 @@
 import csv
 import random
 from collections import Counter
-from shutil import rmtree
+from shutil import copytree, rmtree
 
 import pyarrow as pa
 import pytest
@@ -108,7 +108,7 @@ def test_rows_that_left_before_leave_as_they_did(tmp_path):
 def make(rows, folder, **more):
     return incrowd.anonymize(
         rows, quasi_identifiers=QI, k=2, unit="id", keep=["illness"],
-        ledger=folder / "ledger", **more,
+        **{"ledger": folder / "ledger", **more},
     )  # fmt: skip
 
 
@@ -116,7 +116,9 @@ def test_too_few_newcomers_wait(tmp_path):
     table = Table(1)
     make(table.arrow(), tmp_path).write(tmp_path / "1.csv")
     table.rows.append(table.person())
-    with pytest.raises(InfeasibleError, match="1 newcomer of at least 2"):
+    with pytest.raises(
+        InfeasibleError, match="1 newcomer of at least 2 that a crowd needs; release again when 1 more have come"
+    ):
         make(table.arrow(), tmp_path)
     table.rows.append(table.person())
     assert make(table.arrow(), tmp_path).write(tmp_path / "2.csv").releases == {
@@ -206,6 +208,27 @@ def test_nobody_waits_longer_than_allowed(tmp_path):
     assert [path.name for path in tmp_path.glob("*.recoding.json")] == ["1.recoding.json"]  # of people who may wait
 
 
+@pytest.mark.parametrize("recipient", ["", "one"])
+def test_what_would_help_is_tried_out(tmp_path, recipient):
+    """Too few of every crowd of the first view stay away from the second, unless nothing links the two."""
+    rows = pa.table({"id": [*range(12)], "a": [*"xxxyyyxxxyyy"], "b": [*"uuvvuuvvuuvv"], "illness": [*"pqpq" * 3]})
+    words = {"k": 3, "unit": "id", "method": "mondrian", "ledger": tmp_path / "ledger", "recipient": recipient}
+    first = {"quasi_identifiers": ["a"], "identifiers": ["b"], "keep": ["illness"]}
+    incrowd.anonymize(rows, **words, **first).write(tmp_path / "1.csv")
+    other = {"quasi_identifiers": ["b"], "identifiers": ["a"], "keep": ["illness"]}
+    few = rows.take([0, 1, 3, 4])  # of every crowd of six, two are in the table
+    with pytest.raises(InfeasibleError) as refused:
+        incrowd.anonymize(few, **words, **other)
+    assert str(refused.value).startswith("beside release 1 of the ledger, 4 people of this table would stand out")
+    elsewhere = ", name a recipient who gets nothing else with --recipient (4 rows)" if recipient else ""
+    assert str(refused.value).endswith(f"tried out, these would help: drop the column illness (4 rows){elsewhere}")
+    helped = {**words, "quasi_identifiers": ["b"], "identifiers": ["a", "illness"]}
+    assert incrowd.anonymize(few, **helped).sent.new.num_rows == 4
+    again = {**words, **first, "quasi_identifiers": ["a"], "k": 4}
+    with pytest.raises(InfeasibleError, match=r"would stand out.*drop the column illness"):
+        incrowd.anonymize(few, **again)
+
+
 def test_people_of_another_view_wait_where_too_few_of_their_crowd_stay_away(tmp_path):
     draw = random.Random(4)
     people = {name: [str(draw.randrange(3)) for _ in range(40)] for name in "ab"}
@@ -245,6 +268,7 @@ def test_files_of_every_kind_are_continued(tmp_path, kind, engine):
     assert Ledger.read(tmp_path / "ledger").releases[1].records == 60
 
 
+@pytest.mark.real_keys
 def test_a_lost_ledger_is_noticed_where_a_release_of_the_table_lies_beside(tmp_path):
     table = tmp_path / "people.csv"
     write_csv(Table(1).arrow(), table)
@@ -274,7 +298,9 @@ def test_a_release_to_anyone_is_continued_by_those_to_anybody(tmp_path):
         found.append(release.write(tmp_path / f"{number}.csv").releases["continues"])
     assert found == [[], [1], [1, 2], [1, 2, 3], [1, 2, 3]]
     table.rows += [table.person() for _ in range(12)]
-    with pytest.raises(NotAnonymousError):  # anyone would tie together what one and two got apart
+    with pytest.raises(
+        NotAnonymousError, match="different recipients"
+    ):  # anyone would tie together what one and two got apart
         make(table.arrow(), tmp_path).write(tmp_path / "5.csv")
 
 
@@ -290,6 +316,7 @@ def test_rows_of_a_ledger_leave_by_write_alone(tmp_path):
     assert later.attack(trials=10).people == len(table.rows)
 
 
+@pytest.mark.real_keys
 def test_people_must_be_known_by_the_same(tmp_path):
     table = Table(1)
     make(table.arrow(), tmp_path).write(tmp_path / "1.csv")
@@ -299,9 +326,29 @@ def test_people_must_be_known_by_the_same(tmp_path):
         incrowd.anonymize(table.arrow(), **whole)
     whole["ledger"] = tmp_path / "other"
     incrowd.anonymize(table.arrow(), **whole).write(tmp_path / "2.csv")
+    written = pa.array([f"0{row[0]}" for row in table.rows])
+    with pytest.raises(PolicyError, match="known by 'id': a column 'id' that is written differently"):
+        make(table.arrow().set_column(0, "id", written), tmp_path)
     rows = table.arrow().append_column("new", pa.array(["y"] * len(table.rows)))
     with pytest.raises(PolicyError, match="nobody of release 1 of the ledger is in this table"):
         incrowd.anonymize(rows, **{**whole, "identifiers": ["id", "new"]})
+
+
+@pytest.mark.real_keys
+def test_an_older_copy_of_a_ledger_is_noticed_where_a_release_that_it_lacks_lies_beside(tmp_path):
+    table = Table(1)
+    for number in range(1, 4):
+        if number == 2:
+            copytree(tmp_path / "ledger", tmp_path / "backup")
+        make(table.arrow(), tmp_path).write(tmp_path / f"{number}.csv")
+        table.rows += [table.person() for _ in range(6)]
+    rmtree(tmp_path / "ledger")
+    (tmp_path / "backup").rename(tmp_path / "ledger")
+    with pytest.raises(DataError, match=r"2 in .* is release 2 of this ledger, which does not know it"):
+        make(table.arrow(), tmp_path).write(tmp_path / "4.csv")
+    assert not (tmp_path / "4.csv").exists()
+    assert len(Ledger.read(tmp_path / "ledger").releases) == 1
+    make(table.arrow(), tmp_path, ledger=tmp_path / "another").write(tmp_path / "4.csv")
 
 
 def test_a_new_ledger_is_noticed(tmp_path):

@@ -1,17 +1,29 @@
 """Whoever has all releases, and knows of everyone all but what passes untouched, finds nobody in fewer than k rows."""
 
+import numpy as np
 import pytest
 from tests.examples import EFFORT
 from tests.fuzz.ledgers import trial
 from tests.reference.worlds import Promise, Stay, below
 
-TRIALS = range(10 if EFFORT == "test" else 200)
+TRIALS = range(10 if EFFORT == "test" else 1000)
 
 
 @pytest.mark.parametrize("seed", TRIALS)
 def test_all_releases_together_keep_what_each_promises(seed):
     _, wrong = trial(seed)
     assert not wrong
+
+
+@pytest.mark.parametrize("by", ["search", "people who come and go"])
+def test_the_trials_would_notice_a_ledger_that_does_not_look(monkeypatch, by):
+    """Neither the search nor the witness looks at histories, or nobody waits or stays until there are enough."""
+    monkeypatch.setattr("incrowd.ledger.outgoing.count_histories", lambda releases: 0)
+    if by == "search":
+        monkeypatch.setattr("incrowd.privacy.history.SharedHistory.threshold", 0)
+    else:
+        monkeypatch.setattr("incrowd.ledger.turnover._too_few", lambda groups, *_: np.zeros(len(groups), bool))
+    assert any("too few rows that could be theirs" in text for seed in range(12) for text in trial(seed)[1])
 
 
 def people(*told):

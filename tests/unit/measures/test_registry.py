@@ -36,7 +36,10 @@ def test_a_name_that_is_no_measure_lists_those_there_are(release):
 
 
 def test_a_comparison_has_every_measure_and_compares_by_losses():
-    found = incrowd.compare(PEOPLE, methods="bug", ks=[2], quasi_identifiers=["sex", "job"], target="income")
+    people = PEOPLE.append_column("age", pa.array([20, 21, 35, 36] * 2))  # numbers have losses of their own
+    people = people.append_column("hours", pa.array([40, 10, 20, 41] * 2))
+    settings = {"target": "income", "taxonomies": {"age": {"widths": [10]}, "hours": {"widths": [10]}}}
+    found = incrowd.compare(people, methods="bug", ks=[2], quasi_identifiers=["age", "hours"], **settings)
     (run,) = found.runs
     assert run.status == "done", run.problem
     assert set(MEASURES) <= set(run.values)

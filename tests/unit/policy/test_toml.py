@@ -29,7 +29,7 @@ attributes = ["zip", "sex", "hours", "job"]
 [taxonomies]
 sex = "trees/sex.csv"
 zip = {prefix = [3, 2]}
-hours = {widths = [5, 10]}
+hours = {widths = [5, 10], bottom = 20, top = 60}
 job = {flat = true}
 
 [types]
@@ -50,7 +50,7 @@ TYPED = {
     "identifiers": "name",
     "sensitive": "disease",
     "insensitive": "note",
-    "taxonomy": ["sex=trees/sex.csv", "zip=prefix:3,2", "hours=widths:5,10", "job=flat"],
+    "taxonomy": ["sex=trees/sex.csv", "zip=prefix:3,2", "hours=widths:5,10:bottom:20:top:60", "job=flat"],
     "types": ["age=number"],
     "ranges": ["age=0:120"],
     "missing": "drop",
@@ -68,7 +68,7 @@ SPOKEN = {
     "taxonomies": {
         "sex": incrowd.Taxonomy.from_paths([("F", "*"), ("M", "*")]),
         "zip": incrowd.Prefix([3, 2]),
-        "hours": incrowd.Intervals([5, 10]),
+        "hours": incrowd.Intervals([5, 10], bottom=20, top=60),
         "job": incrowd.Flat(),
     },
     "types": {"age": "number"},

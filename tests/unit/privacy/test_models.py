@@ -1,6 +1,7 @@
 """Privacy models against their definitions, on random classes and on small tables of the papers."""
 
 import math
+from collections import Counter
 from fractions import Fraction
 
 import numpy as np
@@ -11,6 +12,7 @@ from tests.examples import examples
 from tests.reference import privacy as reference
 
 from incrowd.errors import PolicyError
+from incrowd.privacy.history import SEPARATOR, SharedHistory
 from incrowd.privacy.l_diversity import EntropyLDiversity, LDiversity, RecursiveLDiversity
 from incrowd.privacy.likeness import AlphaAnonymity, BetaLikeness, DeltaDisclosure, EnhancedBetaLikeness
 from incrowd.privacy.model import with_suppression
@@ -59,6 +61,27 @@ def test_diversity_follows_its_definitions(classes, harmless):
         assert (model.levels(counts) >= model.threshold).tolist() == [
             reference.is_recursive(values, c, l, harmless) for values in classes
         ]
+
+
+@examples(200)
+@given(CLASSES, st.integers(2, 4))
+def test_people_are_counted_as_records_only_where_everyone_has_one(classes, k):
+    counts, histogram = counted(classes)
+    model = KUnits("s", k).fitted(histogram)
+    assert (model.column is None) == (len(set(whole(classes))) == len(whole(classes)))
+    assert (model.levels(counts) >= model.threshold).tolist() == [len(set(values)) >= k for values in classes]
+
+
+@examples(200)
+@given(st.booleans(), CLASSES, st.integers(1, 4))
+def test_a_class_has_enough_of_every_history_that_it_has(several, classes, least):
+    """A value is a history of its first character, and within it people, or records, where there is no more."""
+    classes = [[value[0] + SEPARATOR * several + value[several:] for value in values] for values in classes]
+    counts, histogram = counted(classes)
+    model = SharedHistory("s", least).fitted(histogram)
+    for good, values in zip(model.levels(counts) >= model.threshold, classes, strict=True):
+        own = Counter(value.partition(SEPARATOR)[0] for value in (set(values) if several else values))
+        assert good == (min(own.values()) >= least)
 
 
 @examples(200)
@@ -183,7 +206,7 @@ def test_people_are_counted_once():
         (lambda: DeltaDisclosure("s", -1), "'delta_disclosure' parameter"),
         (lambda: KUnits("s", 1), "'k' parameter"),
         (lambda: LDiversity("s", 3).fitted(counted([["a", "b"]])[1]), "more values than 's' has, which is 2"),
-        (lambda: with_suppression([AlphaAnonymity("s", 0.5)]), "records cannot be left out"),
+        (lambda: with_suppression([SharedHistory("s", 2)]), "records cannot be left out"),
     ],
 )
 def test_wrong_parameters_are_refused(wrong, message):

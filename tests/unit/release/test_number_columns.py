@@ -31,6 +31,53 @@ def test_bounds():
     assert found["age_low"].type == pa.int64()
 
 
+HALF_OPEN = [(20, 25), (20, 26), (30, 31), (None, 18), (None, 19), (65, None), None, None]  # of LABELS
+ORDERED = ["<18", "<=18", "[20-25)", "[20-25]", "30", ">=65"]
+
+
+def test_intervals_in_arrow_and_polars_are_half_open_structs():
+    expected = [pair and {"low": pair[0], "high": pair[1]} for pair in HALF_OPEN]
+    assert incrowd.as_numbers(ROWS, form="interval")["age"].to_pylist() == expected
+    assert incrowd.as_numbers(pl.from_arrow(ROWS), form="interval")["age"].to_list() == expected
+
+
+def test_intervals_in_pandas_hold_what_their_label_holds():
+    found = incrowd.as_numbers(ROWS.to_pandas().set_axis(range(5, 13)), form="interval")["age"]
+    assert list(found.index) == list(range(5, 13))
+    assert found.dtype == pd.IntervalDtype("float64", "left")
+    held = [[age for age in (17, 18, 19, 24, 25, 26, 30, 31, 65, 1e9) if age in each] for each in found.dropna()]
+    assert held == [[24], [24, 25], [30], [17], [17, 18], [65, 1e9]]
+    assert found.isna().tolist() == [False] * 6 + [True] * 2
+    whole = incrowd.as_numbers(pd.DataFrame({"x": ["[20-25)", "30"]}), form="interval")["x"]
+    assert whole.tolist() == [pd.Interval(20, 25, "left"), pd.Interval(30, 31, "left")]
+    halves = incrowd.as_numbers(pd.DataFrame({"x": ["[0.5-1)", "2.5"]}), form="interval")["x"]
+    assert [2.5 in each for each in halves] == [False, True]
+    assert [0.5 in each for each in halves] == [True, False]
+
+
+def test_intervals_of_dates():
+    days = pd.DataFrame({"day": ["[2020-01-01 to 2020-01-03)", "2020-03-01", "*", "<2019-01-01"]})
+    first, single, any_day, open_below = incrowd.as_numbers(days, form="interval")["day"]
+    assert (first.left, first.right) == (pd.Timestamp("2020-01-01"), pd.Timestamp("2020-01-03"))
+    assert (single.left, single.right) == (pd.Timestamp("2020-03-01"), pd.Timestamp("2020-03-02"))
+    assert pd.isna(any_day)
+    assert pd.Timestamp("1700-05-06") in open_below
+
+
+def test_categories_are_in_order():
+    expected = [label for label in LABELS if label != "*"]
+    expected.insert(6, None)
+    arrow = incrowd.as_numbers(ROWS, form="category")["age"]
+    assert arrow.type.ordered
+    assert arrow.to_pylist() == expected
+    polars = incrowd.as_numbers(pl.from_arrow(ROWS), form="category")["age"]
+    assert polars.dtype == pl.Enum(ORDERED)
+    assert polars.drop_nulls().sort().to_list() == ORDERED
+    pandas = incrowd.as_numbers(ROWS.to_pandas(), form="category")["age"]
+    assert (list(pandas.cat.categories), pandas.cat.ordered) == (ORDERED, True)
+    assert pandas.max() == ">=65"
+
+
 def test_decimals_are_no_integers():
     found = incrowd.as_numbers(pa.table({"x": ["[0.5-1)", "2"]}), form="bounds")
     assert found.to_pydict() == {"x_low": [0.5, 2.0], "x_high": [1.0, 2.0]}
@@ -84,7 +131,7 @@ def test_a_release_keeps_its_promise():
 
 
 def test_what_cannot_be_asked():
-    with pytest.raises(PolicyError, match=r"must be one of midpoint, bounds. Got 'mean'."):
+    with pytest.raises(PolicyError, match=r"must be one of midpoint, bounds, interval, category. Got 'mean'."):
         incrowd.as_numbers(ROWS, form="mean")
     with pytest.raises(UnknownNameError, match="no column 'agee'"):
         incrowd.as_numbers(ROWS, columns="agee")

@@ -15,6 +15,7 @@ from incrowd.policy.toml import read_policy
 from incrowd.report.association import associations, cramers_v
 from incrowd.report.columns import read_columns
 from incrowd.report.distributions import distribution
+from incrowd.report.labels import shown
 from incrowd.report.public import policy_toml, size_edges
 from incrowd.report.trees import tree_lines
 from incrowd.taxonomies.taxonomy import Taxonomy
@@ -62,6 +63,20 @@ class TestDistributions:
             {"value": "s1", "before": 0.4, "after": 0.4},
         ]
         assert told["distance"] == 0.2
+
+    def test_many_codes_are_drawn_by_their_groups(self):
+        codes = [f"{first}{second:03}" for first in "123" for second in range(200)]
+        table = pa.table({"zip": [*codes, None] * 2})
+        rule = {"zip": {"prefix": [2, 1]}}
+        release = incrowd.anonymize(table, quasi_identifiers=["zip"], k=2, taxonomies=rule, method="tdr")
+        parts, attribute = release.recoding.parts(release.table), release.table.attributes[0]
+        told = distribution(release.table, release.recoding, parts, attribute)
+        before = {bar["value"]: bar["before"] for bar in told["bars"]}
+        groups = {f"{first}{second}**": 200 / 1202 for first in "123" for second in "01"}
+        assert before == {
+            **{name: pytest.approx(share, abs=1e-6) for name, share in groups.items()},
+            shown(None): 0.001664,
+        }
 
     @pytest.mark.parametrize(
         "values", [[7, None] * 8, [1.5] * 8, [*range(40), None], [float(10**n) for n in range(30)]]
@@ -142,7 +157,7 @@ class TestNotebooks:
         release = incrowd.anonymize(self.TABLE, quasi_identifiers=["age", "sex"], k=4, method="tdr")
         results = [
             release,
-            release.risk,
+            release.risk(),
             incrowd.assess(self.TABLE, quasi_identifiers=["age", "sex"]),
             incrowd.inspect(self.TABLE),
             incrowd.verify(self.TABLE, quasi_identifiers=["age", "sex"], k=4),
@@ -161,7 +176,7 @@ class TestNotebooks:
     def test_a_result_is_text_and_prints_nothing(self, monkeypatch, capsys):
         monkeypatch.setattr("rich.console._is_jupyter", lambda: True)
         release = incrowd.anonymize(self.TABLE, quasi_identifiers=["age", "sex"], k=4, method="tdr")
-        results = [release, release.risk, release.why("age"), incrowd.inspect(self.TABLE)]
+        results = [release, release.risk(), release.why("age"), incrowd.inspect(self.TABLE)]
         results.append(incrowd.verify(self.TABLE, quasi_identifiers=["age", "sex"], k=4))
         for text in (release.summary(), *map(str, results)):
             assert "age" in text

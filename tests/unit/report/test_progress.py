@@ -6,13 +6,14 @@ from types import SimpleNamespace
 
 import pyarrow as pa
 import pytest
+from tests.methods import ANY_TABLE as METHODS
 
 import incrowd
+from incrowd.key import Key
 from incrowd.recodings.steps import RefineNode, Step
 from incrowd.report import progress
 from incrowd.report.progress import Lines, NotebookBar, ProgressLine, watching
 from incrowd.run import Amount, Best, Note, Rows, Stage, StepTaken
-from incrowd.search.registry import METHODS
 
 PEOPLE = pa.table({"age": [20, 21, 30, 31, 40, 41, 50, 51], "income": ["low"] * 4 + ["high"] * 4})
 
@@ -71,17 +72,18 @@ def notebook(monkeypatch):
     """A notebook that keeps what it is given to show."""
     shown = []
 
-    def display(item, display_id):
-        assert display_id is True
-        shown.append(item)
-        return SimpleNamespace(update=shown.append)
+    def show(item, raw):
+        assert raw is True
+        shown.append(item["text/html"])
 
-    def html(text):
-        return text
+    def display(item, raw, display_id):
+        assert display_id is True
+        show(item, raw)
+        return SimpleNamespace(update=show)
 
     shell = SimpleNamespace(config={"IPKernelApp": {}})
     monkeypatch.setitem(sys.modules, "IPython", SimpleNamespace(get_ipython=lambda: shell))
-    monkeypatch.setitem(sys.modules, "IPython.display", SimpleNamespace(HTML=html, display=display))
+    monkeypatch.setitem(sys.modules, "IPython.display", SimpleNamespace(display=display))
     return shown
 
 
@@ -260,7 +262,9 @@ def test_every_method_says_how_far_it_is(method):
     words = {"quasi_identifiers": ["age", "job"], "k": 20, "target": "credit", "keep": ["credit-amount"]}
     if method == "optimal":  # reports now and then, so it needs some work to do
         words |= {"quasi_identifiers": ["age", "job", "purpose", "duration"], "k": 5, "time_limit": 10}
-    incrowd.anonymize(incrowd.datasets.german(), method=method, progress=events.append, **words)
+    incrowd.anonymize(
+        incrowd.datasets.german(), method=method, progress=events.append, key=Key.for_experiments(1), **words
+    )
     begins = events.index(Stage("searching"))
     assert [event for event in events[begins + 1 :] if isinstance(event, Amount | Best | StepTaken)]
 

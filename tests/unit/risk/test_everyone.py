@@ -60,11 +60,11 @@ def test_a_release_is_compared_with_what_everyone_would_be_released_as(tmp_path)
     released = incrowd.apply(release.recoding, table(everyone)).to_pylist()
     people = Counter((row["age"], row["sex"]) for row in released)
     risks = [Fraction(1, people[row["age"], row["sex"]]) for row in release.data.to_pylist()]
-    assert release.risk.after.journalist.highest == max(risks) <= Fraction(1, 20)
-    assert release.risk.before.journalist.highest == Fraction(1, 6)
+    assert release.risk().after.journalist.highest == max(risks) <= Fraction(1, 20)
+    assert release.risk().before.journalist.highest == Fraction(1, 6)
     release.write(tmp_path / "out.csv")
     again = incrowd.assess(tmp_path / "out.csv", recoding=tmp_path / "out.recoding.json", **words)
-    assert again.journalist == release.risk.after.journalist
+    assert again.journalist == release.risk().after.journalist
 
 
 PEOPLE = table([(30, "f"), (31, "m"), (31, "m")])

@@ -6,7 +6,7 @@ The stated errors are relative to the number of people who are alone in a popula
 import numpy as np
 import pytest
 
-from incrowd.population.estimates import Sample, pitman_parameters, population_uniques
+from incrowd.population.uniqueness import Sample, pitman_parameters, population_uniques
 
 PEOPLE = 30_000
 

@@ -9,8 +9,14 @@ import pytest
 
 import incrowd
 from incrowd.privacy.k_anonymity import KAnonymity
+from incrowd.privacy.l_diversity import EntropyLDiversity, LDiversity
+from incrowd.privacy.likeness import AlphaAnonymity
 from incrowd.privacy.model import Requirement
-from incrowd.search.leaving_out import budget_of, suppressed
+from incrowd.privacy.t_closeness import TCloseness
+from incrowd.recodings.attributes.disclosure import Disclosure
+from incrowd.recodings.attributes.intervals import Intervals
+from incrowd.recodings.by_value import ByValue
+from incrowd.search.leaving_out import budget_of, records_left_out, suppressed, withhold
 from incrowd.table.attributes import encode
 from incrowd.table.compressed import CompressedTable
 
@@ -75,3 +81,44 @@ def test_a_share_of_the_records_is_counted_exactly(share, records):
     attribute, _ = encode("a", pa.array(["x"]), has_missing=False)
     table = CompressedTable.build([attribute], [np.array([0])], np.array([100]))
     assert budget_of(table, share) == records
+
+
+def who_joins(model):
+    """Women of 12 are left out; without them the range that begins at 10 begins at 15, and they fall below it."""
+    people = [(3, "f"), (5, "f"), (3, "m"), (5, "m"), (12, "f"), (15, "m"), (16, "m")]
+    ages, sexes = zip(*[person for person in people for _ in range(2)], strict=True)
+    names = {"age": list(ages), "sex": list(sexes)}
+    attributes = [encode(name, pa.array(values), has_missing=False)[0] for name, values in names.items()]
+    codes = [np.unique(values, return_inverse=True)[1] for values in names.values()]
+    ills = np.array([0, 1, 0, 1, 0, 1, 0, 1, 0, 0, 0, 1, 0, 1])  # those of the women of 12 are alike
+    ones = np.ones(len(ages), np.int64)
+    table = CompressedTable.build(attributes, codes, ones, protected={"ill": (["cold", "flu"], ills)})
+    age, sex = attributes
+    recoding = ByValue((Intervals.at(age, [2]), Disclosure.showing(sex, np.ones(2, bool))))
+    requirements = [Requirement(("age", "sex"), (model,)).fitted(table.protected)]
+    groups = [np.where(table.codes[0] < 2, 0, 2) + table.codes[1]]
+    left_out = suppressed(groups, requirements, table)
+    assert table.counts[left_out].sum() == 2
+    return records_left_out(table, withhold(table, requirements, recoding, left_out)[0])
+
+
+def test_who_joins_a_class_that_stays_good_is_released_after_all():
+    assert who_joins(LDiversity("ill", 2)) == 0
+
+
+@pytest.mark.parametrize("model", [AlphaAnonymity("ill", 0.5), EntropyLDiversity("ill", 2), TCloseness("ill", 0.09)])
+def test_a_class_that_is_bad_with_those_who_join_it_is_left_out_as_well(model):
+    assert who_joins(model) == 6
+
+
+def test_the_rule_compares_with_those_who_stay():
+    """8 colds of 12 are near the 44 of 72 of all; once 12 colds of 12 are left out they are far from 32 of 60."""
+    attribute, _ = encode("a", pa.array(["p", "q", "r"]), has_missing=False)
+    colds, size = [8, 24, 12], [12, 48, 12]
+    codes = np.repeat(np.arange(3), size)
+    ills = np.concatenate([np.arange(n) >= cold for cold, n in zip(colds, size, strict=True)]).astype(np.int64)
+    ones = np.ones(72, np.int64)
+    table = CompressedTable.build([attribute], [codes], ones, protected={"ill": (["cold", "flu"], ills)})
+    requirement = Requirement(("a",), (TCloseness("ill", 0.12, "equal"),)).fitted(table.protected)
+    assert requirement.good(table.class_counts(table.codes[0], 3)).tolist() == [True, True, False]
+    assert suppressed([table.codes[0]], [requirement], table).tolist() == [True, False, True]

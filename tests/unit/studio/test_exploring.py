@@ -7,12 +7,17 @@ import subprocess
 import sys
 import tomllib
 from html import unescape
+from types import SimpleNamespace
 
 import pytest
 from tests.studio import Client, studio
 from tests.unit.studio.exploring import AGE, JOB, POLICY, edit, nodes, people, problem
 
 from incrowd import anonymize, attack
+from incrowd.policy.making import make_policy
+from incrowd.policy.toml import read_policy
+from incrowd.release.release import made_again
+from incrowd.studio.screens import compare
 from incrowd.studio.wording import points
 
 
@@ -43,6 +48,9 @@ class TestCompare:
         rows = re.findall(r'id="row-(\d)".*?<b>(\w+)</b>, k = (\d+)', page, re.DOTALL)
         assert rows == [("0", "tdr", "2"), ("1", "tdr", "10"), ("2", "mondrian", "2"), ("3", "mondrian", "10")]
         assert set(re.findall(r'data-row="(\d)"', page)) <= set("0123")
+        assert "With k = 3 or more," not in page  # which was not compared
+        assert "or more, " in page
+        assert "From k = 2 to k = 10, the least loss goes from" in page
         digest = re.search(r"sha256:\w+", page)[0]
         for wrong in ({"row": "9"}, {"row": "x"}, {"digest": "sha256:old"}):
             sent = {"row": "3", "digest": digest, **wrong}
@@ -52,6 +60,29 @@ class TestCompare:
         assert not {"max_steps", "restarts"} & set(words())
         assert "restarts" in re.search(r'data-said="(.*?)"', page)[1]
         assert "have changed since" not in page
+        assert 'class="now" cx=' in page  # the current setting is marked in the picture
+
+    def test_what_is_finished_is_shown_while_it_goes_on(self, client, words, folder):
+        found = client.get("/compare/points")
+        assert re.findall(r'id="row-(\d)".*?<b>(\w+)</b>', found, re.DOTALL) == [
+            ("0", "tdr"),
+            ("1", "tdr"),
+            ("2", "mondrian"),
+            ("3", "mondrian"),
+        ]
+        assert 'data-row="' not in found  # nothing can be taken yet
+        assert found.count("disabled") == 4
+
+    def test_a_release_that_another_setting_beats_by_far_says_so(self, client, words, folder):
+        run = {"method": "cover", "k": 10, "status": "done", "losses": {"ncp": 0.1}}
+        worse = {"method": "tdr", "k": 3, "status": "done", "losses": {"ncp": 0.01}}
+        project = SimpleNamespace(settings=dict, result=lambda name: {"data": {"key": "of", "runs": [run, worse]}})
+        known = SimpleNamespace(project=project, digest_of=lambda *known: "of")
+        project.settings = lambda: {**words(), "k": 5}
+        assert compare.better(known, 0.25)["method"] == "cover"  # tdr protects less
+        assert compare.better(known, 0.15) is None
+        known.digest_of = lambda *known: "of other settings"
+        assert compare.better(known, 0.25) is None
 
 
 def released(client, address, **words):
@@ -194,7 +225,9 @@ class TestAttack:
         home = folder / "people.studio"
         file = home / "results" / "release" / "made" / "release.csv"
         codebook = file.with_name("release.recoding.json")
-        found = attack(file, folder / "people.csv", policy=home / "release.toml", codebook=codebook)
+        again = made_again(make_policy(**read_policy(home / "release.toml")[0]))
+        found = attack(file, folder / "people.csv", policy=home / "release.toml", codebook=codebook, again=again)
+        assert "last-record" not in found.skipped
         shown = re.findall(r'id="attack-(\S+)">.*?<b>(.*?)</b>', page, re.DOTALL)
         assert dict(shown) == {result.attack.name: points(result.excess.value) for result in found.results}
         for result in found.results:
@@ -202,11 +235,11 @@ class TestAttack:
             assert f"Knows {result.attack.knows}." in unescape(page)
         assert all(f"not played: {name}" in page for name in found.skipped)
         assert page.count('class="tag warn-tag"') == len(found.leaks)
-        assert "These attacks are on the current release" in page
+        assert "Up to date with the current release" in page
         client.post("/protect/crowd", set="0", k="5")
         assert "this release is outdated" in client.get("/attack")
         released(client, "/release/run")
-        assert "The release has changed since these attacks" in client.get("/attack")
+        assert "The release has changed since" in client.get("/attack")
 
     def test_a_leak_is_called_one_and_the_policy_may_forbid_it(self, client, words, folder, made):
         path = folder / "people.studio" / "release.toml"

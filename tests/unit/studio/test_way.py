@@ -12,7 +12,8 @@ import pytest
 from tests.command_line import GOOD
 from tests.studio import Client, studio
 
-from incrowd.studio.screens import SCREENS
+from incrowd.errors import PolicyError
+from incrowd.studio.screens import SCREENS, protect
 
 
 def problem(page, place=0):
@@ -65,6 +66,14 @@ def test_the_link_works_in_one_browser(running, client):
     assert "set-cookie" not in answer.headers
 
 
+def test_a_step_is_done_once_it_was_looked_at(client):
+    def done(page):
+        return re.findall(r'<li class="done"><a href="/(\w+)"', page)
+
+    assert done(client.get("/data")) == ["data"]  # though roles are proposed, and the policy is valid
+    assert done(client.get("/roles")) == ["data", "roles"]
+
+
 def test_every_screen_is_there(client):
     for name in SCREENS:
         page = client.get(f"/{name}")
@@ -74,10 +83,38 @@ def test_every_screen_is_there(client):
         assert " onclick=" not in page
 
 
+def test_demographics_in_one_click(client, folder):
+    client.post("/roles/demographics")
+    policy = (folder / "people.studio" / "release.toml").read_text()
+    assert re.search(r'quasi_identifiers = \["age", "sex"\]', policy), policy
+    client.post("/undo", way="undo", screen="roles")
+    assert '"job"' in (folder / "people.studio" / "release.toml").read_text().partition("quasi_identifiers")[2]
+
+
 def test_the_first_proposals(client, folder):
     page = client.get("/roles")
     assert re.search(r'value="identifier" checked[^>]*hx-post="/roles/give"', page)  # the name is dropped
     assert (folder / "people.studio" / "release.toml").exists()
+
+
+@pytest.mark.parametrize(
+    ("typed", "meant"),
+    [("1,000", 1000), ("12,345,678.5", 12345678.5), ("1,5", 1.5), ("0,125", 0.125), ("-1,000", -1000)],
+)
+def test_numbers_as_people_type_them(typed, meant):
+    assert protect.number(typed, "it") == meant
+
+
+@pytest.mark.parametrize("typed", ["1,00,000", "1,000,00", ",", "1.5,2"])
+def test_what_could_mean_several_numbers_is_none(typed):
+    with pytest.raises(PolicyError, match="must be a number"):
+        protect.number(typed, "it")
+
+
+def test_a_thousand_seconds(client, folder):
+    client.post("/protect/setting", setting="time_limit", value="1,000")
+    assert "time_limit = 1000" in (folder / "people.studio" / "release.toml").read_text()
+    client.post("/protect/setting", setting="time_limit", value="")
 
 
 class TestErrors:
@@ -120,6 +157,8 @@ class TestErrors:
             ("crowd", "k is 5,000, but the table has only", {"set": "0", "k": "5000"}),
             ("crowd", "out of date", {"set": "7", "k": "5"}),
             ("promise", "must be an integer of at least 1", {"column": "0", "setting": "l", "value": "x"}),
+            ("crowd", "must be an integer", {"set": "0", "k": "-3"}),
+            ("promise", "l=50 asks for more values", {"column": "0", "setting": "l", "value": "50"}),
             ("promise", "out of date", {"column": "0", "setting": "k_map", "value": "3"}),
             ("setting", "must be at least 0 and below 100", {"setting": "suppress", "value": "120"}),
             ("setting", "out of date", {"setting": "quasi_identifiers", "value": "x"}),
@@ -133,6 +172,11 @@ class TestErrors:
     )
     def test_on_protect(self, client, folder, path, told, words):
         self.check(client, folder, f"/protect/{path}", told, **words)
+
+    def test_on_protect_it_is_said_at_the_field(self, client):
+        page = client.post("/protect/crowd", 422, set="0", k="-3")
+        assert re.search(r'id="k-0"[^>]*aria-invalid="true" aria-describedby="wrong-k-0"', page)
+        assert re.search(r'id="wrong-k-0"><bdi>[^<]*Got -3', page)
 
     def test_on_export(self, client, folder):
         if not (folder / "people.studio" / "results" / "release.json").exists():
@@ -157,11 +201,11 @@ class TestErrors:
         client.get(path, 404)
 
     def test_of_a_release_that_cannot_be(self, client):
-        client.post("/protect/promise", column="0", setting="l", value="500")
+        client.post("/protect/promise", column="0", setting="alpha", value="0.1")
         client.post("/release/run")
         ended = client.over("release")
         assert ended["state"] == "failed"
-        assert "l=500 asks for more values" in problem(client.get("/release"))
+        assert "alpha=0.1" in problem(client.get("/release"))
         client.post("/undo", way="undo", screen="protect")
         assert 'class="problem"' not in client.get("/release")  # it was about other settings
 

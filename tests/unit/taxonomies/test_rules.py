@@ -1,7 +1,7 @@
 import pytest
 
 from incrowd.errors import PolicyError, TaxonomyError
-from incrowd.taxonomies.rules import Bounds, Flat, Intervals, Prefix, rule_of
+from incrowd.taxonomies.rules import Bounds, Coding, Flat, Intervals, Prefix, rule_of
 from incrowd.taxonomies.taxonomy import Taxonomy
 
 
@@ -36,6 +36,49 @@ def test_bounds():
     assert rule.build(["70", "9", "18"]) == Taxonomy.from_tree({"*": {"<18": ["9"], "[18-65)": ["18"], ">=65": ["70"]}})
 
 
+def test_top_and_bottom_coding():
+    rule = Coding(18, 90)
+    assert [rule.ancestors(value) for value in ("17.9", "18", "89", "90")] == [
+        ("<18", "*"),
+        ("*",),
+        ("*",),
+        (">=90", "*"),
+    ]
+    assert Coding(top=0.5, comma=True).ancestors("0,75") == (">=0,5", "*")
+    assert rule.build(["97", "12", "40"]) == Taxonomy.from_tree({"*": {"<18": ["12"], "40": {}, ">=90": ["97"]}})
+
+
+def test_intervals_end_where_top_and_bottom_coding_begin():
+    rule = Intervals((5, 20), bottom=18, top=90)
+    paths = {value: rule.ancestors(value) for value in ("17", "18", "21", "89", "90", "2000")}
+    assert paths == {
+        "17": ("<18", "*"),
+        "18": ("[18-20)", "*"),
+        "21": ("[20-25)", "[20-40)", "*"),
+        "89": ("[85-90)", "[80-90)", "*"),
+        "90": (">=90", "*"),
+        "2000": (">=90", "*"),
+    }
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"top": 90},
+        {"bottom": 18},
+        {"top": 90, "bottom": 18, "comma": True},
+        {"widths": [5, 10], "origin": 0, "top": 90},
+    ],
+)
+def test_a_rule_with_top_or_bottom_coding_is_written_as_it_is_read(options):
+    assert rule_of("age", options).options() == options
+
+
+def test_top_coding_by_itself_says_nothing_about_prefixes():
+    with pytest.raises(PolicyError, match="is by prefix, where top says nothing"):
+        rule_of("zip", {"prefix": [3], "top": 90})
+
+
 def test_flat_is_sorted_whatever_the_order():
     assert Flat().build(["b", "a", "b"]) == Taxonomy.flat(["a", "b"])
     assert Flat("ANY").ancestors("new") == ("ANY",)
@@ -66,6 +109,9 @@ def test_a_masked_value_among_the_values_is_an_error():
         (Intervals, ((10, 5),), "'widths'"),
         (Intervals, ((-5,),), "'widths'"),
         (Intervals, ((5,), float("nan")), "'origin'"),
+        (Intervals, ((5,), 0, False, 90, 18), r"'top' parameter of Intervals must be above the bottom, 90\. Got 18"),
+        (Coding, (), "'top' parameter of Coding must be a number where there is no bottom"),
+        (Coding, ("18",), "'bottom' parameter of Coding must be a number"),
         (Bounds, ((65, 18),), r"'bounds' parameter of Bounds must be strictly ascending numbers\. Got \(65, 18\)"),
         (Bounds, (18,), "'bounds'"),
     ],

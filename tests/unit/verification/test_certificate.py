@@ -144,7 +144,7 @@ class TestCommand:
         (folder / "out.csv").write_text((folder / "out.csv").read_text() + "99,f,flu\n")
         result = run("verify", "out.csv", "--certificate", "out.certificate.json", "--json")
         assert result.exit_code == 3
-        assert not json.loads(result.stdout)["holds"]
+        assert not json.loads(result.stdout)["result"]["holds"]
         assert result.stderr.startswith("error: the certificate does not hold: ")
 
     def test_no_certificate(self, folder):

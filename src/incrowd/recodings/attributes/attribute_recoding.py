@@ -64,6 +64,13 @@ class AttributeRecoding(ABC):
     def meanings(self) -> Iterable[str]:
         """What each released value means."""
 
+    def widened(self, attribute: Attribute, nodes: npt.NDArray[Any]) -> AttributeRecoding:
+        """The same for the values of an attribute, of a recoding of groups of them, given by their nodes.
+
+        One by rule finds the group of any value by itself.
+        """
+        return self
+
     def rebuilt(self, attribute: Attribute, released: Mask) -> AttributeRecoding:
         """The same without anything that only left-out records have: `released` are the codes that others have.
 

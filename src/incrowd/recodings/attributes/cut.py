@@ -8,6 +8,7 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -53,6 +54,9 @@ class Cut(AttributeRecoding):
 
     def of_codes(self, attribute: Attribute) -> Cells:
         return self.cell_of_leaf
+
+    def widened(self, attribute: Attribute, nodes: npt.NDArray[Any]) -> AttributeRecoding:
+        return Cut(self.name, categorical(attribute).taxonomy, tuple(nodes[list(self.nodes)].tolist()))
 
     def cells(self, values: pa.Array) -> Cells:
         texts = text_of(values)

@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 
 from incrowd.errors import DataError
 from incrowd.recodings.attributes.attribute_recoding import AttributeRecoding, Cells, Mask
 from incrowd.schemas.shapes import SchemaError
 from incrowd.table.arrays import text_array
-from incrowd.table.attributes import Attribute, TaxonomyAttribute
+from incrowd.table.attributes import Attribute, TaxonomyAttribute, categorical
 from incrowd.table.grouping import Floats
 from incrowd.table.scales import Scale, text_of
 from incrowd.taxonomies.labels import ANY, set_label
@@ -85,6 +86,14 @@ class Partition(AttributeRecoding):
             yield ", ".join("missing" if value is None else value for value in block)
         if self.rest:
             yield "any value not shown"
+
+    def widened(self, attribute: Attribute, nodes: npt.NDArray[Any]) -> Partition:
+        tree = categorical(attribute).taxonomy
+        codes_of = {tree.labels[node]: range(tree.start[node], tree.stop[node]) for node in nodes.tolist()}
+        sets = [[code for label in block for code in codes_of[label]] for block in self.blocks]
+        widened = sets_of(categorical(attribute), sets, rest=self.rest)
+        pairs = zip(self.names, widened.names, strict=True)
+        return replace(widened, names=tuple(ANY if before == ANY else after for before, after in pairs))
 
     def rebuilt(self, attribute: Attribute, released: Mask) -> Partition:
         known = {text for text, kept in zip(attribute.values().to_pylist(), released, strict=True) if kept}

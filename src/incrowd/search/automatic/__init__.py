@@ -12,5 +12,7 @@ METHODS = {
         {"suppress": SUPPRESS, "priorities": PRIORITIES},
         anytime=True,
         local=True,
+        whole_tables=True,
+        limits="passes",
     ),
 }

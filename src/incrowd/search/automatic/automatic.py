@@ -1,7 +1,8 @@
 """Auto: chooses a method by what the release is for and how large the table is, and says what it chose and why.
 
 - With a target, what was tried: `cover`, `mondrian`, `cover` with the objective `target`, and `tdr`, on samples of the
-  table (see `trial`). Of those that err as little as the best, the one that loses least detail.
+  table (see `trial`). Of those that err about as little as the best, the one that loses least detail.
+- With a promise about all crowds together `incognito`, which counts whole tables; `datafly` where its lattice is large.
 - With several quasi-identifiers `tdr`, which starts again a few times for a target: local methods take one.
 - Otherwise the local method that loses least. `mondrian` is quick at any size, and best where there are many numbers;
   `cover` mostly loses less, but takes longer than linear in the size. Both run and the better one is taken (NCP),
@@ -23,6 +24,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -32,7 +34,8 @@ from incrowd.measures.measures import measure
 from incrowd.privacy.model import Requirements
 from incrowd.run import Run
 from incrowd.search.automatic.samples import can_be_drawn
-from incrowd.search.automatic.trial import Candidate, reasons, tried
+from incrowd.search.automatic.trial import Candidate, reasons, taken_of, tried
+from incrowd.search.baselines.domains import hierarchy
 from incrowd.search.clustering.cover import share_covered
 from incrowd.search.costs import cost_of
 from incrowd.search.method import SearchResult
@@ -40,13 +43,16 @@ from incrowd.search.registry import method_of
 from incrowd.table.compressed import CompressedTable
 
 LOCAL = 5_000_000  # tuples; beyond, a recoding of single tuples does not fit into memory
-SWIFT: Mapping[str, Mapping[str, Any]] = {"cover": {"effort": 0}}  # saves time: the rest takes longest to compile
+SWIFT: Mapping[str, Mapping[str, Any]] = {
+    "cover": {"effort": 0},  # takes a tenth of the time
+    "datafly": {"suppress": 0.0},  # leaves out a few records unless it is asked not to
+}
 COVER = 4_000_000  # cells (tuples x attributes) that `cover` takes about half a minute for
 QUICK = 400_000  # cells that it takes a few seconds for
 ROUNDS = 500  # of `cover` that show whether it is worth more than that
 SHARE = 0.1  # of the records that they have to cover
+NODES = 5_000  # of the lattices of all subsets of the attributes, each of which `incognito` may count
 LEAST = 100  # records of a table that methods are tried on
-ABOUT = 1.25  # times the least loss on samples: a local method that loses no more may lose least on the table
 TRIED_AGAIN = 10  # restarts of `tdr` on a sample, unless protected values are counted or a column has many values
 MANY_VALUES = 2_000
 RESTARTS = 60  # of `tdr` for a target at most
@@ -57,6 +63,10 @@ WHY_LOCAL = "without a target a local method loses least"
 
 def choices(table: CompressedTable, requirements: Requirements) -> tuple[tuple[str, ...], str]:
     """The methods to try, and why these."""
+    if any(requirement.of_table for requirement in requirements):
+        nodes = prod(len(hierarchy(attribute)) + 1 for attribute in table.attributes)
+        name = "incognito" if nodes <= NODES else "datafly"
+        return (name,), "a promise about all crowds together takes a method that counts whole tables"
     if len(requirements) > 1:
         return ("tdr",), "there are several quasi-identifiers, and local methods take one"
     if len(table.counts) > LOCAL:
@@ -108,6 +118,10 @@ def automatic(
                 why += "" if way.options.get("suppress") else ", and records are too far apart for cover"
                 continue
             way, result = _searched(table, requirements, way, part)
+        except InfeasibleError:  # as can be without leaving out anyone, where columns have a highest level
+            if not suppress or way.options.get("suppress"):
+                raise
+            continue
         except TimeLimitError:
             if not found:
                 raise
@@ -136,10 +150,7 @@ def _chosen(
     run: Run,
     priorities: Mapping[str, float] | None,
 ) -> tuple[list[Candidate], str, dict[str, Any]]:
-    """What a trial says: the ways to run, why these, and its figures.
-
-    Of two local methods that err and lose about as little on samples, both run on the table.
-    """
+    """What a trial says: what to run, why, and its figures."""
     local = [Candidate(name, SWIFT.get(name, {})) for name in names if name != "tdr"]
     part = run.part(time_limit=None if run.seconds_left is None else max(run.seconds_left / 2, 1e-3))
     try:
@@ -149,11 +160,9 @@ def _chosen(
     except InfeasibleError:
         return local, "methods cannot be tried for the target, as a sample cannot keep the promises", {}
     run.check()
-    good = sorted((each for each in outcomes if each.as_good), key=lambda each: each.loss)
-    others = [each for each in good[1:] if each.loss <= ABOUT * good[0].loss and each.candidate in local]
-    ways = [good[0].candidate, *(each.candidate for each in others if good[0].candidate in local)]
-    ways = [replace(way, options={}) if way.method == "tdr" else way for way in ways]
-    return ways, reasons(outcomes, good[0]), {"trial": [each.to_json() for each in outcomes]}
+    taken = taken_of(outcomes)
+    way = replace(taken.candidate, options={}) if taken.candidate.method == "tdr" else taken.candidate
+    return [way], reasons(outcomes, taken), {"trial": [each.to_json() for each in outcomes]}
 
 
 def _searched(

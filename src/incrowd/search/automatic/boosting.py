@@ -15,7 +15,6 @@ from itertools import pairwise
 
 import numpy as np
 
-from incrowd.search.automatic.features import Features
 from incrowd.table.grouping import Codes, Floats
 
 ROUNDS, DEPTH, RATE = 60, 3, 0.2
@@ -31,10 +30,9 @@ class Bins:
     edges: tuple[Floats, ...]
 
     @classmethod
-    def of(cls, features: Features) -> Bins:
+    def of(cls, features: Floats) -> Bins:
         """Cut between neighbouring values where they are few, else at quantiles of the rows."""
-        columns = zip(features.middle.T, features.low.T, features.high.T, strict=True)
-        return cls(tuple(_edges(*(_filled(part) for part in column)) for column in columns))
+        return cls(tuple(_edges(_filled(column)) for column in features.T))
 
     def __call__(self, features: Floats) -> Codes:
         """The bin of each cell: rows x columns."""
@@ -52,17 +50,13 @@ def _filled(column: Floats) -> Floats:
     return np.where(np.isnan(column), -np.inf, column)
 
 
-def _edges(middle: Floats, low: Floats, high: Floats) -> Floats:
-    """Where a column is cut: between two intervals that do not overlap, else halfway between their middles."""
-    order = np.argsort(middle, kind="stable")
-    ordered = middle[order]
+def _edges(column: Floats) -> Floats:
+    """Where a column is cut: halfway between neighbouring values."""
+    ordered = np.sort(column)
     starts = np.flatnonzero(np.append(True, ordered[1:] != ordered[:-1])[: len(ordered)])  # of equal values
     if len(starts) > BINS:
         starts = starts[np.append(True, np.diff(starts * BINS // len(ordered)) > 0)]
-    lowest, highest = np.minimum.reduceat(low[order], starts)[1:], np.maximum.reduceat(high[order], starts)[:-1]
     before, after = ordered[starts[1:] - 1], ordered[starts[1:]]
-    apart = highest < lowest
-    before, after = np.where(apart, highest, before), np.where(apart, lowest, after)
     known = np.where(np.isinf(before), after, before)
     return np.where(np.isinf(before), np.nextafter(after, -np.inf), known + (after - known) / 2)
 
@@ -115,14 +109,14 @@ class Boosted:
     rounds: tuple[Trees, ...]
 
     @classmethod
-    def trained(cls, features: Features, classes: Codes, size: int) -> Boosted:
+    def trained(cls, features: Floats, classes: Codes, size: int) -> Boosted:
         """Learn from rows, each of one of `size` classes."""
         shares = (np.bincount(classes, minlength=size) + 1) / (len(classes) + size)
         outputs = 1 if size == 2 else size
         truth = np.eye(size)[classes].T[-outputs:]  # outputs x rows
         prior = np.log(shares[1:] / shares[:1]) if size == 2 else np.log(shares)
         bins = Bins.of(features)
-        growth, rounds = _Growth(bins, bins(features.middle)), []
+        growth, rounds = _Growth(bins, bins(features)), []
         scores = np.repeat(prior[:, None], len(classes), axis=1)
         for _ in range(ROUNDS if growth.columns else 0):
             likely = _likely(scores)

@@ -1,8 +1,9 @@
 """Samples of a compressed table: records drawn by the key, split into a part to release and a part to test on.
 
 The records of a table are put in an order that follows from the key. Of a small table each split takes all of them, and
-tests on another third, as cross-validation does; of a larger one each split takes records from another place of that
-order, so that no record is tested on twice.
+tests on another third, as cross-validation does, in another order after three splits: where records are few, many
+splits cost little, and a single one says little. A larger table is split twice, with as many records as work allows,
+because methods that lose much of a small sample may lose little of a large table; no record is tested on twice.
 """
 
 from __future__ import annotations
@@ -15,9 +16,10 @@ from incrowd.key import Key
 from incrowd.table.compressed import CompressedTable
 from incrowd.table.grouping import Codes
 
-SPLITS = 3
-RECORDS = 4_000  # of a split at most
-TESTED = 3  # one of so many is tested on
+RECORDS = 12_000  # of a split at most
+TESTED = 3  # one of this many is tested on
+ALL = 24_000  # records of all splits, as far as these are at least
+LEAST, MOST = 2, 12
 
 
 @dataclass(frozen=True)
@@ -46,11 +48,12 @@ def drawn(table: CompressedTable, key: Key) -> list[Split]:
     """The splits of a table with a target."""
     random = np.random.default_rng(key.number("trial"))
     size = min(table.records, RECORDS)
-    wanted = min(table.records, SPLITS * size)
-    order = random.choice(table.records, wanted, replace=False)  # records, counted through the tuples
-    splits = []
-    for number in range(SPLITS):
-        taken = np.roll(order, -(number * wanted // SPLITS))[:size]
+    wanted = min(table.records, TESTED * size)
+    splits, order = [], np.zeros(0, np.int64)
+    for number in range(max(LEAST, min(MOST, ALL // size))):
+        if number % TESTED == 0:
+            order = random.choice(table.records, wanted, replace=False)  # records, counted through the tuples
+        taken = np.roll(order, -(number % TESTED * wanted // TESTED))[:size]
         tested, released = np.split(taken, [size // TESTED])
         splits.append(_split(table, np.sort(released), np.sort(tested), random))
     return splits

@@ -3,10 +3,12 @@
 Of each split (see `samples`) every candidate releases one part; a classifier learns from the released records and is
 tested on the other part as it is, which is what a recipient does who gets new records. First counts how often it errs;
 of two labels of which one is rare, how often it ranks a pair of records with either label wrongly (1 - AUC), since
-there nobody errs less than who always says the frequent one. Candidates that cannot be told from the one that errs
-least, within a 95 % interval of the difference on the same test records, are as good; of these the one is taken that
-loses least detail (NCP). What was learned varies with the training records too, of which there are few samples, so
-intervals are wider than test records alone would have it (by the factor of Nadeau and Bengio).
+there nobody errs less than who always says the frequent one. Candidates whose error is at most one standard error
+above the least are as good: the standard error of the difference on the same test records, since what one candidate
+gets wrong others mostly do too. So are those that err half a point more, or a whole one of pairs, which is not worth
+any detail. Of these the one that loses least detail (NCP) is taken; of those that lose about as
+little, the one that errs least. What was learned varies with the training records too, so the standard error is larger
+than test records alone would have it (by the factor of Nadeau and Bengio).
 
 The work is bounded by the size of the samples, and the choice follows from table, policy and key, never from a clock.
 Nobody is left out of samples, so that the choice does not depend on who is.
@@ -28,7 +30,7 @@ from incrowd.privacy.model import Requirements
 from incrowd.run import Run
 from incrowd.search.automatic.boosting import Boosted
 from incrowd.search.automatic.features import Meanings
-from incrowd.search.automatic.samples import SPLITS, TESTED, Split, drawn
+from incrowd.search.automatic.samples import TESTED, Split, drawn
 from incrowd.search.costs import weighed_cost
 from incrowd.search.registry import METHODS
 from incrowd.table.compressed import CompressedTable
@@ -36,8 +38,9 @@ from incrowd.table.grouping import Codes, Floats
 
 CLASSES = 10  # labels that are told apart; the rarer ones count as one
 RARE = 0.15  # share of the rarer of two labels below which pairs of records are judged
+ABOUT = 1.25  # times the least loss: what loses no more loses about as little
+SLIGHT, SLIGHT_OF_PAIRS = 0.005, 0.01  # a difference of errors that is not worth any detail
 _Z = 1.959964  # of a 95 % interval
-_SPREAD = 1 + SPLITS / (TESTED - 1)  # times the variance that test records alone would give
 
 Mistakes = list[Floats]  # what was wrong, by test record; of pairs first by record of one label, then of the other
 
@@ -64,7 +67,7 @@ class Outcome:
         low: The lower end of its 95 % interval.
         high: The upper end.
         loss: The loss of detail of its releases (NCP), on the mean.
-        as_good: Whether its errors cannot be told from those of the candidate that errs least.
+        as_good: Whether it errs hardly more than the candidate that errs least.
         measure: What the error is: "error", or "1 - AUC".
     """
 
@@ -98,7 +101,8 @@ def tried(
     is_rare = classes == 2 and 0 < _least_share(table) < RARE
     wrong: list[list[Mistakes]] = [[] for _ in candidates]
     losses: list[list[float]] = [[] for _ in candidates]
-    for split in drawn(table, run.key):
+    splits = drawn(table, run.key)
+    for split in splits:
         fitted = _in_sample(requirements, split.released, table)
         tests = meanings.original(split.tested)
         for place, candidate in enumerate(candidates):
@@ -115,7 +119,7 @@ def tried(
             )
             losses[place].append(float(weighed_cost(split.released, found.recoding, priorities)))
     mistakes = [[np.concatenate(parts) for parts in zip(*each, strict=True)] for each in wrong]
-    outcomes = _outcomes(candidates, mistakes, [float(np.mean(each)) for each in losses])
+    outcomes = _outcomes(candidates, mistakes, [float(np.mean(each)) for each in losses], len(splits))
     return [replace(each, measure="1 - AUC") for each in outcomes] if is_rare else outcomes
 
 
@@ -152,14 +156,22 @@ def _in_sample(requirements: Requirements, sample: CompressedTable, table: Compr
     return found
 
 
+def taken_of(outcomes: Sequence[Outcome]) -> Outcome:
+    """Of the candidates that are as good as the best and lose about the least detail, the one that errs least."""
+    good = [each for each in outcomes if each.as_good]
+    most = ABOUT * min(each.loss for each in good)
+    return min((each for each in good if each.loss <= most), key=lambda each: (each.error, each.loss))
+
+
 def reasons(outcomes: Sequence[Outcome], taken: Outcome) -> str:
     """Why a candidate was taken, for the steward."""
     told = f"tried for the target on samples, it errs in {taken.error:.1%} of original records that were held out"
-    if taken.error == min(each.error for each in outcomes) and sum(each.as_good for each in outcomes) == 1:
+    if taken.measure != "error":
+        told = f"tried for the target on samples, it ranks {taken.error:.1%} of pairs of held-out records wrongly"
+    best = min(each.error for each in outcomes)
+    if taken.error == best:
         return f"{told}, the least of {len(outcomes)} candidates"
-    return (
-        f"{told}, as few as the best of {len(outcomes)} candidates within the interval, and loses least detail of those"
-    )
+    return f"{told}; the best of {len(outcomes)} candidates, {best:.1%}, is hardly better and loses more detail"
 
 
 def _classes(table: CompressedTable) -> tuple[Codes, int]:
@@ -179,19 +191,23 @@ def _labels(split: Split, run: Run) -> Codes:
     return labels[np.lexsort((chance, tuples))]
 
 
-def _outcomes(candidates: Sequence[Candidate], wrong: Sequence[Mistakes], losses: Sequence[float]) -> list[Outcome]:
+def _outcomes(
+    candidates: Sequence[Candidate], wrong: Sequence[Mistakes], losses: Sequence[float], splits: int
+) -> list[Outcome]:
     """Errors with their intervals, and which of them are as good as the lowest."""
     errors = [float(mistakes[0].mean()) for mistakes in wrong]
+    slight = SLIGHT if len(wrong[0]) == 1 else SLIGHT_OF_PAIRS
     best = min(range(len(errors)), key=lambda place: (errors[place], losses[place], place))
     found = []
     for candidate, mistakes, error, loss in zip(candidates, wrong, errors, losses, strict=True):
-        half = _half(mistakes)
+        half = _Z * _standard_error(mistakes, splits)
         more = [one - other for one, other in zip(mistakes, wrong[best], strict=True)]
-        as_good = error - errors[best] <= _half(more)
+        as_good = error - errors[best] <= max(_standard_error(more, splits), slight)
         found.append(Outcome(candidate, error, max(0.0, error - half), min(1.0, error + half), loss, as_good))
     return found
 
 
-def _half(parts: Mistakes) -> float:
-    """Half of the 95 % interval of the mean of some figures."""
-    return _Z * sqrt(_SPREAD * sum(float(part.var()) / max(1, len(part)) for part in parts))
+def _standard_error(parts: Mistakes, splits: int) -> float:
+    """The standard error of the mean of some figures, of which each split gave as many."""
+    spread = 1 + splits / (TESTED - 1)  # times the variance that test records alone would give
+    return sqrt(spread * sum(float(part.var()) / max(1, len(part)) for part in parts))

@@ -18,11 +18,15 @@ METHODS = {
         "all minimal full-domain generalizations, and the cheapest of them",
         "incrowd.search.baselines.incognito:incognito",
         _FULL_DOMAIN,
+        whole_tables=True,
+        limits="itself",
     ),
     "samarati": Method(
         "Samarati's binary search: full-domain generalization of minimal height",
         "incrowd.search.baselines.samarati:samarati",
         _FULL_DOMAIN,
+        whole_tables=True,
+        limits="itself",
     ),
     "datafly": Method(
         "Sweeney's Datafly: generalize the attribute with the most distinct values, leave out the last few records",
@@ -31,7 +35,9 @@ METHODS = {
             "suppress": Option("share of the records that may be left out; by default k records", SHARE),
             "priorities": PRIORITIES,
         },
+        limits="itself",
         leaves_out="yes: up to k records, or the share of --suppress",
+        whole_tables=True,
     ),
     "argus": Method(
         "like mu-Argus: generalize away rare combinations of a few values, suppress cells until everyone has a crowd",

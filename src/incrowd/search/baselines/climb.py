@@ -8,12 +8,14 @@ from typing import Any
 
 import numpy as np
 
+from incrowd.errors import InfeasibleError
 from incrowd.privacy.model import Requirements
 from incrowd.recodings.steps import RaiseLevel, Step
 from incrowd.run import Run
 from incrowd.search.baselines.domains import Domain, hierarchy
 from incrowd.search.baselines.outcome import Outcome
 from incrowd.search.costs import readable
+from incrowd.search.limits import BELOW_TOP
 from incrowd.search.method import SearchResult
 from incrowd.table.compressed import CompressedTable
 
@@ -87,8 +89,10 @@ class Climb:
 
     def rise_until(self, budget: int, score: Callable[[int], float]) -> None:
         """Rise until at most that many records have to be left out, and not all of them."""
-        while self.outcome.suppressed > min(budget, self._table.records - 1):
-            self.rise({index: score(index) for index in self.open})
+        while not self.outcome.within(min(budget, self._table.records - 1)):
+            if not (open_ := self.open):
+                raise InfeasibleError(BELOW_TOP)
+            self.rise({index: score(index) for index in open_})
 
     def _loss(self, index: int, domain: Domain) -> float:
         lost = int(self._counts[index] @ domain.whole_losses)

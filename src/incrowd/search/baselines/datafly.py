@@ -4,8 +4,8 @@ As long as more records than allowed lie in classes that are too small, the attr
 is generalized to its next level (see `domains`) as a whole. The records that are left over are left out. The paper
 allows as many of them as k.
 
-Invariant: classes only merge, so the number of records left over never grows. The search ends, since each step raises a
-level, and at the top all records are one class.
+Invariant: classes only merge, so with models that are upward closed the number of records left over never grows. The
+search ends, since each step raises a level, and at the top all records are one class, which is good.
 
 Of attributes with equally many values the first by name is taken. With several quasi-identifiers, attributes of those
 that hold already are left alone, and the smallest k is the number of records allowed.
@@ -34,7 +34,7 @@ def datafly(
 ) -> SearchResult:
     """Generalize the attribute with most distinct values, again and again.
 
-    By default k records may be left out, as in the paper, or none where a model does not allow that. Priorities divide
+    By default k records may be left out, as in the paper, or none where a model is not upward closed. Priorities divide
     the number of distinct values.
     """
     budget = _budget(table, requirements, suppress)

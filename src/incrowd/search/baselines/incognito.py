@@ -9,10 +9,11 @@ subsets and lie above no node that holds; the result is exactly what trying ever
 Nodes of one subset are visited in lexicographic order of their levels, in which every node comes after all that lie
 below it: a node that is counted and holds is minimal. There are finitely many, and the most general one holds.
 
-Beyond the paper: `suppress` lets too small classes be left out (all three properties still hold), and there may be
-several quasi-identifiers: a node holds if all of them do.
+Beyond the paper: `suppress` lets bad classes be left out, and there may be several quasi-identifiers: a node holds if
+all of them do. With models that are upward closed all three properties still hold. With others the first two do not, so
+there is no pruning by them: of all generalizations the cheapest that holds is released, and none are called minimal.
 
-Of minimal generalizations that cost the same the lowest is released, then the one whose levels come first in the order
+Of generalizations that cost the same the lowest is released, then the one whose levels come first in the order
 of attributes that `lattice` documents.
 """
 
@@ -22,7 +23,7 @@ from collections.abc import Mapping
 
 from incrowd.privacy.model import Requirements
 from incrowd.run import Run
-from incrowd.search.baselines.lattice import Lattice, minimal
+from incrowd.search.baselines.lattice import Lattice, check_found, minimal
 from incrowd.search.costs import Cost, default_cost, readable
 from incrowd.search.method import SearchResult
 from incrowd.table.compressed import CompressedTable
@@ -37,12 +38,22 @@ def incognito(
     suppress: float = 0.0,
     priorities: Mapping[str, float] | None = None,
 ) -> SearchResult:
-    """Find all minimal full-domain generalizations, which the facts list, and release the cheapest."""
+    """Find all minimal full-domain generalizations, which the facts list, and release the cheapest.
+
+    With a budget and a model that is not upward closed, release the cheapest of all.
+    """
     cost = default_cost(table, cost, priorities)
     lattice = Lattice(table, requirements, suppress, run, priorities)
     held = lattice.survivors(len(lattice.shape))
+    if lattice.irregular:
+        (lowest, _, best), tried = lattice.cheapest(cost)
+        asked = {"generalizations": held.size, "generalizations_tried": tried}
+        return lattice.outcome(best).found(
+            {"levels": lattice.levels(best), "cost": cost, "lowest_cost": readable(lowest), **asked}
+        )
     if len(requirements) > 1 and suppress:
         held = lattice.holding(held)  # leaving out records for one quasi-identifier may shrink classes of another
+    check_found(held)
     priced = lattice.priced(minimal(held, run), cost)
     lowest, _, best = min(priced)
     facts = {

@@ -3,7 +3,9 @@
 A node holds if leaving out the records of bad classes stays within the budget. Generalizing only ever merges classes,
 so whatever lies above a node that holds does, too. And a node can only hold if it does on any subset of a
 quasi-identifier: dropping attributes merges classes as well. With a budget that needs more of a privacy model than
-that unions of good classes are good: a good class must stay good whatever joins it.
+that unions of good classes are good: a good class must stay good whatever joins it (`upward_closed`). With other models
+a budget makes a lattice `irregular`: a node that holds says nothing of those above it, so every node is asked, those
+that cannot be the cheapest excepted. So does a promise about all classes together that is not `monotone`.
 
 Frequency sets say how many records have which combination of values. They can be projected to fewer attributes, and
 rolled up to more general domains, without going back to the tuples they came from.
@@ -16,21 +18,33 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
 from math import comb, prod
+from typing import Protocol
 
 import numpy as np
 import numpy.typing as npt
 
-from incrowd.errors import PolicyError
+from incrowd.errors import InfeasibleError, PolicyError
 from incrowd.privacy.model import Requirement, Requirements, with_suppression
 from incrowd.run import Run
 from incrowd.search.baselines.domains import Domain, Mask, hierarchy
 from incrowd.search.baselines.outcome import Outcome
 from incrowd.search.costs import Cost
-from incrowd.search.leaving_out import budget_of
+from incrowd.search.leaving_out import bad_classes, budget_of
+from incrowd.search.limits import BELOW_TOP
 from incrowd.search.priorities import weights_by_name
 from incrowd.table.class_counts import ClassCounts, Histogram
 from incrowd.table.compressed import CompressedTable
 from incrowd.table.grouping import Codes, Counts, count, group
+
+
+class Rolled(Protocol):
+    """What a level makes of the codes below it: the released value of each, and how many released values there are."""
+
+    @property
+    def cells(self) -> Codes: ...
+
+    @property
+    def width(self) -> int: ...
 
 
 @dataclass(frozen=True)
@@ -54,7 +68,7 @@ class FrequencySet:
         del columns[place], widths[place]
         return FrequencySet(tuple(columns), tuple(widths), self.counts, self.protected)._collapsed()
 
-    def rolled_up(self, place: int, domain: Domain) -> FrequencySet:
+    def rolled_up(self, place: int, domain: Rolled) -> FrequencySet:
         """The frequency set after the codes of one attribute have become the values of a domain."""
         columns, widths = list(self.columns), list(self.widths)
         columns[place], widths[place] = domain.cells[columns[place]], domain.width
@@ -62,7 +76,7 @@ class FrequencySet:
 
     def bad(self, requirement: Requirement) -> int:
         """Records with a combination that does not satisfy a requirement."""
-        return int(self.counts[~requirement.good(ClassCounts(self.counts, self.protected))].sum())
+        return int(self.counts[bad_classes(requirement, ClassCounts(self.counts, self.protected))].sum())
 
     def _collapsed(self) -> FrequencySet:
         groups, firsts = group(self.columns, self.widths)
@@ -78,7 +92,7 @@ class RollUps:
     not rolled up again.
     """
 
-    def __init__(self, values: FrequencySet, hierarchies: Sequence[Sequence[Domain]]) -> None:
+    def __init__(self, values: FrequencySet, hierarchies: Sequence[Sequence[Rolled]]) -> None:
         self._hierarchies = hierarchies
         self._levels: list[int] = []
         self._sets = [values]
@@ -98,6 +112,7 @@ class RollUps:
 
 MOST_NODES = 5 * 10**7  # of the lattices of all subsets together, a byte each
 CHUNK = 1 << 16  # nodes whose levels are listed at a time
+ROUNDING = 1e-9  # losses that bound others are sums of floats
 
 Node = tuple[int, ...]
 
@@ -124,6 +139,9 @@ class Lattice:
         for requirement in requirements if suppress else ():
             with_suppression(requirement.models)
         self._budget = min(budget_of(table, suppress), table.records - 1)
+        monotone = all(model.monotone for requirement in requirements for model in requirement.of_table)
+        closed = all(requirement.upward_closed for requirement in requirements)
+        self.irregular = not monotone or (self._budget > 0 and not closed)
         chains = {index: hierarchy(attribute) for index, attribute in enumerate(table.attributes)}
         self._order = sorted(chains, key=lambda index: (-len(chains[index]), table.attributes[index].name))
         self.names = tuple(table.attributes[index].name for index in self._order)
@@ -145,6 +163,38 @@ class Lattice:
             self._run.amount(len(priced), len(nodes), "generalizations priced")
         return priced
 
+    def cheapest(self, cost: Cost) -> tuple[tuple[Fraction, int, Node], int]:
+        """Cost, height and node of the cheapest that holds, of equals the lowest and first, and how many were asked.
+
+        A release costs no less than one of all records would, as one that is left out has lost everything. So nodes are
+        asked in the order of that loss, until the rest would lose more.
+        """
+        least = self._losses() if cost == "ncp" else np.zeros(self.shape)
+        flat, best, asked = least.ravel(), None, 0
+        for place in np.argsort(flat, kind="stable").tolist():
+            if best is not None and flat[place] > float(best[0]) + ROUNDING:
+                break
+            self._run.check()
+            node = tuple(int(level) for level in np.unravel_index(place, self.shape))
+            asked += 1
+            if (outcome := self.outcome(node)).within(self._budget):
+                priced = outcome.cost(cost), sum(node), node
+                best = priced if best is None else min(best, priced)
+            self._run.amount(asked, flat.size, "generalizations tried")
+        assert best is not None  # the most general one holds
+        return best, asked
+
+    def _losses(self) -> npt.NDArray[np.float64]:
+        """What each node would lose (NCP) if it released all records."""
+        lost = np.zeros(self.shape)
+        total = float(sum(self._weights.values()))
+        for axis, (index, name) in enumerate(zip(self._order, self.names, strict=True)):
+            counts = self._table.value_counts(index)
+            each = [float(counts @ d.whole_losses) / d.scale.denominator for d in self.hierarchies[axis]]
+            share = np.array(each) * float(self._weights[name]) / total / self._table.records
+            lost += share.reshape([-1 if place == axis else 1 for place in range(len(self.shape))])
+        return lost
+
     def levels(self, node: Sequence[int]) -> dict[str, int]:
         return dict(sorted(zip(self.names, map(int, node), strict=True)))
 
@@ -158,6 +208,12 @@ class Lattice:
 
     def holding(self, within: Mask) -> Mask:
         """Which nodes hold, given nodes that may (all that hold are among them, and all above one that may)."""
+        if self.irregular:
+            held = np.zeros_like(within)
+            for node in nodes_of(within, self._run):
+                self._run.check()
+                held[node] = self.outcome(node).within(self._budget)
+            return held
         if len(self._requirements) > 1:
             return _holding(within, lambda node: self.outcome(node).suppressed <= self._budget, self._run)
         rolled = RollUps(FrequencySet.of(self._table, self._order), self.hierarchies)
@@ -171,7 +227,7 @@ class Lattice:
                 "attributes, give taxonomies with fewer levels, or use the method datafly, argus, tdr or bug"
             )
         survived = np.ones(self.shape, bool)
-        for requirement in self._requirements:
+        for requirement in () if self.irregular else self._requirements:
             places = tuple(place for place, name in enumerate(self.names) if name in requirement.attributes)
             values = FrequencySet.of(self._table, [self._order[place] for place in places])
             walk = _SubsetWalk([self.hierarchies[p] for p in places], requirement, self._budget, most, self._run)
@@ -225,6 +281,12 @@ class _SubsetWalk:
         """The largest subsets, with what holds on them; they imply all smaller ones."""
         size = min(self._most, len(self._hierarchies))
         return ((mask, subset) for subset, mask in self._held.items() if len(subset) == size)
+
+
+def check_found(held: Mask) -> None:
+    """Raise InfeasibleError if no node holds, as can be where columns have a highest level."""
+    if not held.any():
+        raise InfeasibleError(BELOW_TOP)
 
 
 def nodes_of(mask: Mask, run: Run) -> Iterator[Node]:

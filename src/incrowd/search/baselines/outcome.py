@@ -16,7 +16,7 @@ from incrowd.privacy.model import Requirements
 from incrowd.recodings.by_value import ByValue
 from incrowd.search.baselines.domains import Domain, Mask
 from incrowd.search.costs import Cost
-from incrowd.search.leaving_out import suppressed, withhold
+from incrowd.search.leaving_out import compared, records_left_out, suppressed, withhold
 from incrowd.search.method import SearchResult
 from incrowd.table.compressed import CompressedTable
 from incrowd.table.grouping import Codes, Counts, count, group
@@ -67,8 +67,9 @@ class Outcome:
         if self.suppressed == self._table.records:
             return ()
         worst = []
-        for requirement, groups in zip(self._requirements, self._classes, strict=True):
-            classes = self._table.class_counts(groups, int(groups.max()) + 1, ~self.out)
+        kept = ~self.out
+        for requirement, groups in zip(compared(self._requirements, self._table, kept), self._classes, strict=True):
+            classes = self._table.class_counts(groups, int(groups.max()) + 1, kept)
             worst.append(requirement.models[0].levels(classes)[classes.records > 0].min().item())
         return tuple(worst)
 
@@ -77,16 +78,30 @@ class Outcome:
         """Which quasi-identifiers hold before any record is left out."""
         pairs = zip(self._requirements, self._classes, strict=True)
         counts = ((r, self._table.class_counts(groups, int(groups.max()) + 1)) for r, groups in pairs)
-        return tuple(bool(r.good(classes).all()) for r, classes in counts)
+        return tuple(r.holds(classes) for r, classes in counts)
 
     @cached_property
     def out(self) -> Mask:
         """The tuples that are left out, so that every class that is released is good."""
+        closed = all(requirement.upward_closed for requirement in self._requirements)
+        return self._bad if closed else self._withheld(self._bad)[1]
+
+    @cached_property
+    def _bad(self) -> Mask:
+        """The tuples of bad classes, before what only they have is withheld."""
         return suppressed(self._classes, self._requirements, self._table)
+
+    def _withheld(self, out: Mask) -> tuple[ByValue, Mask]:
+        recoding = ByValue(tuple(domain.recoding for domain in self.domains))
+        return withhold(self._table, self._requirements, recoding, out)
 
     @cached_property
     def suppressed(self) -> int:
         return int(self._table.counts[self.out].sum())
+
+    def within(self, budget: int) -> bool:
+        """Whether at most that many records are left out."""
+        return int(self._table.counts[self._bad].sum()) <= budget and self.suppressed <= budget
 
     @cached_property
     def _kept(self) -> Counts:
@@ -112,5 +127,6 @@ class Outcome:
 
     def found(self, facts: Mapping[str, Any], **more: Any) -> SearchResult:
         """The release as what a search found, without what only left-out records would reveal."""
-        recoding, left_out = withhold(self._table, ByValue(tuple(d.recoding for d in self.domains)), self.out)
+        recoding, _ = self._withheld(self.out)
+        left_out = records_left_out(self._table, recoding)
         return SearchResult(recoding, facts={**facts, "suppressed_records": left_out}, **more)

@@ -3,7 +3,8 @@
 The height of a generalization is the number of levels that its attributes have climbed in all. If some generalization
 of a height holds, one of the next height does, too: climb one level more. So the lowest height at which one holds is
 found by halving the range of heights. A generalization holds if at most a share `suppress` of the records (MaxSup in
-the paper) lies in classes that are too small; those are left out.
+the paper) lies in bad classes; those are left out. With a budget and a model that is not upward closed, one height does
+not follow from another: then they are tried one after the other, from the lowest.
 
 Invariant of the halving: some generalization of height `high` holds, none below `low`; the range shrinks every time.
 What makes it fast: a generalization that does not hold on some four of the attributes need not be looked at,
@@ -19,7 +20,7 @@ from collections.abc import Mapping
 
 from incrowd.privacy.model import Requirements
 from incrowd.run import Run
-from incrowd.search.baselines.lattice import Lattice, nodes_of
+from incrowd.search.baselines.lattice import Lattice, check_found, nodes_of
 from incrowd.search.costs import Cost, default_cost, readable
 from incrowd.search.method import SearchResult
 from incrowd.table.compressed import CompressedTable
@@ -43,12 +44,13 @@ def samarati(
     low, high = 0, int(lattice.heights.max())
     held = candidates & (lattice.heights == high)
     while low < high:
-        middle = (low + high) // 2
+        middle = low if lattice.irregular else (low + high) // 2
         found = lattice.holding(candidates & (lattice.heights == middle)) & (lattice.heights == middle)
         if found.any():
             high, held = middle, found
         else:
             low = middle + 1
+    check_found(held)
     priced = lattice.priced(list(nodes_of(held, run)), cost)
     lowest, _, best = min(priced)
     facts = {

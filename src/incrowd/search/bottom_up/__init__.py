@@ -21,5 +21,6 @@ METHODS = {
             "suppress_values": Option("share of the records whose rare values may become * by themselves", SHARE),
             "restarts": Option("how many times to search again with random changes", Whole(0)),
         },
+        limits="itself",
     ),
 }

@@ -28,6 +28,8 @@ the search loses less with them than without.
 
 A budget (`suppress`) ends the search as soon as leaving out the records of bad classes stays within that share. What is
 released then can lose more than without a budget, so that is searched too, and the release that loses less is taken.
+What withholding values of left-out records adds to these may exceed the budget, with models that are not upward closed;
+then nobody is left out.
 
 Ties are broken by the name of the attribute, then by the order of its values. What is compared is exact: I(G) of cells
 is a fraction, and `search.exact` says when two values with logarithms are equal.
@@ -45,7 +47,7 @@ from typing import Literal
 
 import numpy as np
 
-from incrowd.errors import PolicyError
+from incrowd.errors import InfeasibleError, PolicyError
 from incrowd.privacy.model import Requirements, with_suppression
 from incrowd.recodings.replay import describe, replayed
 from incrowd.recodings.steps import Change, Step, TakeBack
@@ -56,11 +58,14 @@ from incrowd.search.bottom_up.problem import Problem, rare_values
 from incrowd.search.bottom_up.tighten import Grouping, Tightening
 from incrowd.search.costs import cost_of, weighed_cost
 from incrowd.search.exact import RELATIVE, choose, comparable, contenders
-from incrowd.search.leaving_out import budget_of, suppressed, withhold
+from incrowd.search.leaving_out import budget_of, compared, records_left_out, suppressed, withhold
+from incrowd.search.limits import BELOW_TOP
 from incrowd.search.method import SearchResult
 from incrowd.search.priorities import weights_by_name
+from incrowd.table.attributes import TaxonomyAttribute
 from incrowd.table.compressed import CompressedTable
 from incrowd.table.grouping import Codes, sort_tuples
+from incrowd.taxonomies.levels import above
 
 Information = Literal["entropy", "weighted", "ncp"]
 
@@ -94,11 +99,20 @@ def bottom_up(
     rare = rare_values(table, requirements, Fraction(str(suppress_values)))
     several = bool(restarts or partial or rare or budget)
     weights = weights_by_name([attribute.name for attribute in table.attributes], priorities)
-    found = []
+    found: list[SearchResult] = []
     for most in dict.fromkeys((0, budget)):  # who leaves out nobody may lose less
         problem = Problem(table, requirements, information, most, weights)
-        best, tried = _best_way(problem, run, _Ways(restarts, partial, rare, pruning, tighten), report=not several)
-        recoding, left_out = withhold(table, replayed(table.attributes, best.steps, "specific"), best.suppressed)
+        ways = _Ways(restarts, partial, rare, pruning, tighten)
+        try:
+            best, tried = _best_way(problem, run, ways, report=not several)
+        except InfeasibleError:  # as can be where columns have a highest level
+            if most == budget and not found:
+                raise
+            continue
+        recoding = replayed(table.attributes, best.steps, "specific")
+        recoding, _ = withhold(table, requirements, recoding, best.suppressed)
+        if (left_out := records_left_out(table, recoding)) > most:
+            continue
         facts = {"information": information, "information_lost": best.lost, "generalizations_tried": tried}
         found.append(SearchResult(recoding, tuple(best.steps), "specific", {**facts, "suppressed_records": left_out}))
     if information == "ncp":
@@ -169,6 +183,10 @@ class _Search:
         self._done = [np.zeros(len(tree.parent), bool) for tree in problem.trees]
         self._waiting_for = [np.array([len(below) for below in tree.children]) for tree in problem.trees]
         self._valid: list[set[int]] = [set() for _ in problem.trees]
+        self._outside = [
+            above(each.taxonomy, each.top) if isinstance(each, TaxonomyAttribute) else frozenset[int]()
+            for each in problem.table.attributes
+        ]
         self._queue: list[tuple[int, str, int, int, int]] = []
         for index, tree in enumerate(problem.trees):
             for leaf in tree.leaves.tolist():
@@ -221,7 +239,9 @@ class _Search:
         return self
 
     def _generalize(self, pruning: bool) -> Iterator[Step]:
-        while not self._satisfied() and (best := self._best(pruning)) is not None:
+        while not self._satisfied():
+            if (best := self._best(pruning)) is None:  # nothing else can be generalized
+                raise InfeasibleError(BELOW_TOP)
             yield self._perform(best)
 
     def _tighten(self) -> Iterator[Step]:
@@ -230,7 +250,10 @@ class _Search:
         number = np.maximum(np.cumsum(~self.suppressed) - 1, 0)
         tuples = table.class_counts(number, len(kept), ~self.suppressed)
         groupings = [
-            Grouping(each.attributes, each.requirement, self._groups(each)[kept], tuples) for each in self._classes
+            Grouping(each.attributes, requirement, self._groups(each)[kept], tuples)
+            for each, requirement in zip(
+                self._classes, compared(self.problem.requirements, table, ~self.suppressed), strict=True
+            )
         ]
         tightening = Tightening(table, trees, self.problem.share_ranks, self._done, kept, groupings)
         for attribute, node in tightening.taken_back(self._run):
@@ -337,7 +360,7 @@ class _Search:
     def _reached(self, attribute: int, node: int) -> None:
         """A node is on the cut: its parent becomes valid if all its siblings are, too."""
         tree, waiting_for = self.problem.trees[attribute], self._waiting_for[attribute]
-        if (parent := int(tree.parent[node])) >= 0:
+        if (parent := int(tree.parent[node])) >= 0 and parent not in self._outside[attribute]:
             waiting_for[parent] -= 1
             if not waiting_for[parent]:
                 self._valid[attribute].add(parent)

@@ -102,7 +102,7 @@ def tree_of(
     """
     described, counts = table.attributes[attribute], table.value_counts(attribute)
     if isinstance(described, TaxonomyAttribute):
-        if described.rule is not None or not (groups or rare):
+        if described.rule is not None or described.top or not (groups or rare):
             return _taxonomy_tree(described)
     elif isinstance(described, FlatAttribute):
         builder = _Builder(described.size)

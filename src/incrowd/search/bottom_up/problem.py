@@ -13,6 +13,7 @@ from incrowd.privacy.model import Requirements
 from incrowd.search.bottom_up.class_index import ClassIndex
 from incrowd.search.bottom_up.generalization_trees import GeneralizationTree, tree_of
 from incrowd.search.bottom_up.losses import Ints, Losses, ranks
+from incrowd.table.attributes import TaxonomyAttribute
 from incrowd.table.compressed import CompressedTable
 from incrowd.table.grouping import Floats
 
@@ -74,7 +75,7 @@ def rare_values(table: CompressedTable, requirements: Requirements, share: Fract
     """
     found = {}
     for index, attribute in enumerate(table.attributes):
-        if not attribute.is_public:
+        if not attribute.is_public or (isinstance(attribute, TaxonomyAttribute) and attribute.top):
             continue
         least = max(one.least_size for one in requirements if attribute.name in one.attributes)
         counts = table.value_counts(index)

@@ -29,6 +29,7 @@ METHODS = {
         {**_DISTANCE, "suppress": SUPPRESS},
         several=False,
         local=True,
+        limits="apart",
     ),
     "kaca2": Method(
         "local recoding by clustering that keeps each attribute mostly at one level of its hierarchy",
@@ -41,6 +42,7 @@ METHODS = {
         {"max_inconsistency": 0.1},
         several=False,
         local=True,
+        limits="apart",
     ),
     "cover": Method(
         "local recoding with the least loss: many small rounds from specific to general, clustering, exchange",
@@ -59,5 +61,6 @@ METHODS = {
         several=False,
         anytime_later=True,
         local=True,
+        limits="apart",
     ),
 }

@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from incrowd.privacy.model import Requirement
+from incrowd.search import leaving_out
 from incrowd.table.class_counts import ClassCounts, Histogram, Mask
 from incrowd.table.compressed import CompressedTable
 
@@ -73,6 +74,10 @@ class ClassTally:
     def good_classes(self, classes: Entries) -> Mask:
         """Which classes are good."""
         return self.requirement.good(classes.counts)
+
+    def settled(self, groups: Array, budget: int) -> Array | None:
+        """Classes of all tuples, of which -1 is left out, without bad ones; None where more than the budget is out."""
+        return leaving_out.settled(self._table, self.requirement, groups, budget)
 
     def good_groups(self, tuples: Array, groups: Array, size: int) -> Mask:
         """Which groups of some tuples are good."""

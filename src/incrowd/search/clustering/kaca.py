@@ -42,7 +42,7 @@ from incrowd.search.clustering.agglomeration import agglomerated
 from incrowd.search.clustering.distances import details, weights_of
 from incrowd.search.clustering.leaving_out import leave_out
 from incrowd.search.clustering.proof import proven
-from incrowd.search.clustering.space import Array, Parts, Space
+from incrowd.search.clustering.space import BUCKET, Array, Parts, Space
 from incrowd.search.clustering.with_sensitive_values import counts_values, made_good
 from incrowd.search.leaving_out import budget_of
 from incrowd.search.method import SearchResult
@@ -61,7 +61,7 @@ def kaca(
     level_weights: Mapping[str, Sequence[float]] | None = None,
     priorities: Mapping[str, float] | None = None,
     suppress: float = 0.0,
-    bucket: int | None = None,
+    bucket: int = BUCKET,
 ) -> SearchResult:
     """KACA1; with a bound on inconsistency KACA2. The result does not depend on `bucket`, classes per bucket."""
     (requirement,) = requirements
@@ -116,7 +116,7 @@ def _clusters(
     hierarchies: Sequence[Hierarchy],
     detail: Sequence[Array],
     run: Run,
-    bucket: int | None,
+    bucket: int,
 ) -> Callable[[Nodes], Parts]:
     """What makes classes of tuples that may be generalized already."""
 

@@ -7,9 +7,11 @@ A record that is left out has lost everything, so leaving it out only pays for w
   such class are left out.
 
 What gains most for each record that is left out is done first, as far as the budget reaches, over and over, until
-nothing is gained any more. Every class is good after every change: what stays of a trimmed class is asked about, and a
-good class stays good whatever joins it, with all models for which records may be left out. So it may end at any moment.
-It ends, as the loss falls each time. Ties go by the number of the class, which follows the order of its tuples.
+nothing is gained any more. Every class is good after every round, so it may end at any moment: what stays of a trimmed
+class is asked about, and where a model is upward closed, a good class stays good whatever joins it. Where one is not,
+no class is dissolved, and classes that are bad beside the records that stay are left out after every round; if that is
+too much or does not pay, the round is made again with half of the changes. It ends, as the loss falls each time. Ties
+go by the number of the class, which follows the order of its tuples.
 """
 
 from __future__ import annotations
@@ -46,8 +48,10 @@ def leave_out(space: Space, parts: Parts, budget: int, run: Run) -> tuple[Parts,
         if spent == budget or not run.should_continue():
             break
         state = _State.of(space, tuples, groups, records)
-        changes = [change for change in (_trimmed(state), _dissolved(state, run)) if change is not None]
-        after = _performed(state, changes, budget - spent)
+        if space.tally.requirement.upward_closed:
+            after = _performed(state, [_trimmed(state), _dissolved(state, run)], budget - spent)
+        else:
+            after = _settled(state, _trimmed(state), budget, budget - spent)
         if after is None:
             break
         groups = after
@@ -131,6 +135,22 @@ def _dissolved(state: _State, run: Run) -> _Changes:
     gains = np.zeros(size, np.int64)
     np.add.at(gains, state.groups, state.records * (detail - state.detail[state.groups]))
     return _Changes(gains, count(state.groups, size, state.records * (targets < 0)), targets)
+
+
+def _settled(state: _State, change: _Changes, budget: int, left: int) -> Array | None:
+    """The class of all parts, which are tuples, after changes that pay together with the bad classes they make."""
+    before = int(state.sizes @ state.detail)
+    while left:
+        after = _performed(state, [change], left)
+        if after is None:
+            return None
+        after = state.space.tally.settled(after, budget)
+        if after is not None and (after >= 0).any():
+            then = _State.of(state.space, np.arange(len(after)), after, state.space.counts)
+            if int(then.sizes @ then.detail) > before:
+                return after
+        left //= 2
+    return None
 
 
 def _performed(state: _State, changes: list[_Changes], budget: int) -> Array | None:

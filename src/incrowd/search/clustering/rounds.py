@@ -19,12 +19,12 @@ import numpy as np
 from incrowd.recodings.hierarchies import Hierarchy
 from incrowd.run import Run
 from incrowd.search.clustering.class_tally import ClassTally
-from incrowd.search.clustering.space import Array, compact
-from incrowd.search.compiled import in_numpy, kernel, ready
+from incrowd.search.clustering.space import Array
+from incrowd.search.native.kernels import Int64, UInt32, UInt64, given, kernel
 from incrowd.table.compressed import CompressedTable
 
 COARSE = 2.5  # levels per attribute that a second stage has at least, on average
-FIRST = 4  # of all rounds, the share that goes to the first stage where there are two
+FIRST_STAGE = 4  # of all rounds, the share that goes to the first stage where there are two
 CHECKS = 60_000_000  # tuples to ask the requirement about, over all rounds
 
 
@@ -36,10 +36,10 @@ class Levels(NamedTuple):
     a level of an attribute begins, attributes x levels; `heights` says how many levels each has.
     """
 
-    hashes: Array
-    first: Array
-    rounds: Array
-    heights: Array
+    hashes: UInt64
+    first: Int64
+    rounds: Int64
+    heights: Int64
 
 
 Stages = tuple[Levels, Levels | None]
@@ -75,9 +75,9 @@ def stages_of(
         counts, lowest = table.value_counts(a), detail[a][hierarchies[a].leaves]
         losses.append([int(counts @ (lowest - detail[a][nodes])) for nodes in column])
     kept = [range(len(column)) for column in losses]
-    few = thinned(losses, rounds - rounds // FIRST)
+    few = thinned(losses, rounds - rounds // FIRST_STAGE)
     two = prod(map(len, losses)) > rounds and sum(map(len, few)) >= COARSE * len(few)
-    first = _choices(losses, kept, rounds // FIRST if two else rounds, run)
+    first = _choices(losses, kept, rounds // FIRST_STAGE if two else rounds, run)
     above = [mixed(nodes + (a << 40)) for a, column in enumerate(levels) for nodes in column]
     starts = iter(np.cumsum([0, *map(len, above)]).tolist())
     places = np.zeros((len(levels), max(map(len, levels))), np.int64)
@@ -166,21 +166,23 @@ class Covering(NamedTuple):
     """
 
     levels: Levels
-    codes: Array
-    base: Array
-    raised: Array
-    counts: Array
+    codes: UInt32
+    base: UInt64
+    raised: UInt64
+    counts: Int64
     least_size: int
-    buckets: Array
-    left: Array
-    keys: Array
-    picked: Array
-    groups: Array
-    sizes: Array
-    key: Array
-    number: Array
-    seen: Array
+    buckets: Int64
+    left: Int64
+    keys: UInt64
+    picked: Int64
+    groups: Int64
+    sizes: Int64
+    key: UInt64
+    number: Int64
+    seen: Int64
 
+
+pick_groups = kernel("pick_groups", Covering, int, int)
 
 # of tuples, their groups and how many these are: which are good, and how many tuples that was asked about
 Good = Callable[[Array, Array, int], tuple[Array, int]]
@@ -213,7 +215,8 @@ def covered_well(levels: Levels, codes: Array, tally: ClassTally, work: int, run
 
 def _rounds(levels: Levels, codes: Array, counts: Array, least_size: int, work: int, run: Run, is_good: Good) -> Rounds:
     """Groups of a round that are large enough, and good, leave."""
-    state, pick = _new_covering(levels, codes, counts, least_size), ready(pick_groups, len(counts))
+    state = _new_covering(levels, codes, counts, least_size)
+    bound = given(state, Covering)
     found, total = np.full(len(counts), -1, np.int64), int(counts.sum())
     waiting, groups, done, number, checks = len(counts), 0, 0, 0, CHECKS
 
@@ -223,7 +226,7 @@ def _rounds(levels: Levels, codes: Array, counts: Array, least_size: int, work: 
             if number == len(levels.rounds) or waiting == 0 or work <= 0 or checks <= 0:
                 return True
             amount, work = amount - waiting, work - waiting
-            picked = pick(state, number, waiting)
+            picked = pick_groups(bound, number, waiting)
             number += 1
             if picked == 0:
                 continue
@@ -276,61 +279,3 @@ def _new_covering(levels: Levels, codes: Array, counts: Array, least_size: int) 
         np.empty(room, np.int64),
         np.full(room, -1, np.int64),
     )
-
-
-def _pick_at_once(state: Covering, number: int, waiting: int) -> int:
-    """What `pick_groups` does."""
-    left, choice = state.left[:waiting], state.levels.rounds[number]
-    keys, counts = state.base[left], state.counts[left]
-    for a in np.flatnonzero(choice):
-        keys += state.raised[state.levels.first[a, choice[a]] :][state.codes[a][left]]
-    buckets = (keys >> np.uint64(52)).astype(np.int64)
-    some = np.flatnonzero((np.bincount(buckets, counts, 4096) >= state.least_size)[buckets])
-    if len(some):
-        groups, size = compact(keys[some])
-        state.picked[: len(some)], state.groups[: len(some)] = left[some], groups
-        state.sizes[:size] = np.bincount(groups, counts[some])
-    return len(some)
-
-
-@in_numpy(_pick_at_once)
-def pick_groups(state: Covering, number: int, waiting: int) -> int:
-    """Pick the tuples that are left whose group may be good in a round, and count these groups; how many tuples."""
-    counts, left, keys, buckets, least_size = state.counts, state.left, state.keys, state.buckets, state.least_size
-    key_of, number_of, seen, sizes = state.key, state.number, state.seen, state.sizes
-    _key(state, number, waiting)
-    shift = np.uint64(60)
-    while np.uint64(1) << (np.uint64(64) - shift) < np.uint64(2 * waiting):
-        shift -= np.uint64(1)
-    buckets[: np.uint64(1) << (np.uint64(64) - shift)] = 0
-    for i in range(waiting):
-        buckets[keys[i] >> shift] += counts[left[i]]
-    picked, groups, last = 0, 0, np.uint64(len(seen) - 1)
-    for i in range(waiting):
-        key = keys[i]
-        if buckets[key >> shift] < least_size:
-            continue
-        place = key & last
-        while seen[place] == number and key_of[place] != key:
-            place = (place + np.uint64(1)) & last
-        if seen[place] != number:
-            seen[place], key_of[place], number_of[place], sizes[groups] = number, key, groups, 0
-            groups += 1
-        sizes[number_of[place]] += counts[left[i]]
-        state.picked[picked], state.groups[picked] = left[i], number_of[place]
-        picked += 1
-    return picked
-
-
-@kernel
-def _key(state: Covering, number: int, waiting: int) -> None:
-    """The keys of the tuples that are left: what the attributes above their lowest level add to those at the lowest."""
-    codes, left, keys, raised, first = state.codes, state.left, state.keys, state.raised, state.levels.first
-    choice = state.levels.rounds[number]
-    for i in range(waiting):
-        keys[i] = state.base[left[i]]
-    for a in range(len(choice)):
-        if choice[a]:
-            above, column = raised[first[a, choice[a]] :], codes[a]
-            for i in range(waiting):
-                keys[i] += above[column[left[i]]]

@@ -17,9 +17,8 @@ import numpy.typing as npt
 from incrowd.privacy.model import Requirement
 from incrowd.recodings.hierarchies import Hierarchy, Nodes
 from incrowd.recodings.mapping import nodes_of
-from incrowd.search import compiled
 from incrowd.search.clustering.class_tally import ClassTally
-from incrowd.search.compiled import inlined
+from incrowd.search.native.kernels import Int32, Int64
 from incrowd.table.compressed import CompressedTable
 from incrowd.table.grouping import count
 
@@ -31,9 +30,9 @@ Parts = tuple[Array, Array, Array]  # tuple, class and records of each part
 class Forest(NamedTuple):
     """The hierarchies of all attributes: parent (-1 at roots), end of the descendants, and detail of each node."""
 
-    parent: Array
-    end: Array
-    detail: Array
+    parent: Int32
+    end: Int32
+    detail: Int64
 
     def above(self, nodes: Array, others: Array) -> Array:
         """The closest common ancestors of nodes, one by one."""
@@ -41,25 +40,6 @@ class Forest(NamedTuple):
         while (apart := (others < found) | (others >= self.end[found])).any():
             found[apart] = self.parent[found[apart]]
         return found
-
-    def shared(self, nodes: Array) -> Array:
-        """The detail that the values of a tuple have in common with each node of their hierarchies."""
-        found = np.empty(len(self.parent), np.int64)
-        for node in nodes.tolist():
-            path = [node]
-            while (above := int(self.parent[path[-1]])) >= 0:
-                path.append(above)
-            for above in reversed(path):  # from the root down, so that the closest ancestor comes last
-                found[above : self.end[above]] = self.detail[above]
-        return found
-
-
-@inlined
-def above(parent: Array, end: Array, node: int, other: int) -> int:
-    """The closest common ancestor of two nodes."""
-    while not node <= other < end[node]:
-        node = parent[node]
-    return node
 
 
 @dataclass(frozen=True)
@@ -105,11 +85,6 @@ class Space:
     def least_size(self) -> int:
         """How many records a good class has at least."""
         return self.tally.requirement.least_size
-
-    @property
-    def bucket(self) -> int:
-        """Classes per bucket of an index: without compiled code, looking at all of them at once is quicker."""
-        return BUCKET if len(self.counts) > compiled.UNCOMPILED else EVERY
 
     @property
     def everything(self) -> int:

@@ -33,20 +33,12 @@ import numpy as np
 
 from incrowd.privacy.model import Requirement
 from incrowd.run import Run
-from incrowd.search.clustering.class_index import (
-    Classes,
-    Query,
-    Tree,
-    insert,
-    nearest,
-    new_classes,
-    new_query,
-    new_tree,
-)
+from incrowd.search.clustering.class_index import Classes, Query, Tree, new_classes, new_query, new_tree
 from incrowd.search.clustering.class_tally import ClassTally, Entries, Term
 from incrowd.search.clustering.exchange import proposed
-from incrowd.search.clustering.space import EVERY, Array, Forest, Space, above, compact
-from incrowd.search.compiled import in_numpy, kernel, ready
+from incrowd.search.clustering.space import BUCKET, Array, Forest, Space, compact
+from incrowd.search.native import kernels
+from incrowd.search.native.kernels import Int32, Int64, kernel
 from incrowd.table.class_counts import Mask
 from incrowd.table.grouping import count
 
@@ -54,9 +46,6 @@ NEAREST = 12  # classes that a bad class looks at
 FEW = 3  # the same of a class that is too small
 ALONE = 40  # rounds in which a class takes part in one change only
 SWEEPS = 30
-MOST_MEMBERS = 256  # tuples of a class that are looked at one by one
-LOOKING = 500  # how many units of work one search for the nearest counts
-WHOLE = 2**40  # no stubs
 
 
 def counts_values(requirement: Requirement) -> bool:
@@ -122,8 +111,9 @@ class _Options:
                 near[some, :most], far[some, :most] = neighbours(space, nodes, sizes, asking[some], most, run)
         order = np.argsort(groups, kind="stable")
         first = np.searchsorted(groups[order], np.arange(size + 1))
-        tuples, costs = ready(closest_members, len(groups))(
-            space.forest, space.tuples, space.counts, nodes, sizes, order, first, asking, near, good
+        tuples, costs = np.full(near.shape, -1, np.int64), np.zeros(near.shape, np.int64)
+        closest_members(
+            space.forest, space.tuples, space.counts, nodes, sizes, order, first, asking, near, good, tuples, costs
         )
         # asking x options: joining each neighbour, then taking a tuple of each
         others, takes = np.hstack([near, near]), np.hstack([np.full_like(tuples, -1), tuples])
@@ -206,92 +196,28 @@ class Neighbours(NamedTuple):
     classes: Classes
     tree: Tree
     query: Query
-    asking: Array
-    found: Array
-    far: Array
-    at: Array
+    asking: Int64
+    found: Int64
+    far: Int64
+    at: Int64
 
 
-INSERTED, ASKED = range(2)
+NEAR_INSERTED, NEAR_ASKED = range(2)
+ask_some = kernel("ask_some", Neighbours, int)
+closest_members = kernel(
+    "closest_members", Forest, Int32, Int64, Int32, *[Int64] * 5, kernels.Mask, Int64, Int64
+)  # the tuple of each donor that costs least where it moves to the class that asks, and that cost
 
 
 def neighbours(space: Space, nodes: Array, sizes: Array, asking: Array, most: int, run: Run) -> tuple[Array, Array]:
     """The nearest classes of some classes, and their distances: asking x most, -1 where there are no more."""
     classes, size = new_classes(nodes, sizes), len(nodes)
     classes.key[:] = np.arange(size)
-    tree, query = new_tree(size, space.roots, space.bucket), new_query(space.forest, space.roots, size)
+    tree, query = new_tree(size, space.roots, BUCKET), new_query(space.forest, space.roots, size)
     found, far = np.full((len(asking), most), -1, np.int64), np.zeros((len(asking), most), np.int64)
     state = Neighbours(space.forest, classes, tree, query, asking, found, far, np.zeros(2, np.int64))
-    some = ready(ask_some, len(space.counts))
-    run.in_slices(lambda amount: some(state, amount))
+    run.in_slices(lambda amount: bool(ask_some(state, amount)))
     return found, far
-
-
-@kernel
-def ask_some(state: Neighbours, amount: int) -> bool:
-    """Go on for an amount of work; whether all have asked."""
-    at, classes, query = state.at, state.classes, state.query
-    while amount > 0 and at[INSERTED] < len(classes.key):
-        insert(state.tree, state.forest, classes, at[INSERTED])
-        at[INSERTED] += 1
-        amount -= 1
-    while amount > 0 and at[ASKED] < len(state.asking):
-        place = at[ASKED]
-        asking, found, far = state.asking[place], state.found[place], state.far[place]
-        nearest(state.tree, state.forest, classes, query, asking, WHOLE, EVERY, found, far)
-        at[ASKED] += 1
-        amount -= LOOKING
-    return bool(at[INSERTED] == len(classes.key) and at[ASKED] == len(state.asking))
-
-
-def _closest_at_once(
-    forest: Forest, tuples: Array, counts: Array, nodes: Array, sizes: Array, order: Array, first: Array,
-    asking: Array, donors: Array, lends: Array,
-) -> tuple[Array, Array]:  # fmt: skip
-    """What `closest_members` does."""
-    found, cost = np.full(donors.shape, -1, np.int64), np.zeros(donors.shape, np.int64)
-    held, length = forest.detail[nodes].sum(axis=1), np.diff(first)
-    may = (donors >= 0) & lends[donors] & (length[donors] > 1) & (length[donors] <= MOST_MEMBERS)
-    for i in np.flatnonzero(may.any(axis=1)):
-        own, shared = asking[i], forest.shared(nodes[asking[i]])
-        for j in np.flatnonzero(may[i]):
-            members = order[first[donors[i, j]] : first[donors[i, j] + 1]]
-            after = shared[tuples[members]].sum(axis=1)
-            lost = sizes[own] * (held[own] - after) + counts[members] * (held[donors[i, j]] - after)
-            best = np.argmin(lost)
-            found[i, j], cost[i, j] = members[best], lost[best]
-    return found, cost
-
-
-@in_numpy(_closest_at_once)
-def closest_members(
-    forest: Forest, tuples: Array, counts: Array, nodes: Array, sizes: Array, order: Array, first: Array,
-    asking: Array, donors: Array, lends: Array,
-) -> tuple[Array, Array]:  # fmt: skip
-    """The tuple of each donor that costs least where it moves to the class that asks, and that cost.
-
-    `order` has the tuples class by class, `first` says where those of each class begin; only classes that `lends` do.
-
-    Returns:
-        The tuple, -1 where a donor lends none, and the cost: asking x donors.
-    """
-    found, cost = np.full(donors.shape, -1, np.int64), np.zeros(donors.shape, np.int64)
-    detail = forest.detail
-    for i in range(len(asking)):
-        own, size = nodes[asking[i]], sizes[asking[i]]
-        for j in range(donors.shape[1]):
-            donor = donors[i, j]
-            if donor < 0 or not lends[donor] or not 1 < first[donor + 1] - first[donor] <= MOST_MEMBERS:
-                continue
-            for place in range(first[donor], first[donor + 1]):
-                member = order[place]
-                lost = np.int64(0)
-                for a in range(len(own)):
-                    after = detail[above(forest.parent, forest.end, own[a], tuples[member, a])]
-                    lost += size * (detail[own[a]] - after) + counts[member] * (detail[nodes[donor, a]] - after)
-                if found[i, j] < 0 or lost < cost[i, j]:
-                    found[i, j], cost[i, j] = member, lost
-    return found, cost
 
 
 # Splitting

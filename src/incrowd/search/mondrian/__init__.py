@@ -23,5 +23,6 @@ METHODS = {
         several=False,
         anytime=True,
         local=True,
+        limits="itself",
     ),
 }

@@ -34,7 +34,7 @@ from typing import Any
 
 import numpy as np
 
-from incrowd.errors import PolicyError
+from incrowd.errors import InfeasibleError, PolicyError
 from incrowd.privacy.model import Requirement, Requirements, with_suppression
 from incrowd.recodings.by_tuple import ByTuple
 from incrowd.recodings.grids import Grid
@@ -42,6 +42,7 @@ from incrowd.recodings.mapping import LocalMapping, nodes_of
 from incrowd.recodings.ranges import BOUNDS, on_grids, public_grids
 from incrowd.run import Run
 from incrowd.search.leaving_out import budget_of
+from incrowd.search.limits import BELOW_TOP, top_groups
 from incrowd.search.method import SearchResult
 from incrowd.search.mondrian.boxes import Box, Ints, Judge, Part
 from incrowd.search.mondrian.dimensions import Dimension, NumberDimension, TreeDimension
@@ -80,18 +81,40 @@ def mondrian(
         for index, attribute in enumerate(table.attributes)
     ]
     cutting = _Cutting(table, dimensions, requirement, run, priorities)
-    boxes, out = list(cutting.boxes(cutting.everyone)), list[Part]()
+    budget = budget_of(table, suppress)
+    starts, out = _starts(table, requirement, cutting.everyone, budget)
+    boxes = [box for start in starts for box in cutting.boxes(start)]
     facts: dict[str, Any] = {"partitioning": "relaxed" if relaxed else "strict"}
-    if budget := budget_of(table, suppress):
+    if budget:
         with_suppression(requirement.models)
         trimming = Trimming(table, requirement, cutting.by_name, cutting.boxes)
-        boxes, out = trimming.trimmed(boxes, budget, run)
+        boxes, more = trimming.trimmed(boxes, budget - sum(int(part.records.sum()) for part in out), run)
+        out += more
         facts["suppressed_records"] = sum(int(part.records.sum()) for part in out)
     facts["boxes"] = len(boxes)
     mapping = _mapping(table, dimensions, boxes, out, grids)
     if not budget and not priorities:
         facts |= proven(table, requirement, dimensions, mapping, run, asked=proof == "bound")
     return SearchResult(ByTuple.of(mapping, run.key), facts=facts)
+
+
+def _starts(
+    table: CompressedTable, requirement: Requirement, everyone: Part, budget: int
+) -> tuple[list[Part], list[Part]]:
+    """The box of all records; where columns have a highest level, one box under each node, and those left out."""
+    groups = top_groups(table)
+    if not groups.any():
+        return [everyone], []
+    classes = table.class_counts(groups, int(groups.max()) + 1)
+    good = requirement.good(classes)
+    short = int(classes.records[~good].sum())
+    if short > budget or (short and not requirement.upward_closed):  # then what is good depends on who is left out
+        raise InfeasibleError(BELOW_TOP)
+    of_place = groups[everyone.tuples]
+    parts = [Part(everyone.tuples[of_place == g], everyone.records[of_place == g]) for g in range(len(good))]
+    return [part for part, kept in zip(parts, good, strict=True) if kept], [
+        part for part, kept in zip(parts, good, strict=True) if not kept
+    ]
 
 
 def _check_relaxed(requirement: Requirement, relaxed: bool) -> None:

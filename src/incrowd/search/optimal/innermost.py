@@ -125,7 +125,7 @@ class Innermost:
         self._depths, self._runs = int(self._walk[:, 0].max()) + 2, space.mode != "set"
         self._found = (np.empty(len(lines), np.int64), np.empty(len(lines)), np.empty(len(lines), np.int64))
         self._masks = np.array(self._blocks if space.size <= MOST_BITS else [0] * len(lines), np.int64)
-        self._starts, self._members = members_of(self._blocks, space.size)
+        self._starts, self._members = map(np.ascontiguousarray, members_of(self._blocks, space.size))
         ask(run)
         self._keys = self._members[self._starts[1:] - 1] + 1 if self._runs else self._masks
         self._spans = self._spans_of(self._blocks)
@@ -190,9 +190,7 @@ class Innermost:
 
     def _reduced(self, found: CheapBlocks, slack: float) -> tuple[Counts, Floats, float]:
         """The places of blocks that can be part of a good partition, what they cost over what all pay, and that."""
-        places, prices, taken = np.empty(len(found.lines), np.int64), np.empty(len(found.lines)), np.zeros(1)
-        count = kernels.reduce(found.lines, found.costs, self._starts, self._members, slack, places, prices, taken)
-        return places[:count], prices[:count], float(taken[0])
+        return kernels.reduce(found.lines, found.costs, self._starts, self._members, slack)
 
     def _cheap_blocks(
         self, fine: Sequence[Labels], coarse: Sequence[Labels], apart: Apart, best: float
@@ -219,12 +217,14 @@ class Innermost:
         slack = costs.below(best) - base
         if limit < 0 or not slack > 0:
             return None
+        joined = (records * np.maximum(records, costs.least)).sum(axis=1) - least
+        limits = np.array([np.inf if self._limit == 0 else costs.penalty, slack])
+        scratch = [np.zeros((self._depths, *of.shape[1:]), of.dtype) for of in (records, crowds, cells, totals)]
         blocks = (self._walk, self._masks, self._bad(apart), self._spans, by_size)
-        needs = (costs.least, np.inf if self._limit == 0 else costs.penalty, slack)
-        scratch = (*(np.zeros((self._depths, *of.shape[1:]), of.dtype) for of in (records, crowds, cells, totals)),)
-        given = (*blocks, records, crowds, cells, totals, least, *needs, scratch, self._found)
         place = np.zeros(2, np.int64)
-        while kernels.cheap_blocks(*given, place, SOME_CELLS) == kernels.MORE:
+        given = (records, crowds, cells, totals, joined, costs.least, limits, *scratch, *self._found, place)
+        state = kernels.Blocks(*blocks, *given)
+        while kernels.cheap_blocks(state, SOME_CELLS) == kernels.MORE:
             ask(self._run)
         count = int(place[1])
         losses = self._found[2][:count].copy()
@@ -288,7 +288,8 @@ class Innermost:
 
 def _collected(amounts: Any, column_of: Counts) -> Any:
     sums = np.zeros((len(amounts), column_of.max() + 1), amounts.dtype)
-    kernels.collect(amounts, column_of, sums)
+    collect = kernels.collect_counts if amounts.dtype == np.int64 else kernels.collect_costs
+    collect(amounts, column_of, sums)
     return sums
 
 

@@ -15,7 +15,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from incrowd.errors import InfeasibleError, PolicyError, many
-from incrowd.privacy.model import Requirements, with_suppression
+from incrowd.privacy.model import Requirement, Requirements, with_suppression
 from incrowd.run import Run
 from incrowd.search.leaving_out import budget_of
 from incrowd.search.method import SearchResult
@@ -68,8 +68,8 @@ def optimal(
         InfeasibleError: No anonymization of the scheme is allowed.
     """
     (requirement,) = requirements
-    if suppress > 0:  # the prunings need more of a model then; see `costs`
-        with_suppression(requirement.models)
+    if suppress > 0:
+        _check_suppression(requirement)
     chosen = _chosen(prunings, direction)
     limit = budget_of(table, suppress)
     domains = domains_of(table, scheme, order, tight=limit > 0)
@@ -119,6 +119,17 @@ def _chosen(prunings: str | Sequence[str], direction: str) -> Sequence[str]:
     if direction == "pairs" and set(chosen) != set(PRUNINGS):
         raise PolicyError("the direction 'pairs' uses all prunings; leave 'prunings' out, or choose another direction")
     return chosen
+
+
+def _check_suppression(requirement: Requirement) -> None:
+    """The prunings need more of a model where records may be left out; see `costs`."""
+    with_suppression(requirement.models)
+    for model in requirement.models:
+        if not model.upward_closed:
+            raise PolicyError(
+                f"'optimal' proves nothing where records may be left out and {model} is asked for; set suppress to 0, "
+                "or take 'incognito', the best full-domain generalization, or 'tdr', 'bug', 'cover' or 'mondrian'"
+            )
 
 
 def _goes_up(domains: Sequence[Domain], direction: str) -> bool:

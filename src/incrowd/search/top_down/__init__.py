@@ -30,6 +30,7 @@ METHODS = {
         _OPTIONS,
         {"criterion": "tdr"},
         anytime=True,
+        limits="itself",
         out_of_core_without=_NEED_ALL_TUPLES,
     ),
     "tds": Method(
@@ -38,6 +39,7 @@ METHODS = {
         _OPTIONS,
         {"criterion": "tds"},
         anytime=True,
+        limits="itself",
         out_of_core_without=_NEED_ALL_TUPLES,
     ),
 }

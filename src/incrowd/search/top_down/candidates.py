@@ -30,6 +30,7 @@ class Candidates:
             counts; None where no record may be left out.
         live: Whether a candidate has the place.
         changes: What it does, in codes; None where that is made when it is performed.
+        forced: Whether it has to be performed, before any other: what it refines is above the top of its attribute.
     """
 
     def __init__(self, promises: int, *, leave_out: bool = False) -> None:
@@ -41,9 +42,10 @@ class Candidates:
         self.bad: Codes | None = np.zeros((promises, 1), np.int64) if leave_out else None
         self.live: npt.NDArray[np.bool_] = np.zeros(1, bool)
         self.changes: list[Change | None] = [None]
+        self.forced: npt.NDArray[np.bool_] = np.zeros(1, bool)
         self._free: list[int] = []
 
-    def add(self, attribute: int, order: int, gain: float, change: Change | None) -> int:
+    def add(self, attribute: int, order: int, gain: float, change: Change | None, *, forced: bool = False) -> int:
         """Open a refinement; returns its place. Its refiner may know only later what it does."""
         place = self._free.pop() if self._free else self._new()
         self.attribute[place], self.order[place] = attribute, order
@@ -51,7 +53,7 @@ class Candidates:
         self.minimum[:, place] = np.inf
         if self.bad is not None:
             self.bad[:, place] = 0
-        self.live[place] = True
+        self.live[place], self.forced[place] = True, forced
         self.changes[place] = change
         return place
 
@@ -83,13 +85,15 @@ class Candidates:
         return left if self.bad is None else left + self.bad[promises, places]
 
     def open(self) -> Codes:
-        return np.flatnonzero(self.live)
+        """The places of those that may be next."""
+        forced = self.live & self.forced
+        return np.flatnonzero(forced if forced.any() else self.live)
 
     def _new(self) -> int:
         place = len(self.changes)
         self.changes.append(None)
         if place == len(self.live):
-            for name in ("attribute", "order", "gain", "exact", "live"):
+            for name in ("attribute", "order", "gain", "exact", "live", "forced"):
                 setattr(self, name, np.concatenate([array := getattr(self, name), np.zeros_like(array)]))
             self.minimum = np.concatenate([self.minimum, np.full_like(self.minimum, np.inf)], axis=1)
             if self.bad is not None:

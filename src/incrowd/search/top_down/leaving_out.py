@@ -5,6 +5,10 @@ and what is left out after a refinement only grows as others are performed: a re
 the budget once would always do so, and is forgotten. (In general: of all sets of records whose classes are all good
 there is a largest one, it is what is released, and that of a finer table is such a set of a coarser one too.)
 
+With other models who is left out once stays left out all the same, and a refinement that would leave out too many when
+it is looked at is forgotten; later it might not. What a refinement leaves out is asked beside the records that stay, so
+what is counted of candidates is counted anew whenever a model is to compare with fewer records than before.
+
 With one quasi-identifier a refinement leaves out the records of the bad classes that it makes; these are counted for
 all candidates, class by class, and counted anew for the classes that a step changed. With several, leaving out a record
 for one quasi-identifier shrinks its class in another; the same counts are then a lower bound, and how many are really
@@ -19,7 +23,7 @@ import numpy as np
 import numpy.typing as npt
 
 from incrowd.recodings.steps import Step
-from incrowd.search.leaving_out import suppressed
+from incrowd.search.leaving_out import compared, suppressed
 from incrowd.search.top_down.candidates import NOBODY
 from incrowd.search.top_down.choice import Best
 from incrowd.search.top_down.groups import Groups, numbered
@@ -65,10 +69,8 @@ class LeavingOut(Search):
         self._groups: list[Codes] = [np.zeros(tuples, np.int64) for _ in self._requirements]
         self._weights_of = self.table.counts.astype(np.float64)
         self._tried: _Tried | None = None
-        everyone = np.arange(tuples)
-        for requirement, members in enumerate(self.attributes):
-            for index in members:
-                self._count(requirement, self.refiners[index], everyone)
+        for requirement in range(len(self._requirements)):
+            self._count_all(requirement)
         self._close_hopeless()
 
     def best(self) -> Best | None:
@@ -104,8 +106,12 @@ class LeavingOut(Search):
         self.refiners[index].refine(best.place)
         self._groups, self.out = tried.groups, tried.out
         self._left_out = int(self.table.counts[self.out].sum())
+        known, self._requirements = self._requirements, compared(self._requirements, self.table, ~self.out)
         for requirement, rows in enumerate(changed):
-            self._update(requirement, rows[~self.out[rows]], before[requirement])
+            if self._requirements[requirement] == known[requirement]:
+                self._update(requirement, rows[~self.out[rows]], before[requirement])
+            else:
+                self._count_all(requirement)
         self.anonymity = np.array([self._worst(requirement) for requirement in range(len(self._groups))], np.float64)
         self._close_hopeless()
         return self.step(number, index, change, best)
@@ -153,10 +159,19 @@ class LeavingOut(Search):
         tally.forget(NOBODY)
         return tally
 
-    def _count(self, requirement: int, refiner: Refiner, rows: Codes) -> None:
-        """Count what the candidates of an attribute would make, given all tuples that stay."""
+    def _count_all(self, requirement: int) -> None:
+        """Count what the candidates of all attributes would make, whatever was counted before."""
+        for index in self.attributes[requirement]:
+            self._count(requirement, index)
+
+    def _count(self, requirement: int, index: int) -> None:
+        """Count what the candidates of an attribute would make of the tuples that stay."""
         bad, promise = self.candidates.bad, int(self.promises.first[requirement])
         assert bad is not None
+        mine = (self.candidates.attribute == index) & self.candidates.live
+        self.candidates.minimum[promise, mine] = np.inf
+        bad[promise, mine] = 0
+        refiner, rows = self.refiners[index], np.flatnonzero(~self.out)
         tally = self._tally(requirement, refiner, self._numbered(requirement, rows))
         touched = np.flatnonzero((tally.bad > 0) | np.isfinite(tally.lowest))
         bad[promise, touched] = tally.bad[touched]
@@ -184,9 +199,7 @@ class LeavingOut(Search):
             gone = (old.lowest[known] <= minimum[known]) & (new.lowest[known] > minimum[known])
             np.minimum(minimum, new.lowest, out=minimum, where=mine)
             if (gone & np.isfinite(old.lowest[known])).any():
-                minimum[mine] = np.inf
-                bad[promise, mine] = 0
-                self._count(requirement, self.refiners[index], np.flatnonzero(~self.out))
+                self._count(requirement, index)
 
     def _close_hopeless(self) -> None:
         """Close candidates that would leave out too many, and those that touch nobody who is released."""

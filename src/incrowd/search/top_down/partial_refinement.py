@@ -32,7 +32,12 @@ ALL = 0  # in place of a child: all of them; the root is nobody's child
 
 
 def can_be_partial(attribute: Attribute) -> TypeGuard[TaxonomyAttribute]:
-    """Whether a taxonomy is given, and has a node of which a child could be shown while others stay."""
+    """Whether a taxonomy is given, and has a node of which a child could be shown while others stay.
+
+    What goes down to the top of a taxonomy goes all the way.
+    """
+    if isinstance(attribute, TaxonomyAttribute) and attribute.top:
+        return False
     return attribute.is_public and any(len(children) > 2 for children in categorical(attribute).taxonomy.children)
 
 

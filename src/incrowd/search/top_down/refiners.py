@@ -24,6 +24,7 @@ from incrowd.search.top_down.records import Records, records_by
 from incrowd.table.attributes import NumberAttribute, TaxonomyAttribute, categorical
 from incrowd.table.class_counts import ClassCounts
 from incrowd.table.grouping import Codes, Counts, tallied
+from incrowd.taxonomies.levels import above
 
 MORE_ROOM = 16  # a cut that is tried elsewhere leaves at least a 16th more on its smaller side
 
@@ -118,7 +119,9 @@ class RangeRefiner(Refiner):
         self._used = 1  # all slots are below it
         self._free: list[int] = []
         self._missing = attribute.size if attribute.missing is None else attribute.missing
+        self._forced: frozenset[int] = frozenset()
         if isinstance(attribute, TaxonomyAttribute):
+            self._forced = above(attribute.taxonomy, attribute.top)
             self._open_node(0)
         elif attribute.missing is not None and attribute.missing > 0:
             missing = attribute.missing
@@ -231,10 +234,12 @@ class RangeRefiner(Refiner):
 
     def _open(self, change: Change, edges: Codes) -> None:
         start, stop = int(edges[0]), int(edges[-1])
-        if not self._gain.beneficial(start, stop):
+        forced = isinstance(change, RefineNode) and change.node in self._forced
+        if not forced and not self._gain.beneficial(start, stop):
             return
         order = change.node if isinstance(change, RefineNode) else start
-        place = self._candidates.add(self._index, order, self._gain.apart(edges[:-1], edges[1:]), change)
+        gain = self._gain.apart(edges[:-1], edges[1:])
+        place = self._candidates.add(self._index, order, gain, change, forced=forced)
         slots = self._take_slots(len(edges) - 1)
         self._ranges[place] = _Range(edges, slots)
         self._owner[slots] = place

@@ -30,17 +30,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
-from itertools import chain
 
 import numpy as np
 
-from incrowd.errors import PolicyError
+from incrowd.errors import InfeasibleError, PolicyError
 from incrowd.privacy.model import Requirements, with_suppression
 from incrowd.recodings.replay import replayed
 from incrowd.recodings.steps import Step
 from incrowd.run import Run
 from incrowd.search.costs import cost_of
-from incrowd.search.leaving_out import budget_of, withhold
+from incrowd.search.leaving_out import budget_of, records_left_out, withhold
+from incrowd.search.limits import BELOW_TOP, steps_to_top
 from incrowd.search.method import SearchResult
 from incrowd.search.top_down.bundles import Watcher, bundles
 from incrowd.search.top_down.choice import Best, Criterion
@@ -84,10 +84,17 @@ def top_down(
     task = Task(table, requirements, criterion, priorities, partial=partial, correction=correction)
     if not restarts and not partial and not budget:
         return _searched(task, run, budget, max_steps, report=True)
-    found = min(
-        chain.from_iterable(searches(task, run, restarts, most, max_steps) for most in dict.fromkeys((0, budget))),
-        key=lambda each: cost_of(table, each.recoding, priorities),
-    )
+    every: list[SearchResult] = []
+    for most in dict.fromkeys((0, budget)):
+        try:
+            tried = searches(task, run, restarts, most, max_steps)
+            every += (each for each in tried if each.facts.get("suppressed_records", 0) <= budget)
+        except InfeasibleError:
+            if most == budget and not every:
+                raise
+    if not every:
+        raise InfeasibleError(BELOW_TOP)
+    found = min(every, key=lambda each: cost_of(table, each.recoding, priorities))
     for step in found.steps:
         run.check()
         run.step(step)
@@ -120,16 +127,23 @@ def _searched(task: Task, run: Run, budget: int, max_steps: int | None, *, repor
     else:
         search = LeavingOut(task, budget) if budget else _Search(task)
     steps: list[Step] = []
-    while (max_steps is None or len(steps) < max_steps) and run.should_continue():
+    first = steps_to_top(task.table.attributes)
+    while len(steps) < first or ((max_steps is None or len(steps) < max_steps + first) and run.should_continue()):
+        run.check()
         if (best := search.best()) is None:
             break
+        if len(steps) < first and not search.candidates.forced[best.place]:
+            raise InfeasibleError(BELOW_TOP)
         steps.append(search.perform(best, len(steps) + 1))
         if report:
             run.step(steps[-1])
+    if len(steps) < first:
+        raise InfeasibleError(BELOW_TOP)
     recoding = replayed(task.table.attributes, steps, "general")
     if isinstance(search, LeavingOut):
-        recoding, left_out = withhold(task.table, recoding, search.out)
-        return SearchResult(recoding, tuple(steps), "general", {"suppressed_records": left_out})
+        recoding, _ = withhold(task.table, task.requirements, recoding, search.out)
+        facts = {"suppressed_records": records_left_out(task.table, recoding)}
+        return SearchResult(recoding, tuple(steps), "general", facts)
     return SearchResult(recoding, tuple(steps), "general")
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from incrowd.studio.screens import attack, compare, data, export, hierarchies, protect, release, roles
+from incrowd.studio.screens import attack, compare, data, export, hierarchies, protect, release, risk, roles, utility
 from incrowd.studio.screens.screen import Screen
 
 SCREENS: dict[str, Screen] = {
@@ -13,6 +13,8 @@ SCREENS: dict[str, Screen] = {
         hierarchies.SCREEN,
         protect.SCREEN,
         release.SCREEN,
+        risk.SCREEN,
+        utility.SCREEN,
         attack.SCREEN,
         compare.SCREEN,
         export.SCREEN,

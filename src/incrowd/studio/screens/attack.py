@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from incrowd.errors import DataError
 from incrowd.report.charts import excess_chart
 from incrowd.studio.screens.release import file_name
 from incrowd.studio.screens.screen import Form, Screen
@@ -12,18 +11,9 @@ from incrowd.studio.studio import Studio
 
 
 def run(studio: Studio, form: Form) -> str:
-    made, table = studio.project.result("release"), studio.project.table or ""
-    if made is None:
-        raise DataError("there is no release yet; make one on the screen Release")
-    request = {**studio.release_task(), "name": file_name(table), "of": made["digest"]}
+    request = {**studio.of_release(), "name": file_name(studio.project.table or "")}
     studio.run("attack", request, "Attacking the release")
     return "The attacks have started."
-
-
-def is_current(studio: Studio) -> bool:
-    """Whether the release as it is now was attacked."""
-    made, found = studio.project.result("release"), studio.project.result("attack")
-    return made is not None and found is not None and found["data"]["of"] == made["digest"]
 
 
 def show(studio: Studio) -> dict[str, Any]:
@@ -35,7 +25,7 @@ def show(studio: Studio) -> dict[str, Any]:
     return {
         **shown,
         "found": data,
-        "stale": not is_current(studio),
+        "stale": not studio.is_of_release("attack"),
         "attacks": [{**about, "row": row} for about, row in zip(data["attacks"], data["rows"], strict=True)],
         "leaks": sum(row["leak"] for row in data["rows"]),
         "chart": excess_chart(data["rows"], data["max_excess"]) if data["rows"] else None,
@@ -50,5 +40,5 @@ SCREEN = Screen(
     actions={"run": run},
     needs="table",
     follows=("release", "attack"),
-    done=is_current,
+    done=lambda studio: studio.is_of_release("attack"),
 )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 from incrowd.errors import PolicyError
@@ -10,12 +11,14 @@ from incrowd.report.charts import comparison_chart
 from incrowd.report.tables import figure, percent
 from incrowd.studio import policy_settings
 from incrowd.studio.screens.protect import number
-from incrowd.studio.screens.screen import OUT_OF_DATE, Form, Screen
+from incrowd.studio.screens.screen import OUT_OF_DATE, Form, Part, Screen
 from incrowd.studio.studio import Studio
 
 USUAL_METHODS, USUAL_KS, USUAL_SECONDS = ("tdr", "mondrian", "cover"), (3, 5, 10, 20, 50), 60
 MOST_KS, MOST_RUNS, LARGEST_K, LONGEST = 8, 60, 1_000_000, 3600
 COMMON = frozenset(("suppress", "priorities"))  # options that most methods take
+PARTIAL = "partial.json"  # what is finished of a comparison that is going on
+SEVERAL = 2  # times less loss is worth a mark
 LOSS = "ncp"  # that the picture shows first
 SHARES = (LOSS, "cm")  # losses in shares of 1
 SHORT = {
@@ -51,9 +54,23 @@ def show(studio: Studio) -> dict[str, Any]:
         "job": studio.unfinished("compare"),
         "found": found,
         "now": (settings.get("method", "auto"), sets[0]["k"]),
+        "partial": False,
         "digest": "" if known is None else known["digest"],
     }
-    return shown if found is None else {**shown, **pictures(found)}
+    if shown["job"] is not None and not shown["job"].is_over:
+        return {**shown, "found": None, **points(studio)}
+    return shown if found is None else {**shown, **pictures(found, shown["now"])}
+
+
+def points(studio: Studio) -> dict[str, Any]:
+    """What is finished of a comparison that is going on; nothing of it can be taken yet."""
+    sets, settings = policy_settings.quasi_sets(studio.project.settings()), studio.project.settings()
+    now = (settings.get("method", "auto"), sets[0]["k"])
+    try:
+        known = json.loads((studio.project.folder_of("compare") / PARTIAL).read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        known = {"runs": [], "about": {}}
+    return {"partial": True, "digest": "", "now": now, **pictures(known, now, partial=True)}
 
 
 def key_of(studio: Studio, settings: dict[str, Any]) -> str:
@@ -69,7 +86,42 @@ def _usual_ks(settings: dict[str, Any]) -> list[int]:
     return sorted({*USUAL_KS, *own[:1]})
 
 
-def pictures(found: dict[str, Any]) -> dict[str, Any]:
+def in_words(rows: list[dict[str, Any]], now: tuple[str, Any]) -> list[str]:
+    """What the picture says of the detail that is lost, in sentences."""
+    known = [row for row in rows if row["losses"].get(LOSS) is not None]
+    ks = sorted({row["k"] for row in known})
+    if not known:
+        return []
+    k = now[1] if now[1] in ks else ks[0]
+    least = {each: min((row for row in known if row["k"] >= each), key=lambda row: row["losses"][LOSS]) for each in ks}
+    best = least[k]
+    said = f"With k = {k} or more, {best['setting']} loses least: {percent(best['losses'][LOSS])} of the detail"
+    own = next((row for row in known if (row["method"], row["k"]) == now), None)
+    if own is best:
+        said += ", and it is the current setting"
+    elif own is not None:
+        said += f", where the current setting loses {percent(own['losses'][LOSS])}"
+    sentences = [f"{said}."]
+    if len(ks) > 1:
+        low, high = (percent(least[each]["losses"][LOSS]) for each in (ks[0], ks[-1]))
+        sentences.append(f"From k = {ks[0]} to k = {ks[-1]}, the least loss goes from {low} to {high}.")
+    return sentences
+
+
+def better(studio: Studio, loss: float | None) -> dict[str, Any] | None:
+    """A setting that was compared, protects as well as the current one and keeps several times more detail."""
+    found, settings = studio.project.result("compare"), studio.project.settings()
+    k = policy_settings.quasi_sets(settings)[0]["k"]
+    if found is None or not loss or not isinstance(k, int) or found["data"]["key"] != key_of(studio, settings):
+        return None
+    known = [run for run in found["data"]["runs"] if run["k"] >= k and run["losses"].get(LOSS) is not None]
+    best = min(known, key=lambda run: run["losses"][LOSS], default=None)
+    if best is None or best["losses"][LOSS] * SEVERAL > loss:
+        return None
+    return {**best, "loss": best["losses"][LOSS]}
+
+
+def pictures(found: dict[str, Any], now: tuple[str, Any], *, partial: bool = False) -> dict[str, Any]:
     rows = [
         {**run, "row": place, "setting": f"{run['method']}, k = {run['k']}"} for place, run in enumerate(found["runs"])
     ]
@@ -81,8 +133,9 @@ def pictures(found: dict[str, Any]) -> dict[str, Any]:
                 "k": row["k"],
                 "loss": row["losses"][name],
                 "dominated": row["dominated"][name] is not None,
-                "row": row["row"],
                 "method": row["method"],
+                "now": (row["method"], row["k"]) == now,
+                **({} if partial else {"row": row["row"]}),
             }
             for row in rows
             if row["losses"][name] is not None
@@ -93,6 +146,7 @@ def pictures(found: dict[str, Any]) -> dict[str, Any]:
             charts.append({"name": name, "title": title, "about": found["about"][name], "chart": chart})
     return {
         "rows": rows,
+        "in_words": in_words(rows, now),
         "charts": charts,
         "first": charts[0]["name"] if charts else None,
         "some_left_out": any(row["left_out"] for row in rows),
@@ -111,7 +165,8 @@ def run(studio: Studio, form: Form) -> str:
     if not 0 < seconds <= LONGEST:
         raise PolicyError(f"the time for each setting must be above 0 and at most {LONGEST} seconds; got {seconds:g}")
     key = key_of(studio, studio.project.settings())
-    request = {**studio.policy_task(), "methods": methods, "ks": ks, "time_limit": seconds, "key": key}
+    request = {**studio.policy_task(), "methods": methods, "ks": ks, "time_limit": seconds}
+    request |= {"key": key, "partial": PARTIAL}
     studio.run("compare", request, f"Trying {len(methods) * len(ks)} settings")
     return "The comparison has started."
 
@@ -156,6 +211,7 @@ SCREEN = Screen(
     "Try several methods and several k, and use the best setting.",
     show,
     actions={"run": run, "take": take},
+    parts={"points": Part("parts/points.html", points)},
     needs="table",
     follows=("compare",),
     done=lambda studio: studio.project.result("compare") is not None,

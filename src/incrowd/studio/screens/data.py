@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from incrowd.errors import PolicyError
+from incrowd.formats.registry import FORMATS
 from incrowd.studio import policy_settings
 from incrowd.studio.jobs import Job
 from incrowd.studio.paths import tables
@@ -43,6 +44,7 @@ def show(studio: Studio) -> dict[str, Any]:
         "job": job if job is not None and (not job.is_over or found is None) else None,
         "tables": tables(project.root, project.folder),
         "csv": csv,
+        "formats": [each.about for each in FORMATS.values()],
         "separators": _SEPARATORS,
         "quotes": _QUOTES,
         "is_csv": found is not None and bool(found["dialect"]),

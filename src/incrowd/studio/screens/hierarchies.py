@@ -67,6 +67,7 @@ def _in_words(item: Any, kind: str) -> str:
     rule = next(iter(item), "")
     said = {"prefix": "by first characters", "widths": "equal widths", "bounds": "intervals", "calendar": "by date"}
     said |= {"frequent": "rare values in one group", "domain": "well-known groups", "flat": "no groups"}
+    said |= dict.fromkeys(("bottom", "top"), "top and bottom coding")
     return said.get(rule, "a rule")
 
 
@@ -74,7 +75,8 @@ def kind_of(column: Mapping[str, Any], settings: Mapping[str, Any]) -> str:
     """How a hierarchy is edited: "numbers", "dates" or "tree"."""
     item, types = column["item"], settings.get("types", {})
     as_text = isinstance(types, Mapping) and types.get(column["name"]) == "text"
-    rule = item is None or (isinstance(item, Mapping) and bool({"bounds", "widths"} & set(item)))
+    own = set(item) if isinstance(item, Mapping) else set()
+    rule = item is None or bool({"bounds", "widths"} & own and not {"bottom", "top"} & own)
     if column["type"] in NUMBERS and rule and not as_text:
         return "numbers"
     return "dates" if column["type"] in DATES and item is None and not as_text else "tree"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from functools import partial
 from typing import Any
 
@@ -12,13 +13,14 @@ from incrowd.options import Option, columns_of
 from incrowd.policy.options import OPTIONS, SEVERAL
 from incrowd.privacy.registry import COLUMN_OPTIONS, OF_COLUMNS
 from incrowd.studio import policy_settings
-from incrowd.studio.screens.screen import Form, Screen
+from incrowd.studio.screens.screen import Form, Screen, said_at
 from incrowd.studio.studio import Studio
 
 PROMISES = {option: (model.option.title, model.option.example) for option, model in OF_COLUMNS.items()}
 LEDGER = "ledger"  # the folder of the ledger
 FIRST = ("l", "t")  # that are shown at once
 MISSING = {"category": "count as a value", "drop": "leave out their records", "error": "stop the release"}
+_THOUSANDS = re.compile(r"-?[1-9]\d{0,2}(,\d{3})+(\.\d+)?")
 DISTANCES = {"": "detected", "equal": "all values equally far apart", "ordered": "by their order"}
 
 
@@ -55,18 +57,25 @@ def _own(settings: dict[str, Any], name: str, own: dict[str, Any]) -> dict[str, 
     return {**{option: value for option, value in by_column.items() if value is not None}, **own}
 
 
+def _with_point(text: str) -> str:
+    """A number as Python writes it: 1,000 is a thousand, and 1,5 has a decimal comma."""
+    if _THOUSANDS.fullmatch(text):
+        return text.replace(",", "")
+    return text.replace(",", ".") if text.count(",") == 1 and "." not in text else text
+
+
 def _typed(option: Option, name: str, text: str) -> Any:
     """What was typed for an option; a number may have a decimal comma."""
     value = option.typed(text)
-    if isinstance(value, str) and text.count(",") == 1:
-        value = option.typed(text.replace(",", "."))
+    if isinstance(value, str) and "," in text:
+        value = option.typed(_with_point(text))
     option.check(name, value)
     return value
 
 
 def number(text: str, what: str) -> int | float:
     """A number as people type it."""
-    text = text.strip().replace(",", ".") if text.count(",") == 1 and "." not in text else text.strip()
+    text = _with_point(text.strip())
     for kind in (int, float):
         try:
             if text.isascii() and "_" not in text and len(text) < 40:
@@ -80,9 +89,10 @@ def crowd(studio: Studio, form: Form) -> str:
     settings = studio.project.settings()
     sets = policy_settings.quasi_sets(settings)
     place = form.place("set", len(sets))
-    value = number(form.one("k"), "k")
-    sets[place]["k"] = value
-    studio.change(policy_settings.with_sets(settings, sets))
+    with said_at(f"k-{place}"):
+        value = number(form.one("k"), "k")
+        sets[place]["k"] = value
+        studio.change(policy_settings.with_sets(settings, sets))
     return f"k is {value:,}."
 
 
@@ -128,8 +138,8 @@ def promise(studio: Studio, form: Form) -> str:
     settings = studio.project.settings()
     own = policy_settings.sensitive_columns(settings)
     names = list(own)
-    column = names[form.place("column", len(names))]
-    name, text = form.one("setting"), form.one("value").strip()
+    place = form.place("column", len(names))
+    column, name, text = names[place], form.one("setting"), form.one("value").strip()
     if name not in (*PROMISES, "t_distance"):
         raise PolicyError("this page is out of date; reload it")
     for each in PROMISES:  # what was said for all is said by column from now on
@@ -139,11 +149,12 @@ def promise(studio: Studio, form: Form) -> str:
                 single = common.get(other) if isinstance(common, dict) else common
                 if single is not None:
                     own[other].setdefault(each, single)
-    if not text:
-        own[column].pop(name, None)
-    else:
-        own[column][name] = _typed(COLUMN_OPTIONS[name], name, text)
-    studio.change(policy_settings.with_sensitive(settings, own))
+    with said_at(f"p{place}-{name}"):
+        if not text:
+            own[column].pop(name, None)
+        else:
+            own[column][name] = _typed(COLUMN_OPTIONS[name], name, text)
+        studio.change(policy_settings.with_sensitive(settings, own))
     return f"{column}: {'promised' if text else 'no longer promised'}."
 
 
@@ -178,13 +189,14 @@ def setting(studio: Studio, form: Form) -> str:
     settings, name, text = studio.project.settings(), form.one("setting"), form.one("value").strip()
     if name not in _READ:
         raise PolicyError("this page is out of date; reload it")
-    value = _READ[name](text) if text else None
-    settings.pop(name, None)
-    if name == "method":
-        settings.pop("max_steps", None)  # it was about the steps of another search
-    if value is not None and value != _USUAL.get(name):
-        settings[name] = value
-    studio.change(settings)
+    with said_at(name.replace("_", "-") if name in _TYPED else ""):
+        value = _READ[name](text) if text else None
+        settings.pop(name, None)
+        if name == "method":
+            settings.pop("max_steps", None)  # it was about the steps of another search
+        if value is not None and value != _USUAL.get(name):
+            settings[name] = value
+        studio.change(settings)
     return "Changed."
 
 
@@ -203,21 +215,23 @@ _READ: dict[str, Any] = {
         for name in ("method", "missing", "time_limit", "strict", "keep_order", "recipient", "wait")
     },
 }
+_TYPED = ("suppress", "missing_values", "time_limit", "recipient", "wait")  # that have a field to type in
 _USUAL = {"suppress": 0.0, "method": "auto", "missing": "category", "strict": False, "keep_order": False, "wait": 0}
 
 
 def priority(studio: Studio, form: Form) -> str:
     settings = studio.project.settings()
     quasi = policy_settings.quasi_columns(settings)
-    column = quasi[form.place("column", len(quasi))]
-    given = settings.get("priorities", {})
+    place = form.place("column", len(quasi))
+    column, given = quasi[place], settings.get("priorities", {})
     given = dict(given) if isinstance(given, dict) else {}
     given.pop(column, None)
     text = form.one("value").strip()
-    if text and (value := number(text, "a priority")) != 1:
-        given[column] = value
-    settings.pop("priorities", None)
-    studio.change({**settings, "priorities": given} if given else settings)
+    with said_at(f"w{place}"):
+        if text and (value := number(text, "a priority")) != 1:
+            given[column] = value
+        settings.pop("priorities", None)
+        studio.change({**settings, "priorities": given} if given else settings)
     return f"{column}: changed."
 
 

@@ -9,6 +9,7 @@ from incrowd.formats.registry import format_of
 from incrowd.report.tables import TRIAL, trial_rows
 from incrowd.studio import policy_settings
 from incrowd.studio.screens import steps, why
+from incrowd.studio.screens.compare import better
 from incrowd.studio.screens.screen import Form, Screen
 from incrowd.studio.studio import Studio
 
@@ -39,9 +40,11 @@ def show(studio: Studio) -> dict[str, Any]:
         "job": studio.unfinished("release"),
         "result": found,
     }
-    return (
-        shown if found is None else {**shown, **figures(found), **steps.show(studio, found), **why.show(studio, found)}
-    )
+    if found is None:
+        return shown
+    made = figures(found)
+    other = None if found["stale"] else better(studio, made["loss"])
+    return {**shown, **made, "better": other, **steps.show(studio, found), **why.show(studio, found)}
 
 
 def figures(found: dict[str, Any]) -> dict[str, Any]:
@@ -59,8 +62,20 @@ def figures(found: dict[str, Any]) -> dict[str, Any]:
         "trial_titles": TRIAL,
         "loss": losses[0] if losses else None,
         "rows": rows(found),
+        "in_words": in_words(found),
         "dropped": [name for name in found["before"] if name not in found["after"]],
     }
+
+
+def in_words(found: dict[str, Any]) -> list[dict[str, Any]]:
+    """What each column lost, as an example of what its values became."""
+    told = []
+    for column in found["summary"]["cost"]["columns"]:
+        name = column["name"]
+        pairs = zip(found["before"].get(name, ()), found["after"].get(name, ()), strict=True)
+        changed = next((pair for pair in pairs if pair[0] != pair[1]), None)
+        told.append({**column, "example": changed if column["loss"] > 0 else None})
+    return told
 
 
 def rows(found: dict[str, Any]) -> dict[str, Any]:

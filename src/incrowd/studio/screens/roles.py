@@ -6,11 +6,15 @@ from collections.abc import Mapping
 from typing import Any
 
 from incrowd.errors import PolicyError, many
+from incrowd.inspection.concepts import DEMOGRAPHIC, SURE
+from incrowd.inspection.findings import RISKY
 from incrowd.studio import policy_settings
 from incrowd.studio.jobs import FAILED
 from incrowd.studio.screens.screen import Form, Part, Screen
 from incrowd.studio.studio import Studio
 
+DEMOGRAPHIC_FINDINGS = {"age", "date of birth", "zip code", "country"}
+FILTERED = 8  # more columns than that can be filtered
 MANY = 15  # columns of a quasi-identifier that cost much of what the table is for
 
 
@@ -60,15 +64,39 @@ def show(studio: Studio) -> dict[str, Any]:
                 "proposed": proposed[column["name"]],
                 "stops": column.get("stops") if given[column["name"]] in policy_settings.PASSING else None,
                 "kept": column["name"] in on_purpose,
+                "badges": badges(column, given[column["name"]], proposed[column["name"]]),
             }
             for column in columns
         ],
+        "demographics": demographics(studio),
+        "filtered": FILTERED,
         "roles": policy_settings.ROLES,
         "differs": given != proposed,
         "chosen": sum(role == policy_settings.QUASI for role in given.values()),
         "many": MANY,
         **figures(studio),
     }
+
+
+def badges(column: Mapping[str, Any], now: str, proposed: str) -> list[str]:
+    """What is to be looked at in a column, in a few words each."""
+    changed = ["changed by you"] if now != proposed else []
+    unsure = ["unsure"] if column["certainty"] != SURE and now == proposed else []
+    risky = [finding["kind"] for finding in column["findings"] if finding["kind"] in RISKY]
+    return [*changed, *unsure, *risky]
+
+
+def demographics(studio: Studio) -> list[str]:
+    """The columns that hold what everybody knows of people: age, sex, home, family."""
+    return [
+        column["name"]
+        for column in studio.known_columns()
+        if column["reason"] in DEMOGRAPHIC
+        or (
+            column["role"] == policy_settings.QUASI
+            and DEMOGRAPHIC_FINDINGS & {each["kind"] for each in column["findings"]}
+        )
+    ]
 
 
 def figures(studio: Studio) -> dict[str, Any]:
@@ -121,6 +149,24 @@ def several(studio: Studio, form: Form) -> str:
     return f"{many(len(meant), 'column')}: {policy_settings.ROLES[role][0]}."
 
 
+def only_demographics(studio: Studio, form: Form) -> str:
+    """Outsiders know the demographics alone; other columns that they were said to know are kept, or else dropped."""
+    project, chosen = studio.project, demographics(studio)
+    if not chosen:
+        raise PolicyError("no column looks like demographics; choose what outsiders know one by one")
+    settings, parked, given = project.settings(), project.parked, studio.roles()
+    stops = {column["name"] for column in studio.known_columns() if column.get("stops")}
+    for name in studio.names():
+        if name in chosen and given[name] != policy_settings.QUASI:
+            settings, parked = policy_settings.with_role(settings, parked, name, policy_settings.QUASI)
+        elif name not in chosen and given[name] == policy_settings.QUASI:
+            other = policy_settings.DROP if name in stops else policy_settings.KEEP
+            settings, parked = policy_settings.with_role(settings, parked, name, other)
+    project.change(_with_proposed(studio, settings), parked)
+    count(studio)
+    return f"Known to outsiders: {', '.join(chosen)}."
+
+
 def _with_proposed(studio: Studio, settings: dict[str, Any]) -> dict[str, Any]:
     """The settings with the proposed hierarchies of columns that others may know and that have none."""
     proposed = (studio.inspection() or {}).get("proposal", {}).get("taxonomies", {})
@@ -144,7 +190,7 @@ SCREEN = Screen(
     "Roles",
     "Say which columns outsiders may know, which must be dropped and which need protection.",
     show,
-    actions={"give": give, "keep": keep, "several": several, "propose": propose},
+    actions={"give": give, "keep": keep, "several": several, "demographics": only_demographics, "propose": propose},
     parts={"figures": Part("parts/figures.html", figures)},
     needs="table",
     done=lambda studio: bool(policy_settings.quasi_columns(studio.project.settings())),

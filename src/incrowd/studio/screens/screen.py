@@ -7,11 +7,12 @@ piece that shows one of several things, such as one column, has a number after i
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from incrowd.errors import PolicyError
+from incrowd.errors import IncrowdError, PolicyError
 
 if TYPE_CHECKING:
     from starlette.routing import BaseRoute
@@ -52,6 +53,15 @@ class PlacedError(PolicyError):
     def __init__(self, message: str, at: str) -> None:
         super().__init__(message)
         self.at = at
+
+
+@contextmanager
+def said_at(place: str) -> Iterator[None]:
+    """What is wrong within is said at one place of the screen."""
+    try:
+        yield
+    except IncrowdError as error:
+        raise PlacedError(str(error), place) from None
 
 
 Show = Callable[["Studio"], Values]

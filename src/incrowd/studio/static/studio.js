@@ -12,13 +12,25 @@
   const here = () => "/" + ($("#studio")?.dataset.screen ?? "data");
   const say = (text) => { const place = $("#said"); if (place && text) { place.textContent = text; place.classList.add("on"); clearTimeout(say.later); say.later = setTimeout(() => place.classList.remove("on"), 3500); } };
 
+  // How long a job will take: as fast as it has been since it began to count what it counts now.
+  const pace = new Map();
+  const left = (job) => {
+    if (!job.total || !job.done || job.done >= job.total) return "";
+    const key = `${job.job} ${job.total}`, from = pace.get(key);
+    if (!from || from.done > job.done) { pace.set(key, { done: job.done, seconds: job.seconds }); return ""; }
+    const gone = job.seconds - from.seconds, did = job.done - from.done;
+    if (gone < 2 || !did) return "";
+    const seconds = Math.ceil(gone * (job.total - job.done) / did);
+    return `, about ${seconds < 90 ? `${seconds} s` : `${Math.round(seconds / 60)} min`} left`;
+  };
+
   // Jobs: every element with data-job shows how far its job is, and asks for data-again when it is over.
   const follow = (job) => {
     if (["done", "failed", "cancelled"].includes(job.state)) { ended.set(String(job.job), job); settle(); return; }
     for (const place of document.querySelectorAll(`[data-job="${job.job}"]`)) {
       const bar = $(".job-bar", place), line = $(".job-line", place), time = $(".job-time", place);
       if (line && job.line) line.textContent = job.line;
-      if (time) time.textContent = `${Math.round(job.seconds)} s`;
+      if (time) time.textContent = `${Math.round(job.seconds)} s${left(job)}`;
       const stop = $(".job-stop", place);
       if (stop) stop.hidden = !job.can_stop;
       if (bar) {
@@ -26,6 +38,9 @@
       }
       const stage = job.stage && $(`[data-stage="${job.stage}"]`, place);
       if (stage) for (const each of stage.parentElement.children) each.classList.toggle("on", each === stage);
+      for (const piece of document.querySelectorAll(`[data-points="${job.task}"]`)) { // what is finished of it
+        if (job.stage && String(job.done ?? piece.dataset.done) !== piece.dataset.done) { piece.dataset.done = job.done; refresh(piece.dataset.from, "#" + piece.id); }
+      }
       place.dispatchEvent(new CustomEvent("studio:progress", { detail: job, bubbles: true }));
     }
   };
@@ -45,7 +60,7 @@
     }
   };
   setInterval(() => {
-    for (const time of document.querySelectorAll("[data-job] .job-time")) time.textContent = `${parseInt(time.textContent) + 1} s`;
+    for (const time of document.querySelectorAll("[data-job] .job-time")) time.textContent = time.textContent.replace(/^\d+/, (gone) => Number(gone) + 1);
   }, 1000);
 
   // Another tab has changed something, or a job has that this screen shows: show it, unless this page is about to anyway.
@@ -140,12 +155,17 @@
   document.addEventListener("dragover", (event) => { if (event.target.closest?.("#drop")) event.preventDefault(); });
   document.addEventListener("drop", (event) => { if (event.target.closest?.("#drop")) { event.preventDefault(); if (event.dataTransfer.files[0]) upload(event.dataTransfer.files[0]); } });
 
-  // Show only the columns that are called so.
+  // Show only the columns that are called so, and that have the role or the badges that were chosen.
   const sift = (field) => {
-    const list = $(field.dataset.filter), text = field.value.trim().toLowerCase();
-    if (list) for (const item of list.children) item.hidden = !!text && !$("legend bdi", item).textContent.toLowerCase().includes(text);
+    const list = $(field.dataset.filter), text = field.value.trim().toLowerCase(), which = $("[data-which]")?.value ?? "";
+    for (const item of list?.children ?? []) {
+      const meant = !which || (which === "look" ? "look" in item.dataset : item.dataset.role === which);
+      item.hidden = !meant || (!!text && !$(".called bdi", item).textContent.toLowerCase().includes(text));
+    }
   };
-  document.addEventListener("input", (event) => { if (event.target.dataset?.filter) sift(event.target); });
+  for (const kind of ["input", "change"]) document.addEventListener(kind, (event) => {
+    if (event.target.matches?.("[data-filter], [data-which]")) document.querySelectorAll("[data-filter]").forEach(sift);
+  });
 
   // Copy what is shown.
   document.addEventListener("click", (event) => {

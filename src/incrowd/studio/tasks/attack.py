@@ -9,6 +9,7 @@ from typing import Any
 from incrowd.attacks.attack import attack
 from incrowd.errors import DataError
 from incrowd.release.files import ReleaseFiles
+from incrowd.release.release import made_again
 from incrowd.run import Run
 from incrowd.studio.policy_settings import policy_of
 
@@ -23,6 +24,7 @@ def work(request: Mapping[str, Any], run: Run) -> dict[str, Any]:
         files.release,
         request["table"],
         policy=policy,
+        again=made_again(policy),
         codebook=files.recoding if files.recoding.exists() else None,
         run=run,
         **request["policy"].get("attack", {}),

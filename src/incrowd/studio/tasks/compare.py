@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -11,19 +12,29 @@ from incrowd.formats.registry import open_source
 from incrowd.measures.registry import MEASURES
 from incrowd.policy.policy import Policy
 from incrowd.run import Run
+from incrowd.studio.paths import private_file
 from incrowd.studio.policy_settings import policy_of, with_k
 
 LOG = "runs.jsonl"
 
 
 def work(request: Mapping[str, Any], run: Run) -> dict[str, Any]:
-    """Compare "methods" with "ks", each within "time_limit" seconds; "key" says what it was made from."""
+    """Compare "methods" with "ks", each within "time_limit" seconds; "key" says what it was made from.
+
+    What is finished is in "partial" as long as it goes on.
+    """
     home, plain = Path(request["home"]), dict(request["policy"])
     policies: dict[int, Policy] = {}
     dialect: dict[str, Any] = {}
     for k in request["ks"]:
         policies[k], dialect = policy_of(with_k(plain, k), home)
-    source = open_source(request["table"], **dialect)
+    source, partial = open_source(request["table"], **dialect), Path(request["folder"]) / request["partial"]
+    partial.unlink(missing_ok=True)
+
+    def meanwhile(found: Comparison) -> None:
+        with private_file(partial) as file:
+            file.write(json.dumps(outcome(found)).encode())
+
     found = comparison_of(
         source,
         settings_of(request["methods"], policies),
@@ -31,6 +42,7 @@ def work(request: Mapping[str, Any], run: Run) -> dict[str, Any]:
         log=Path(request["folder"]) / LOG,
         time_limit=request["time_limit"],
         run=run,
+        meanwhile=meanwhile,
     )
     return {**outcome(found), **{name: request[name] for name in ("methods", "ks", "time_limit", "key")}}
 

@@ -42,7 +42,7 @@ def test_few_choices_are_one_stage_of_all_of_them():
 
 def test_many_choices_are_two_stages_that_end_at_the_top():
     first, second = staged(table_of(0), 40)
-    assert len(first.rounds) == 40 // rounds.FIRST
+    assert len(first.rounds) == 40 // rounds.FIRST_STAGE
     assert second.rounds[-1].tolist() == (first.heights - 1).tolist()
     assert not {*map(tuple, first.rounds.tolist())} & {*map(tuple, second.rounds.tolist())}
 
@@ -50,5 +50,5 @@ def test_many_choices_are_two_stages_that_end_at_the_top():
 def test_the_second_stage_covers_what_the_first_left_over():
     table = table_of(0, 100)
     facts = cover(table, needed(20), Run(), rounds=40, effort=0).facts
-    assert facts["rounds"] > 40 // rounds.FIRST
+    assert facts["rounds"] > 40 // rounds.FIRST_STAGE
     assert facts["covered"] > table.records / 2

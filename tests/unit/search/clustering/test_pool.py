@@ -1,7 +1,5 @@
 """A pool of records: what values have in common, clusters that are improved, and those that are opened among others."""
 
-from types import SimpleNamespace
-
 import numpy as np
 import pytest
 from hypothesis import given
@@ -11,7 +9,6 @@ from tests.unit.search.clustering.test_slices import needed, table_of
 
 from incrowd.measures.hierarchical_distance import Weights
 from incrowd.recodings.kinds import hierarchy_of
-from incrowd.search.clustering.destroy_and_repair import _open
 from incrowd.search.clustering.distances import details
 from incrowd.search.clustering.pool import (
     CLUSTERS,
@@ -21,12 +18,13 @@ from incrowd.search.clustering.pool import (
     give,
     meeting_of,
     new_pool,
+    open_cluster,
     pool_cost,
     relocate,
     specialize,
     weigh,
 )
-from incrowd.search.clustering.space import Forest, Space, above
+from incrowd.search.clustering.space import Forest, Space
 
 # a root, with two children that have two children each
 FOREST = Forest(
@@ -38,6 +36,13 @@ ROOTS = np.array([0], np.int32)
 
 
 LEAVES = [2, 3, 5, 6]
+
+
+def above(node, other, parent=FOREST.parent, end=FOREST.end):
+    """The closest common ancestor of two nodes."""
+    while not node <= other < end[node]:
+        node = parent[node]
+    return node
 
 
 @examples(10)
@@ -52,7 +57,7 @@ def test_the_table_has_the_detail_of_the_closest_common_generalization(seed):
         for node in range(root, end[root]):
             for other in range(root, end[root]):
                 found = meeting.detail[meeting.row[node] + other]
-                assert found == detail[above(parent, end, node, other)]
+                assert found == detail[above(node, other, parent, end)]
 
 
 def test_a_hierarchy_that_is_too_wide_has_no_table():
@@ -77,7 +82,7 @@ def pool_of(clusters):
                 pool.rows[part, 0], pool.left[part] = leaf, amount
                 pool.tuples[part], pool.records[part] = number, amount
                 now = pool.nodes[cluster, 0]
-                pool.nodes[cluster, 0] = leaf if now < 0 else above(FOREST.parent, FOREST.end, now, leaf)
+                pool.nodes[cluster, 0] = leaf if now < 0 else above(now, leaf)
                 give(pool, cluster, part, amount)
         pool.at[CLUSTERS] += 1
         pool.at[FRESH] += 1
@@ -121,15 +126,13 @@ def test_a_cluster_sends_away_what_it_can_spare_of_a_share(clusters, fresh, size
     assert pool_cost(pool, 0) == -sum(4 * size for size, node in zip(sizes, pool.nodes[:2, 0], strict=True) if node)
 
 
+THRIFT = 0
 TUPLES = np.array(LEAVES, np.int32)[:, None]
 
 
 def is_opened(pool, k, most):
     pool.at[FRESH] = 0
-    random = np.zeros(1, np.uint64)
-    state = SimpleNamespace(pool=pool, forest=FOREST, tuples=TUPLES, least_size=k, crowding=0, random=random)
-    with np.errstate(over="ignore"):
-        return _open(state, most)
+    return open_cluster(pool, FOREST, TUPLES, k, 0, THRIFT, most)
 
 
 def test_a_cluster_is_opened_for_records_of_several_others_which_are_drawn_together():

@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 from tests.examples import examples
 from tests.reference.local_optimum import least_loss
 from tests.runs import seeded
+from tests.unit.search.clustering.test_kernels import SEARCHES
 from tests.unit.search.clustering.test_slices import NAMES, needed, table_of
-from tests.unit.search.clustering.test_uncompiled import SEARCHES
 
 import incrowd
 from incrowd.errors import DataError, PolicyError

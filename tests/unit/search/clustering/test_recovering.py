@@ -1,5 +1,8 @@
 """Destroy and repair: classes made anew are good at any moment, drawn together, and cost less and less."""
 
+import threading
+import time
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -8,9 +11,11 @@ from tests.examples import examples
 from tests.runs import seeded
 from tests.unit.search.clustering.test_slices import Cut, needed, table_of
 
+from incrowd.errors import CancelledError
 from incrowd.measures.hierarchical_distance import Weights
 from incrowd.recodings.kinds import hierarchy_of
 from incrowd.run import Run
+from incrowd.search.clustering import destroy_and_repair
 from incrowd.search.clustering.cover import cover
 from incrowd.search.clustering.destroy_and_repair import (
     COOLING,
@@ -25,10 +30,8 @@ from incrowd.search.clustering.destroy_and_repair import (
     recover_some,
 )
 from incrowd.search.clustering.distances import details
+from incrowd.search.clustering.pool import meeting_of
 from incrowd.search.clustering.space import Space
-from incrowd.search.compiled import compiled_form
-
-recover_some = compiled_form(recover_some)
 
 
 def started(table, requirement, crowding=0, seed=0):
@@ -37,7 +40,8 @@ def started(table, requirement, crowding=0, seed=0):
     space = Space.of(table, requirement, hierarchies, details(table.attributes, hierarchies, "ncp", Weights())[0])
     mapping = cover(table, (requirement,), seeded(seed), rounds=1, effort=0).recoding.mapping
     parts = np.stack([mapping.part_tuples, mapping.part_classes, mapping.part_records], axis=1)
-    return space, new_recovery(space, mapping.classes + space.roots, parts, crowding, seed)
+    meeting = meeting_of(space.forest, space.roots)
+    return space, new_recovery(space, mapping.classes + space.roots, parts, crowding, seed, meeting)
 
 
 def cost_of(space, crowding, tuples, groups, records):
@@ -126,3 +130,29 @@ def test_with_sizes_as_the_objective_they_are_smaller_than_where_the_loss_counts
     sizes = [np.bincount(each.recoding.mapping.part_classes, each.recoding.mapping.part_records) for each in found]
     dm, mix, ncp = (int((each**2).sum()) for each in sizes)
     assert dm <= mix <= ncp
+
+
+@pytest.mark.parametrize("objective", ["ncp", "mix"])
+def test_regions_give_the_same_release_on_any_number_of_cores_and_however_work_is_cut(monkeypatch, objective):
+    monkeypatch.setattr(destroy_and_repair, "LEAST_CLASSES", 10)
+    table, wanted = table_of(4, 400), needed(3)
+    runs = [Cut(5000), Cut(2**60), Cut(2**60)]
+    runs[0].threads, runs[1].threads, runs[2].threads = 1, 2, 5
+    one, *others = (cover(table, wanted, run, objective=objective, effort=1) for run in runs)
+    for other in others:
+        assert other.recoding == one.recoding
+        assert other.facts == one.facts
+    mapping = one.recoding.mapping
+    assert np.bincount(mapping.part_classes, mapping.part_records).min() >= 3
+    assert np.bincount(mapping.part_tuples, mapping.part_records).tolist() == table.counts.tolist()
+    assert one.facts["renewed"] > 0
+
+
+def test_regions_end_when_the_run_is_cancelled():
+    table = table_of(5, 3000)
+    run = Run(threads=2)
+    threading.Timer(0.5, run.cancel).start()
+    began = time.monotonic()
+    with pytest.raises(CancelledError):
+        cover(table, needed(3), run, effort=1000)
+    assert time.monotonic() - began < 20

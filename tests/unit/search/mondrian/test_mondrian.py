@@ -46,7 +46,9 @@ def test_boxes_are_those_of_the_definition_whatever_the_models(case, priorities)
     requirement = Requirement(tuple(names), requirements[0].models)
 
     def good(box):
-        return all(level(model, [illnesses[r] for r in box]) >= model.threshold for model in requirement.models)
+        return all(
+            level(model, [illnesses[r] for r in box], illnesses) >= model.threshold for model in requirement.models
+        )
 
     table = table_of(problem, illnesses)
     found = mondrian(table, (requirement,), Run(), priorities=priorities)

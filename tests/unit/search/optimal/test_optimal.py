@@ -282,7 +282,7 @@ def test_the_command_line_takes_the_limits(tmp_path, monkeypatch):
         "ops on age: 32 partitions; solved for each combination of the others, not enumerated",
         "ops on job: 16 partitions",
     ]
-    facts = json.loads(result.stdout)["facts"]
+    facts = json.loads(result.stdout)["result"]["facts"]
     assert facts["optimal"]
     assert facts["direction"] == "top-down"
 

@@ -1,0 +1,1 @@
+"""Kernels: the inner loops of searches, in C, and what compiles, finds and calls them."""
