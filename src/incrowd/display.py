@@ -135,14 +135,15 @@ def reports_of(
     evaluation: Evaluation | None,
     packs: Iterable[str] = (),
     context: Mapping[str, Any] | str | Path | None = None,
+    dictionaries: tuple[str, ...] = (),
 ) -> Reports | None:
     """The reports that appear together with a release; None if nobody asked for one."""
     packs = (packs,) if isinstance(packs, str) else tuple(dict.fromkeys(packs))
-    if own is None and public is None and not packs:
+    if own is None and public is None and not packs and not dictionaries:
         return None
     from incrowd.report.files import Reports, answers_of
 
-    return Reports(own, public, evaluation, packs, answers_of(context))
+    return Reports(own, public, evaluation, packs, answers_of(context), dictionaries)
 
 
 def write_report(release: Release, path: str | Path, **settings: Any) -> Path:

@@ -15,6 +15,7 @@ from incrowd.errors import many
 from incrowd.formats.sources import Source
 from incrowd.inspection.first_look import look_at
 from incrowd.pipeline import with_side_knowledge
+from incrowd.policy.dictionary import dictionaries
 from incrowd.policy.policy import Policy
 from incrowd.privacy.feasibility import check_feasible
 from incrowd.release.files import ReleaseFiles
@@ -42,6 +43,7 @@ def plan_of(source: Source, policy: Policy, files: ReleaseFiles, run: Run) -> di
     written = {"release": files.release, "certificate": files.certificate, "confidential": files.confidential}
     if not any(METHODS[name].local for name in tried):
         written |= {"recoding": files.recoding}
+    written |= {f"dictionary_{name}": files.dictionary(name) for name in dictionaries(policy.dictionary)}
     return {
         "policy": policy.to_json(),
         "records": table.records,

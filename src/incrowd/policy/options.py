@@ -26,9 +26,11 @@ from incrowd.options import (
     VALUES,
     ByColumn,
     Option,
+    SomeOf,
     Texts,
     columns_of,
 )
+from incrowd.policy.dictionary import DICTIONARIES
 from incrowd.privacy.k_anonymity import K
 from incrowd.privacy.registry import COLUMN_OPTIONS, OF_POPULATION, RISK_OPTIONS
 from incrowd.run import LONGEST
@@ -317,6 +319,13 @@ OPTIONS: Mapping[str, Option] = {
         section=INPUT,
         repeated=True,
         comment="These texts mean that a value is missing.",
+    ),
+    "dictionary": Option(
+        "A data dictionary beside the release: frictionless, ddi or all.",
+        SomeOf(tuple(DICTIONARIES)),
+        noun="NAMES",
+        section=REPORTS,
+        comment="Data dictionaries beside the release, for archives and programs that read it.",
     ),
     "strict": Option("Refuse until every column has a role.", Flag(), names=("--strict",), section=REPORTS),
     "keep_order": Option(

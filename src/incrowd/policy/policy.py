@@ -98,6 +98,7 @@ class Policy:
         strict: Whether every column must have a role.
         keep_order: Whether released rows stay in the order of the original ones, which can link them.
         time_limit: Seconds after which an anytime method gives the best that it has, and any other ends.
+        dictionary: Formats of data dictionaries that lie beside the release: "frictionless", "ddi" or "all".
         engine: What reads, counts and writes rows; "auto" for the one that suits the table. The release is the same.
         memory_limit: The most memory that an engine may take for itself, such as "2GB".
         spill_folder: Where an engine may put what does not fit in memory.
@@ -131,6 +132,7 @@ class Policy:
     strict: bool = False
     keep_order: bool = False
     time_limit: float | None = None
+    dictionary: str | tuple[str, ...] = field(default=(), compare=False)
     engine: str = field(default="auto", compare=False)
     memory_limit: str | None = field(default=None, compare=False)
     spill_folder: str | Path | None = field(default=None, compare=False)
@@ -353,7 +355,7 @@ class Policy:
     def to_json(self) -> dict[str, Any]:
         """The policy as JSON-able data, with the names of a policy file; taxonomies by column only.
 
-        The engine and its settings are left out: they have no effect on the release.
+        The engine and its settings, and data dictionaries, are left out: they have no effect on the release.
         """
         return {
             "quasi_identifiers": [{"attributes": list(q.attributes), "k": q.k} for q in self.quasi_identifiers],

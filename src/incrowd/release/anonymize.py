@@ -51,6 +51,7 @@ def anonymize(
     strict: bool = False,
     keep_order: bool = False,
     time_limit: float | None = None,
+    dictionary: str | Iterable[str] = (),
     separator: str | None = None,
     quote: str | None = None,
     encoding: str | None = None,
@@ -103,6 +104,8 @@ def anonymize(
         keep_order: Whether released rows stay in the order of the original ones. In a sorted table that undoes much of
             the protection, so by default they leave in an order that follows from what is released alone.
         time_limit: Seconds after which a method that can stop early returns the best it has, and any other fails.
+        dictionary: Data dictionaries that `Release.write` puts beside the release: "frictionless" (a table schema),
+            "ddi" (DDI-Codebook) or "all".
         separator: Separator of a CSV file; detected if not given, like the next three.
         quote: Quote character of a CSV file.
         encoding: Encoding of a CSV file.

@@ -1,9 +1,9 @@
 """The files of a release: which of them go out, and which are for the steward alone.
 
-Beside the release lie files that say no more than the release itself does: its certificate, and the recoding of a
-global method, which is its codebook. All else goes to the folder `<stem>.confidential`, which only its owner may read:
-the salt of the certificate, the key of the release, how the search went, and, on request, the recoding of a local
-method, which holds the original tuples.
+Beside the release lie files that say no more than the release itself does: its certificate, the recoding of a global
+method, which is its codebook, and data dictionaries. All else goes to the folder `<stem>.confidential`, which only its
+owner may read: the salt of the certificate, the key of the release, how the search went, and, on request, the recoding
+of a local method, which holds the original tuples.
 """
 
 from __future__ import annotations
@@ -21,10 +21,11 @@ from incrowd.formats.registry import format_of, open_source
 from incrowd.formats.sources import Source, WatchedFile
 from incrowd.key import KEY_FILE
 from incrowd.policy.context import PACKS
+from incrowd.policy.dictionary import DICTIONARIES
 from incrowd.verification.certificate import COMMITMENT_FILE
 
 OWNER_FOLDER, OWNER_FILE = 0o700, 0o600
-_SUFFIXES = (".json", ".toml", ".html", ".md")  # of what lies beside a release
+_SUFFIXES = (".json", ".toml", ".html", ".md", ".xml")  # of what lies beside a release
 
 
 @dataclass(frozen=True)
@@ -77,6 +78,10 @@ class ReleaseFiles:
         """The key of the release, with which it can be made again."""
         return self.confidential / KEY_FILE
 
+    def dictionary(self, name: str) -> Path:
+        """A data dictionary of the released rows, for anyone."""
+        return self._beside(DICTIONARIES[name])
+
     def pack(self, name: str) -> tuple[Path, Path]:
         """The pack for a board, as a page and as Markdown."""
         return self.confidential / f"pack-{name}.html", self.confidential / f"pack-{name}.md"
@@ -85,7 +90,12 @@ class ReleaseFiles:
     def sidecars(self) -> tuple[Path, ...]:
         packs = (path for name in PACKS for path in self.pack(name))
         own = (self.steps, self.grown, self.tuples, self.commitment, self.key, *packs)
-        return (self.certificate, self.recoding, *own)
+        return (*self.public, *own)
+
+    @property
+    def public(self) -> tuple[Path, ...]:
+        """The files that may go out with the release."""
+        return (self.certificate, self.recoding, *map(self.dictionary, DICTIONARIES))
 
     def _beside(self, ending: str) -> Path:
         stem = self.release.name.removesuffix(".gz").rpartition(".")[0]
@@ -160,12 +170,12 @@ class ReleaseFiles:
     def remove_others(self, files: AtomicFiles, written: Iterable[Path]) -> None:
         """Remove, with these files, the sidecars of an earlier release that would be wrong beside this one.
 
-        If this one has none, the certificate and the codebook of an earlier one go nevertheless.
+        If this one has none, what an earlier one said to anyone goes nevertheless.
         """
         kept = set(written)
         if self.owner() is not None:
             return
-        for path in self.sidecars if kept else (self.certificate, self.recoding):
+        for path in self.sidecars if kept else self.public:
             if path not in kept:
                 files.remove(path)
 

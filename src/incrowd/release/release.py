@@ -34,6 +34,7 @@ from incrowd.measures.distortion import Distortion, release_distortion
 from incrowd.measures.hierarchical_distance import HEIGHT, Weights
 from incrowd.measures.measures import Measures, measure
 from incrowd.pipeline import Draft, draft, publish, verified
+from incrowd.policy.dictionary import dictionaries
 from incrowd.policy.policy import Policy
 from incrowd.population.table import Everyone, released_population
 from incrowd.recodings.learned_hierarchies import grown_bounds
@@ -335,13 +336,14 @@ class Release(Displayed, Draft):
             OutputError: The files cannot be written there, or do not hold what was to be written.
             NotAnonymousError: The rows failed the recount; nothing was written.
         """
+        asked = packs, context, dictionaries(self.policy.dictionary)
         return publish(
             self,
             path,
             overwrite=overwrite,
             sidecars=sidecars,
             confidential=confidential,
-            reports=display.reports_of(report, public_report, evaluation, packs, context),
+            reports=display.reports_of(report, public_report, evaluation, *asked),
             run=run or Run(),
             before=before,
         )

@@ -15,12 +15,15 @@ from incrowd.formats.sources import Source, WatchedFile
 from incrowd.policy.context import checked_context
 from incrowd.policy.toml import read_context
 from incrowd.release.files import OWNER_FILE, OWNER_FOLDER, ReleaseFiles
+from incrowd.report.dictionary.described import described
+from incrowd.report.dictionary.formats import WRITERS as DICTIONARIES
 from incrowd.report.markdown import markdown_of
 from incrowd.report.notebook import page_of
 from incrowd.report.packs import texts
 from incrowd.report.packs.pack import Case, Pack
 from incrowd.report.packs.registry import pack_of
 from incrowd.report.page import html_of
+from incrowd.report.public import Published
 from incrowd.report.summary import summary_of
 
 if TYPE_CHECKING:
@@ -137,6 +140,7 @@ class Reports:
         evaluation: Errors of classifiers with the release, for the steward's report.
         packs: For which bodies a pack appears in the confidential folder.
         context: Answers of the steward, for the packs.
+        dictionaries: In which formats a data dictionary appears beside the release.
     """
 
     own: str | Path | None = None
@@ -144,6 +148,7 @@ class Reports:
     evaluation: Evaluation | None = None
     packs: tuple[str, ...] = ()
     context: Mapping[str, str] = field(default_factory=dict)
+    dictionaries: tuple[str, ...] = ()
 
     def check(self, source: Source, files: ReleaseFiles, *, overwrite: bool) -> None:
         for name in self.packs:
@@ -167,6 +172,10 @@ class Reports:
             summary = summary_of(release, for_public=public, certificate=certificate, evaluation=evaluation)
             folder = OWNER_FOLDER if _is_in(path, paths.confidential) else None
             _write(files, path, summary, public=public, folder=folder)
+        if self.dictionaries:
+            columns = described(Published.of(release.rows, certificate), paths.release.name)
+            for name in self.dictionaries:
+                files.open(paths.dictionary(name)).write_text(DICTIONARIES[name](columns), encoding="utf-8")
         if self.packs:
             own = summary_of(release, for_public=False, certificate=certificate, evaluation=self.evaluation)
             case = Case(own, certificate.policy, self.context)
@@ -175,7 +184,8 @@ class Reports:
 
     def written(self, paths: ReleaseFiles) -> list[Path]:
         """Which of the files that lie beside every release are written here."""
-        return [path for name in self.packs for path in paths.pack(name)]
+        packs = [path for name in self.packs for path in paths.pack(name)]
+        return [*packs, *map(paths.dictionary, self.dictionaries)]
 
 
 def _is_in(path: Path, folder: Path) -> bool:

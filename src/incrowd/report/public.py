@@ -120,7 +120,7 @@ def safe(published: Published) -> dict[str, Any]:
     guarantee = published.certificate.guarantee
     several = SEVERAL_RECORDS if published.unit is None else SEVERAL_PEOPLE
     return {
-        "promise": _promise(published) + (f" Nothing is promised about {listed(bare, 8)}." if bare else ""),
+        "promise": promise_of(published) + (f" Nothing is promised about {listed(bare, 8)}." if bare else ""),
         "unprotected": _names(bare),
         "holds": found["holds"],
         "records": found["records"],
@@ -153,7 +153,7 @@ def safe(published: Published) -> dict[str, Any]:
     }
 
 
-def _promise(published: Published) -> str:
+def promise_of(published: Published) -> str:
     said = []
     units = published.policy.get("unit")
     for each in published.policy["quasi_identifiers"]:

@@ -13,6 +13,7 @@ from rich.text import Text
 
 from incrowd.errors import many
 from incrowd.measures.registry import MEASURES, OF_CLASSES
+from incrowd.policy.dictionary import DICTIONARIES
 from incrowd.release.files import ReleaseFiles
 from incrowd.report.brief import brief, crowd_size, released_records
 from incrowd.report.tables import TRIAL, cell, compared, comparison_rows, short_figure, trial_rows
@@ -130,8 +131,8 @@ def print_files(console: Console, files: ReleaseFiles, table: str | None = None)
     console.print()
     if table is not None:
         _say(console, f"{'release':<13}{table}")
-    shown = {"release": files.release, "certificate": files.certificate, "codebook": files.recoding}
-    for name, file in shown.items():
+    shown = [("release", files.release), ("certificate", files.certificate), ("codebook", files.recoding)]
+    for name, file in (*shown, *(("dictionary", files.dictionary(each)) for each in DICTIONARIES)):
         if file.exists():
             _say(console, f"{name:<13}{file}")
     if files.confidential.is_dir():

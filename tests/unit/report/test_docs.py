@@ -17,9 +17,9 @@ PAGE = (DOCS / "report.md").read_text(encoding="utf-8")
 
 
 def test_the_page_on_reports_runs(people):
-    (python,), (commands,) = blocks(PAGE, "python"), blocks(PAGE, "sh")
+    (python,), commands = blocks(PAGE, "python"), blocks(PAGE, "sh")
     exec(compile(python, "report.md", "exec"), {})
-    done = shell(commands)
+    done = shell("".join(commands))
     assert done.returncode == 0, done.stderr
     for name, own in (("report.html", True), ("public-report.html", False), ("own.html", True), ("public.html", False)):
         text = (people / name).read_text(encoding="utf-8")
@@ -27,6 +27,8 @@ def test_the_page_on_reports_runs(people):
         assert (stat.S_IMODE((people / name).stat().st_mode) == 0o600) == own
     assert (people / "only-a-report.md").exists()
     assert (people / "crowds.confidential" / "report.html").exists()
+    assert (people / "described.dictionary.json").exists()
+    assert (people / "described.dictionary.xml").exists()
     assert "Error of tree" in (people / "with-errors.html").read_text(encoding="utf-8")
 
 

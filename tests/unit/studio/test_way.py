@@ -281,6 +281,16 @@ def test_what_may_go_out_and_what_may_not(client, folder):
     assert data == (folder / "people.studio" / "export" / "release.csv").read_bytes()
 
 
+def test_data_dictionaries_are_exported_where_they_were_asked_for(client, folder):
+    client.post("/protect/setting", setting="dictionary", value="all")
+    assert 'dictionary = "all"' in (folder / "people.studio" / "release.toml").read_text()
+    out, _, own = released(client).partition("Keep private")
+    assert all(name in out and name not in own for name in ("release.dictionary.json", "release.dictionary.xml"))
+    client.post("/protect/setting", setting="dictionary", value="")
+    assert "dictionary" not in (folder / "people.studio" / "release.toml").read_text()
+    assert "release.dictionary" not in released(client)
+
+
 def test_another_tab_is_told_of_changes(client):
     before = client.events(lambda message: message["kind"] == "changed")[0]["revision"]
     client.post("/protect/crowd", set="0", k="3")

@@ -20,6 +20,12 @@ PROMISES = {option: (model.option.title, model.option.example) for option, model
 LEDGER = "ledger"  # the folder of the ledger
 FIRST = ("l", "t")  # that are shown at once
 MISSING = {"category": "count as a value", "drop": "leave out their records", "error": "stop the release"}
+DICTIONARIES = {
+    "": "none",
+    "frictionless": "Frictionless table schema (JSON)",
+    "ddi": "DDI-Codebook (XML)",
+    "all": "both",
+}
 _THOUSANDS = re.compile(r"-?[1-9]\d{0,2}(,\d{3})+(\.\d+)?")
 DISTANCES = {"": "detected", "equal": "all values equally far apart", "ordered": "by their order"}
 
@@ -43,6 +49,7 @@ def show(studio: Studio) -> dict[str, Any]:
         "methods": methods(),
         "priorities": priorities if isinstance(priorities, dict) else {},
         "missing_choices": MISSING,
+        "dictionaries": DICTIONARIES,
         "distances": DISTANCES,
         "records": (studio.inspection() or {})["records"],
         "policy_problem": studio.policy_problem(settings),
@@ -212,7 +219,7 @@ _READ: dict[str, Any] = {
     "missing_values": columns_of,
     **{
         name: partial(_typed, OPTIONS[name], name)
-        for name in ("method", "missing", "time_limit", "strict", "keep_order", "recipient", "wait")
+        for name in ("method", "missing", "time_limit", "strict", "keep_order", "dictionary", "recipient", "wait")
     },
 }
 _TYPED = ("suppress", "missing_values", "time_limit", "recipient", "wait")  # that have a field to type in

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from incrowd.errors import DataError
+from incrowd.policy.dictionary import DICTIONARIES
 from incrowd.policy.toml_text import policy_text
 from incrowd.release.files import ReleaseFiles
 from incrowd.report.files import WRITERS
@@ -29,6 +30,7 @@ ABOUT = {  # what each file is, and whether anyone may have it
     "recoding": ("how every value was recoded", True),
     "public-report": ("a report for anyone, from the released rows alone", True),
     "codebook": ("what every released value means", True),
+    "dictionary": ("a data dictionary, for archives and programs that read it", True),
     "report": ("the full report, which shows the original table", False),
     "policy": ("the policy, to make the release again", False),
     "hierarchy": ("a hierarchy that the policy names", False),
@@ -57,7 +59,8 @@ def _fill(folder: Path, request: Mapping[str, Any], run: Run) -> list[dict[str, 
     if certificate.output != request["summary"]["check"]["release"]:
         raise DataError("the files are not those of the release that is shown; make it again on the screen Release")
     kinds: dict[str, str] = {}
-    for path, kind in ((made.release, "release"), (made.certificate, "certificate"), (made.recoding, "recoding")):
+    public = [(made.release, "release"), (made.certificate, "certificate"), (made.recoding, "recoding")]
+    for path, kind in (*public, *((made.dictionary(name), "dictionary") for name in DICTIONARIES)):
         if path.exists():
             shutil.copyfile(path, folder / path.name)
             kinds[path.name] = kind
