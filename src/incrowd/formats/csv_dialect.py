@@ -122,6 +122,8 @@ def _decode(head: bytes, whole: bool, encoding: str, name: str) -> str:
     try:
         return codecs.getincrementaldecoder(encoding)().decode(head, whole)
     except UnicodeDecodeError as error:
+        if b"\0" in head and "16" not in encoding and "32" not in encoding:
+            raise DataError(f"{name} is not text: it has zero bytes; give a table, or its encoding") from None
         raise undecodable(name, encoding, head[error.start], error.start) from None
     except UnicodeError:
         raise DataError(f"{name} is not {encoding}; {GIVE_ENCODING}") from None

@@ -9,6 +9,7 @@ from typing import Any, Unpack
 
 from incrowd.display import Tabular, watching
 from incrowd.errors import PolicyError, UnknownNameError, many, shown_type
+from incrowd.formats.csv_dialect import Dialect
 from incrowd.formats.reader_options import ReaderOptions
 from incrowd.formats.registry import open_source
 from incrowd.formats.sources import Source
@@ -39,7 +40,7 @@ class Inspection(Tabular):
         dialect: How a file was said to be read.
         unit: The column that says whose record it is, or seems to: records of one person do not hide each other.
         unit_given: Whether that was said, and not found.
-        same: A line for each set of columns that say the same.
+        same: A line for each set of columns that say the same, and one if a text has a single column.
     """
 
     name: str
@@ -203,11 +204,18 @@ def inspection_of_counts(
         pairs,
         triples,
         missing_values=found.missing_values,
-        same=tuple(found.notes),
+        same=(*found.notes, *_of_one_column(source)),
         dialect=dict(dialect or {}),
         unit=unit if owners is None else owners.name,
         unit_given=unit is not None,
     )
+
+
+def _of_one_column(source: Source) -> tuple[str, ...]:
+    """A line on a text file that has one column: perhaps nothing that was tried separates its columns."""
+    if len(source.columns) > 1 or not isinstance(getattr(source, "dialect", None), Dialect):
+        return ()
+    return (f"{source.name} was read as one column; if it has several, say what separates them (--separator)",)
 
 
 @dataclass(frozen=True)

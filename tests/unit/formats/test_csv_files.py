@@ -175,6 +175,7 @@ BAD = {
     "an open quote after the sample": (f'{MANY}x,"{SECRET}\n', "line 300002"),
     "other bytes": ("a,b\nx,é\n".encode("cp1252"), "byte 0xE9 at offset 6; .*cp1252"),
     "other bytes after the sample": (MANY.encode() + b"x,\xe9\n", f"byte 0xE9 at offset {len(MANY) + 2};"),
+    "a picture": (b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR", "is not text: it has zero bytes; give a table"),
     "half a character": ("a,b\nx,é".encode()[:-1], "is not utf-8"),
     "sixteen bits without a mark": ("a,b\nx,y\n".encode("utf-16-le"), "give its encoding"),
 }

@@ -470,3 +470,10 @@ def test_many_codes_have_a_hierarchy_and_many_numbers_have_none(monkeypatch):
     found = incrowd.inspect(pa.table({"zip": zips, "cost": [i * 3.7 for i in range(100)] * 3}))
     assert found.column("zip").hierarchy.words == {"prefix": [4, 3, 2, 1]}
     assert found.column("cost").hierarchy.words is None
+
+
+def test_a_text_that_was_read_as_one_column_is_noted(tmp_path):
+    (tmp_path / "prose.txt").write_text("This is prose.\nIt has lines of text\nand no table\n")
+    notes = incrowd.inspect(tmp_path / "prose.txt").notes
+    assert "prose.txt was read as one column; if it has several, say what separates them (--separator)" in notes
+    assert not [note for note in incrowd.inspect(pa.table({"age": [1, 2, 3]})).notes if "one column" in note]
