@@ -56,6 +56,8 @@ def test_a_model_of_ones_choice(client, release, folder):
     page = client.get("/utility")
     places = dict(re.findall(r'<option value="(\d+)"[^>]*>(\w+)</option>', page.partition('id="predict"')[2]))
     place = next(number for number, name in places.items() if name == "income")
+    assert "born" not in places.values()  # hundreds of days are neither classes nor numbers
+    assert f'value="{place}" selected' in page  # the target of the policy
     assert "no model" in problem(client.post("/utility/run", 422, target=place))
     assert "out of date" in problem(client.post("/utility/run", 422, target="99", model="tree"))
     client.post("/utility/run", target=place, model="tree")

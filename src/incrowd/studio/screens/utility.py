@@ -19,6 +19,8 @@ MODELS = {
 }
 USUAL = ("tree",)
 CLASSES, NUMBERS = {"tree", "bayes", "c45"}, {"tree", "linear"}
+NUMERIC = ("whole number", "number")
+MOST_CLASSES = 50  # that a model tells apart
 CHANGED = 0.1  # a correlation that moved by more than that is marked
 
 
@@ -28,8 +30,17 @@ def targets(studio: Studio, made: dict[str, Any]) -> list[str]:
     return [
         column["name"]
         for column in studio.known_columns()
-        if dropped[column["name"]] not in (policy_settings.DROP, policy_settings.UNIT) and column["distinct"] > 1
+        if dropped[column["name"]] not in (policy_settings.DROP, policy_settings.UNIT)
+        and column["distinct"] > 1
+        and (column["distinct"] <= MOST_CLASSES or column["type"] in NUMERIC)
     ]
+
+
+def proposed(studio: Studio, made: dict[str, Any], known: list[str]) -> str | None:
+    """What to predict first: the target of the policy, else what it protects, else what it leaves as it is."""
+    roles = policy_settings.roles(made["policy"], studio.names())
+    order = (policy_settings.TARGET, policy_settings.SENSITIVE, policy_settings.KEEP)
+    return next((name for role in order for name in known if roles[name] == role), None)
 
 
 def run(studio: Studio, form: Form) -> str:
@@ -49,7 +60,7 @@ def show(studio: Studio) -> dict[str, Any]:
     if made is None:
         return shown
     known, data = targets(studio, made), None if found is None else found["data"]
-    target = data["target"] if data else made["policy"].get("target")
+    target = data["target"] if data else proposed(studio, made, known)
     cost = made["summary"]["cost"]
     shown |= {
         "columns": sorted(cost["columns"], key=lambda each: -each["distribution"]["distance"]),
@@ -57,7 +68,7 @@ def show(studio: Studio) -> dict[str, Any]:
         "changed": CHANGED,
         "measures": [each for each in cost["measures"] if each["value"] is not None],
         "targets": known,
-        "target": target if target in known else None,
+        "target": target,
         "models": MODELS,
         "chosen": data["models"] if data else USUAL,
         "stale": not studio.is_of_release(TASK),

@@ -66,6 +66,6 @@ def _bins(tables: list[Counts]) -> list[dict[str, Any]]:
     bins = []
     for first, end in zip(CROWDS, ends, strict=True):
         before, after = (int(sizes[first:end].sum()) / max(1, int(sizes.sum())) for sizes in tables)
-        name = str(first) if end == first + 1 else f"{first} or more" if end is None else f"{first}–{end - 1}"
+        name = str(first) if end == first + 1 else f"{first}+" if end is None else f"{first}–{end - 1}"
         bins.append({"value": name, "before": before, "after": after})
     return bins
