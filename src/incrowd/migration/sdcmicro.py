@@ -21,16 +21,17 @@ _TOKEN = re.compile(
     re.DOTALL,
 )
 Token = tuple[str, str]  # its kind and its text
+_MEANS = "numbers of quasi-identifiers are joined in intervals; --form COLUMN=mean shows the mean of each crowd instead"
 _STEPS_WITHOUT = {  # functions without a counterpart, and what to do instead
     "pram": "values are never swapped at random: what is released is true",
-    "microaggregation": "numbers are joined in intervals instead, if the column is a quasi-identifier",
+    "microaggregation": _MEANS,
     "addNoise": "no noise is added: what is released is true",
     "rankSwap": "values are never swapped: what is released is true",
     "shuffle": "values are never exchanged: what is released is true",
     "recordSwap": "records are never swapped: what is released is true",
     "dataGen": "no synthetic records are made",
     "groupAndRename": "write the groups into a taxonomy file: one line 'value;group;*' for each value",
-    "mafast": "numbers are joined in intervals instead, if the column is a quasi-identifier",
+    "mafast": _MEANS,
     "suda2": "nothing is promised by it; 'incrowd risk' measures it",
     "dRisk": "nothing is promised by it; 'incrowd risk' measures risks",
     "modRisk": "nothing is promised by it; 'incrowd risk' measures risks",
