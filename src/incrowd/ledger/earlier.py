@@ -259,8 +259,9 @@ def _next(
         (numbers,), size = numbered(persons)
         hidden[WHO] = _counted(change.histories, None if size == len(persons) else numbers)
         models.append(SharedHistory(WHO, k))
+        shown = {**rows[1].released, **rows[1].secrets}
         for name, least in values.items():
-            hidden[f"{WHO} {name}"] = _counted(change.histories, rows[1].secrets[name][change.entering])
+            hidden[f"{WHO} {name}"] = _counted(change.histories, shown[name][change.entering])
             models.append(SharedHistory(f"{WHO} {name}", least, f"values of {name}"))
     return Earlier(
         ledger,
@@ -307,25 +308,26 @@ def _compared(
         own = np.unique(before[HISTORIES].to_numpy(), return_inverse=True)[1].ravel()
         classes[0] = group([classes[0], own], [int(each.max(initial=0)) + 1 for each in (classes[0], own)])[0]
     values = dict(asked)
+    released: list[dict[str, Codes]] = [{}, {}, {}]
     secrets: list[dict[str, Codes]] = [{}, {}, {}]
-    for name in asked:  # of those who are in neither, nothing is known; they are in other releases
+    for name in asked:
         column = [before[name].cast(pa.string())] if before is not None else []
         codes = _codes(
             pa.chunked_array([*(c for t in column for c in t.chunks), *table[name].cast(pa.string()).chunks])
         )
-        each = [codes[: len(old)], codes[len(old) :], np.arange(len(absent))]
-        for held_by, own_codes in zip(secrets, each, strict=True):
-            held_by[name] = own_codes
+        released[0][name], secrets[1][name] = codes[: len(old)], codes[len(old) :]
     for secret in found.secrets:
         values[secret.name] = secret.least
-        for held_by, own_codes in zip(secrets, np.split(secret.codes, ends), strict=True):
-            held_by[secret.name] = own_codes
+        each = np.split(secret.codes, ends)
+        released[1][secret.name], released[2][secret.name] = each[1:]
+        if secret.release in [entry.number for entry in others]:  # those of the last release are known by the row
+            released[0][secret.name] = each[0]
     contents = [
         np.empty(0, np.uint64) if before is None else before[CONTENTS].to_numpy(),
         people.contents,
         np.empty(0, np.uint64),
     ]
-    made = [Rows(*each) for each in zip(parts, contents, secrets, classes, strict=True)]
+    made = [Rows(*each) for each in zip(parts, contents, classes, released, secrets, strict=True)]
     return (made[0], made[1], made[2]), values
 
 

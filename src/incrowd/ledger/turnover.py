@@ -9,18 +9,22 @@ of whom the same was; fewer than k of them wait, and so do all where those who d
 Invariant, for every class of the last release: of those who stay in it, those who left it for good and those who left
 it to come back, there are none or enough people, with enough sensitive values. It ends because every round moves
 somebody to those who stay.
+
+Whoever knows who left and sees their rows stay must learn nothing of what they had. So what was released of people
+decides by the class alone: a part of it may change if it has enough values whoever is in it, that is if it is larger
+than the most people of the class who could be short of values together.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
 from incrowd.engines.allocation import Hashes, mix
-from incrowd.table.grouping import Codes
+from incrowd.table.grouping import Codes, group
 
 Mask = npt.NDArray[np.bool_]
 STAYS, LEAVES, CHANGES = range(3)
@@ -33,14 +37,16 @@ class Rows:
     Args:
         persons: The person of each row.
         contents: A hash of what each row holds.
-        secrets: The codes of each sensitive column that has to have several values.
         classes: What was released of the person of each row before; the class of a row of the last release is in it.
+        released: The codes of each sensitive column that has to have several values, as they were released.
+        secrets: The same, as they would be released now.
     """
 
     persons: npt.NDArray[np.void]
     contents: Hashes
-    secrets: Mapping[str, Codes]
     classes: Codes
+    released: Mapping[str, Codes]
+    secrets: Mapping[str, Codes]
 
 
 @dataclass(frozen=True)
@@ -81,10 +87,11 @@ def turnover(before: Rows, now: Rows, absent: Rows, people: int, values: Mapping
     wishing = state != STAYS
     known = np.zeros(size, np.int64)
     known[new] = now.classes
+    enough = _enough_to_change(before.classes, old, before.released, people, values)
     while True:
         histories = np.where(state == CHANGES, known, -1 - known)
-        bad = _few_of_a_class(before, old, state, people, values)
-        bad |= _few_who_change(now, new, histories, state == CHANGES, people, values)
+        bad = _few_of_a_class(before, old, state, enough)
+        bad |= _alike_who_change(now, new, histories, state == CHANGES, values)
         bad &= state != STAYS
         if not bad.any():
             break
@@ -133,10 +140,10 @@ def _wishes(before: Rows, now: Rows, old: Codes, new: Codes, size: int) -> Codes
     return state
 
 
-def _few_of_a_class(before: Rows, old: Codes, state: Codes, people: int, values: Mapping[str, int]) -> Mask:
+def _few_of_a_class(before: Rows, old: Codes, state: Codes, enough: Codes) -> Mask:
     """Who is in a class of the last release of which too few stay, leave or change."""
     groups = before.classes.astype(np.int64) * 3 + state[old]
-    few = _too_few(groups, old, before.secrets, people, values)
+    few = _distinct_in(groups, old) < enough
     bad = np.zeros(int(before.classes.max(initial=-1)) + 1, bool)
     bad[before.classes[few]] = True
     found = np.zeros(len(state), bool)
@@ -144,13 +151,11 @@ def _few_of_a_class(before: Rows, old: Codes, state: Codes, people: int, values:
     return found
 
 
-def _few_who_change(
-    now: Rows, new: Codes, histories: Codes, chosen: Mask, people: int, values: Mapping[str, int]
-) -> Mask:
-    """Which of those who change share their history with too few of them."""
+def _alike_who_change(now: Rows, new: Codes, histories: Codes, chosen: Mask, values: Mapping[str, int]) -> Mask:
+    """Which of those who change come back with too few values among those of the same history."""
     rows = np.flatnonzero(chosen[new])
     secrets = {name: codes[rows] for name, codes in now.secrets.items()}
-    few = _too_few(histories[new[rows]], new[rows], secrets, people, values)
+    few = _too_alike(histories[new[rows]], secrets, values)
     found = np.zeros(len(chosen), bool)
     found[new[rows[few]]] = True
     return found
@@ -162,21 +167,65 @@ def _few_who_come(now: Rows, new: Codes, absent: Rows, fresh: Mask, people: int,
     classes = np.concatenate([now.classes[rows], absent.classes])
     comes = np.arange(len(classes)) < len(rows)
     persons = np.concatenate([new[rows], len(fresh) + np.arange(len(absent.classes))])
-    secrets = {name: np.concatenate([codes[rows], absent.secrets[name]]) for name, codes in now.secrets.items()}
-    few = np.unique(classes[_too_few(2 * classes + comes, persons, secrets, people, values)])
+    released = {name: np.concatenate([codes[rows], absent.released[name]]) for name, codes in now.released.items()}
+    few = _distinct_in(2 * classes + comes, persons) < _enough_to_change(classes, persons, released, people, values)
+    secrets = {name: codes[rows] for name, codes in now.secrets.items()}
+    few[comes] |= _too_alike(now.classes[rows], secrets, values)
     found = np.zeros(len(fresh), bool)
-    found[new[rows[np.isin(now.classes[rows], few)]]] = True
+    found[new[rows[np.isin(now.classes[rows], classes[few])]]] = True
     return found
 
 
-def _too_few(
-    groups: Codes, persons: Codes, secrets: Mapping[str, Codes], people: int, values: Mapping[str, int]
-) -> Mask:
-    """Which rows are in a group of too few people, or with too few values of a sensitive column."""
-    few = _distinct_in(groups, persons) < people
-    for name, least in values.items():
-        few |= _distinct_in(groups, secrets[name]) < least
+def _too_alike(groups: Codes, secrets: Mapping[str, Codes], values: Mapping[str, int]) -> Mask:
+    """Which rows are in a group with too few values of a sensitive column."""
+    few = np.zeros(len(groups), bool)
+    for name in secrets.keys() & values.keys():
+        few |= _distinct_in(groups, secrets[name]) < values[name]
     return few
+
+
+def _enough_to_change(
+    classes: Codes, persons: Codes, released: Mapping[str, Codes], people: int, values: Mapping[str, int]
+) -> Codes:
+    """For each row, how many people of its class have to change alike to have enough values, whoever they are."""
+    enough = np.full(len(classes), people)
+    for name in released.keys() & values.keys():
+        np.maximum(enough, 1 + _most_short(classes, persons, released[name], values[name]), out=enough)
+    return enough
+
+
+def _most_short(classes: Codes, persons: Codes, things: Codes, least: int) -> Codes:
+    """For each row, at most how many people of its class have fewer than `least` things together.
+
+    They have the most frequent things but one of those that they need; who has enough alone is none of them.
+    """
+    number = _numbers(classes)
+    rows = _firsts(number, persons, things)
+    each = _numbers(number[rows], persons[rows])
+    rows = rows[np.bincount(each)[each] < least]
+    kind = _numbers(number[rows], things[rows])
+    frequent = np.bincount(kind)
+    of = np.empty(len(frequent), np.int64)
+    of[kind] = number[rows]
+    order = np.lexsort((-frequent, of))
+    first = np.searchsorted(of[order], of[order])
+    chosen = order[np.arange(len(order)) - first < least - 1]
+    most = np.bincount(of[chosen], frequent[chosen], minlength=int(number.max(initial=-1)) + 1)
+    return np.asarray(most.astype(np.int64)[number])
+
+
+def _numbers(*columns: Codes) -> Codes:
+    """A number for each distinct row."""
+    return np.asarray(group(columns, _sizes(columns))[0], np.int64)
+
+
+def _firsts(*columns: Codes) -> Codes:
+    """A place of each distinct row."""
+    return np.asarray(group(columns, _sizes(columns))[1], np.int64)
+
+
+def _sizes(columns: Sequence[Codes]) -> list[int]:
+    return [int(column.max(initial=0)) + 1 for column in columns]
 
 
 def _distinct_in(groups: Codes, things: Codes) -> Codes:

@@ -26,14 +26,20 @@ class Secrets:
     """A sensitive column of an earlier release, of which every crowd must have several values.
 
     Args:
-        name: The column.
+        column: Its name.
+        release: The release, by its number.
         least: How many values.
         codes: The value that was released of each person; of others one of their own.
     """
 
-    name: str
+    column: str
+    release: int
     least: int
     codes: Codes
+
+    @property
+    def name(self) -> str:
+        return f"{self.column} of release {self.release}"
 
 
 @dataclass(frozen=True)
@@ -94,7 +100,7 @@ def past(told: Sequence[tuple[Entry, pa.Table]], persons: Persons) -> Past:
             value[theirs] = _codes(rows[name])
             own_value = value[own]
             codes = np.where(own_value < 0, rows.num_rows + own, own_value)
-            secrets.append(Secrets(f"{name} of release {entry.number}", least, codes))
+            secrets.append(Secrets(name, entry.number, least, codes))
     numbers = group(columns, [int(c.max(initial=0)) + 1 for c in columns])[0]
     return Past(np.where(known, numbers + 1, 0).astype(np.int64), tuple(secrets))
 
