@@ -319,7 +319,7 @@ PROMISES = (
         "* width",
         *SEVERAL,
     ),
-    of("ledger/views.py", "(set(entry.columns) & open_ones or _passing(entry) & shown)", "False", *SEVERAL),
+    of("ledger/views.py", "(set(entry.columns) & open_ones or shown_by(entry) & shown)", "False", *SEVERAL),
     of(
         "ledger/earlier.py",
         "absent = known[~among(known, np.concatenate([old, people.persons]))]",

@@ -20,7 +20,7 @@ import pyarrow.compute as pc
 from incrowd.errors import InfeasibleError, PolicyError, many
 from incrowd.ledger.people import People, people_of
 from incrowd.ledger.recipients import meet, normal
-from incrowd.ledger.refusals import StandOutError, nobody, what_helps
+from incrowd.ledger.refusals import StandOutError, nobody, too_small, torn_apart, what_helps
 from incrowd.ledger.rows import held, with_rows
 from incrowd.ledger.store import (
     CONTENTS,
@@ -35,7 +35,7 @@ from incrowd.ledger.store import (
     rows_of,
 )
 from incrowd.ledger.turnover import Rows, Turnover, numbered, turnover
-from incrowd.ledger.views import linked, past
+from incrowd.ledger.views import linked, past, torn
 from incrowd.privacy.history import SEPARATOR, SharedHistory
 from incrowd.privacy.l_diversity import LDiversity
 from incrowd.table.arrays import to_arrow
@@ -173,7 +173,7 @@ def earlier_releases(source: Source, policy: Policy) -> Earlier | None:
     try:
         return _asked(ledger, source, table, policy)
     except StandOutError as refused:
-        help = what_helps(policy, source.columns, partial(_asked, ledger, source, table))
+        help = what_helps(refused, policy, source.columns, ledger.releases, partial(_asked, ledger, source, table))
         raise InfeasibleError(f"{refused}; {help}") from None
 
 
@@ -242,6 +242,8 @@ def _next(
     k = max([policy.quasi_identifiers[0].k, *(entry.policy["quasi_identifiers"][0]["k"] for entry, _ in told)])
     before = None if last is None else rows_of(told[0][1], last.number)
     rows, values = _compared(told, others, before, table, people, asked)
+    if others:
+        _check_together(told, k)
     change = turnover(*rows, k, values) if told else turnover(*rows, 1, {})  # the search says what a first one lacks
     since = {} if last is None else ledger.waiting(last.number)
     waiting = {person: since.get(person, ledger.next_number) for person in _texts(people.persons[change.waiting])}
@@ -279,6 +281,20 @@ def _next(
         change,
         waiting,
     )
+
+
+def _check_together(told: Sequence[tuple[Entry, pa.Table]], k: int) -> None:
+    """Check that earlier releases alone leave everyone a crowd, before anything is searched.
+
+    Raises:
+        StandOutError: They went to different recipients, or promised less than is asked now.
+    """
+    promised = max(entry.policy["quasi_identifiers"][0]["k"] for entry, _ in told)
+    entries = [entry for entry, _ in told]
+    if few := torn(told, promised):
+        raise torn_apart(entries, few)
+    if k > promised and (few := torn(told, k)):
+        raise too_small(entries, few, k)
 
 
 def _compared(

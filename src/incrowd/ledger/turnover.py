@@ -143,7 +143,7 @@ def _wishes(before: Rows, now: Rows, old: Codes, new: Codes, size: int) -> Codes
 def _few_of_a_class(before: Rows, old: Codes, state: Codes, enough: Codes) -> Mask:
     """Who is in a class of the last release of which too few stay, leave or change."""
     groups = before.classes.astype(np.int64) * 3 + state[old]
-    few = _distinct_in(groups, old) < enough
+    few = distinct_in(groups, old) < enough
     bad = np.zeros(int(before.classes.max(initial=-1)) + 1, bool)
     bad[before.classes[few]] = True
     found = np.zeros(len(state), bool)
@@ -168,7 +168,7 @@ def _few_who_come(now: Rows, new: Codes, absent: Rows, fresh: Mask, people: int,
     comes = np.arange(len(classes)) < len(rows)
     persons = np.concatenate([new[rows], len(fresh) + np.arange(len(absent.classes))])
     released = {name: np.concatenate([codes[rows], absent.released[name]]) for name, codes in now.released.items()}
-    few = _distinct_in(2 * classes + comes, persons) < _enough_to_change(classes, persons, released, people, values)
+    few = distinct_in(2 * classes + comes, persons) < _enough_to_change(classes, persons, released, people, values)
     secrets = {name: codes[rows] for name, codes in now.secrets.items()}
     few[comes] |= _too_alike(now.classes[rows], secrets, values)
     found = np.zeros(len(fresh), bool)
@@ -180,7 +180,7 @@ def _too_alike(groups: Codes, secrets: Mapping[str, Codes], values: Mapping[str,
     """Which rows are in a group with too few values of a sensitive column."""
     few = np.zeros(len(groups), bool)
     for name in secrets.keys() & values.keys():
-        few |= _distinct_in(groups, secrets[name]) < values[name]
+        few |= distinct_in(groups, secrets[name]) < values[name]
     return few
 
 
@@ -228,7 +228,7 @@ def _sizes(columns: Sequence[Codes]) -> list[int]:
     return [int(column.max(initial=0)) + 1 for column in columns]
 
 
-def _distinct_in(groups: Codes, things: Codes) -> Codes:
+def distinct_in(groups: Codes, things: Codes) -> Codes:
     """For each row, how many different things its group has."""
     if not len(groups):
         return np.empty(0, np.int64)

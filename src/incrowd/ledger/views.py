@@ -15,7 +15,7 @@ import pyarrow as pa
 
 from incrowd.engines.allocation import mix
 from incrowd.ledger.store import HISTORIES, LAST, Entry, persons_of
-from incrowd.ledger.turnover import numbered
+from incrowd.ledger.turnover import distinct_in, numbered
 from incrowd.table.grouping import Codes, group
 
 Persons = npt.NDArray[np.void]
@@ -30,12 +30,14 @@ class Secrets:
         release: The release, by its number.
         least: How many values.
         codes: The value that was released of each person; of others one of their own.
+        known: Of whom one was released.
     """
 
     column: str
     release: int
     least: int
     codes: Codes
+    known: npt.NDArray[np.bool_]
 
     @property
     def name(self) -> str:
@@ -62,13 +64,14 @@ def linked(entries: Sequence[Entry], columns: Sequence[str], passing: Sequence[s
     while reached:
         shown, open_ones = reached.pop()
         for entry in entries:
-            if entry not in found and (set(entry.columns) & open_ones or _passing(entry) & shown):
+            if entry not in found and (set(entry.columns) & open_ones or shown_by(entry) & shown):
                 found.append(entry)
-                reached.append((set(entry.columns), _passing(entry)))
+                reached.append((set(entry.columns), shown_by(entry)))
     return sorted(found, key=lambda entry: entry.number)
 
 
-def _passing(entry: Entry) -> set[str]:
+def shown_by(entry: Entry) -> set[str]:
+    """The columns that a release shows as they are."""
     return set(entry.columns) - set(entry.policy["quasi_identifiers"][0]["attributes"])
 
 
@@ -100,9 +103,21 @@ def past(told: Sequence[tuple[Entry, pa.Table]], persons: Persons) -> Past:
             value[theirs] = _codes(rows[name])
             own_value = value[own]
             codes = np.where(own_value < 0, rows.num_rows + own, own_value)
-            secrets.append(Secrets(name, entry.number, least, codes))
+            secrets.append(Secrets(name, entry.number, least, codes, own_value >= 0))
     numbers = group(columns, [int(c.max(initial=0)) + 1 for c in columns])[0]
     return Past(np.where(known, numbers + 1, 0).astype(np.int64), tuple(secrets))
+
+
+def torn(told: Sequence[tuple[Entry, pa.Table]], k: int) -> int:
+    """How many people share what these releases told of them with fewer than k, or with too few values."""
+    every = np.concatenate([persons_of(rows) for _, rows in told])
+    persons = every[np.unique(numbered(every)[0][0], return_index=True)[1]]
+    found = past(told, persons)
+    few = np.bincount(found.histories)[found.histories] < k
+    for secret in found.secrets:
+        values = distinct_in(found.histories, secret.codes)
+        few |= secret.known & (values < secret.least)
+    return int(few.sum())
 
 
 def _codes(column: pa.ChunkedArray) -> Codes:

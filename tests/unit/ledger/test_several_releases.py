@@ -229,6 +229,31 @@ def test_what_would_help_is_tried_out(tmp_path, recipient):
         incrowd.anonymize(few, **again)
 
 
+def test_a_larger_k_than_that_of_earlier_crowds_is_refused_before_the_search(tmp_path):
+    rows = pa.table({"id": [*range(12)], "a": [*"xxxyyyzzzwww"], "b": [*"uuvv" * 3], "illness": [*"pqpq" * 3]})
+    words = {"unit": "id", "method": "mondrian", "ledger": tmp_path / "ledger", "keep": ["illness"]}
+    first = incrowd.anonymize(rows, quasi_identifiers=["a"], k=3, identifiers=["b"], **words)
+    first.write(tmp_path / "1.csv")
+    with pytest.raises(InfeasibleError) as refused:
+        incrowd.anonymize(rows, quasi_identifiers=["b"], k=4, identifiers=["a"], **words)
+    assert str(refused.value).startswith(
+        "beside release 1 of the ledger, 12 people would share what was released of them with fewer than 4; tried out, "
+        "these would help: drop the column illness (12 rows), ask for a k of 3 (12 rows)"
+    )
+    incrowd.anonymize(rows, quasi_identifiers=["b"], k=3, identifiers=["a"], **words).write(tmp_path / "2.csv")
+
+
+def test_dropping_a_column_that_an_earlier_release_shows_as_it_is_is_tried(tmp_path):
+    """The second release recodes `sex`, which the first one shows; nothing else links them."""
+    rows = pa.table({"id": [*range(12)], "a": [*"xxxyyyxxxyyy"], "b": [*"uuvvuuvvuuvv"], "sex": [*"fm" * 6]})
+    words = {"k": 3, "unit": "id", "method": "mondrian", "ledger": tmp_path / "ledger"}
+    incrowd.anonymize(rows, quasi_identifiers=["a"], identifiers=["b"], keep=["sex"], **words).write(tmp_path / "1.csv")
+    few = rows.take([0, 1, 3, 4])  # of every crowd of six, two are in the table
+    with pytest.raises(InfeasibleError, match=r"4 people .* would help: drop the column sex \(4 rows\)"):
+        incrowd.anonymize(few, quasi_identifiers=["b", "sex"], identifiers=["a"], **words)
+    incrowd.anonymize(few, quasi_identifiers=["b"], identifiers=["a", "sex"], **words).write(tmp_path / "2.csv")
+
+
 def test_people_of_another_view_wait_where_too_few_of_their_crowd_stay_away(tmp_path):
     draw = random.Random(4)
     people = {name: [str(draw.randrange(3)) for _ in range(40)] for name in "ab"}
@@ -298,10 +323,14 @@ def test_a_release_to_anyone_is_continued_by_those_to_anybody(tmp_path):
         found.append(release.write(tmp_path / f"{number}.csv").releases["continues"])
     assert found == [[], [1], [1, 2], [1, 2, 3], [1, 2, 3]]
     table.rows += [table.person() for _ in range(12)]
-    with pytest.raises(
-        NotAnonymousError, match="different recipients"
-    ):  # anyone would tie together what one and two got apart
-        make(table.arrow(), tmp_path).write(tmp_path / "5.csv")
+    with pytest.raises(InfeasibleError) as refused:  # anyone would tie together what one and two got apart
+        make(table.arrow(), tmp_path)  # nothing is searched
+    assert str(refused.value) == (
+        "releases 4, 5 of the ledger went to different recipients, and whoever gets this one may have them all: beside "
+        "each other, the crowd of 9 people would be too small; tried out, these would help: drop the column illness "
+        "(87 rows), name a recipient who gets nothing else with --recipient (87 rows), give it to one alone with "
+        "--recipient (87 rows), give it to two alone with --recipient (87 rows)"
+    )
 
 
 def test_rows_of_a_ledger_leave_by_write_alone(tmp_path):

@@ -22,7 +22,7 @@ def test_the_trials_would_notice_a_ledger_that_does_not_look(monkeypatch, by):
     if by == "search":
         monkeypatch.setattr("incrowd.privacy.history.SharedHistory.threshold", 0)
     else:
-        monkeypatch.setattr("incrowd.ledger.turnover._distinct_in", lambda groups, _: np.full(len(groups), 1_000_000))
+        monkeypatch.setattr("incrowd.ledger.turnover.distinct_in", lambda groups, _: np.full(len(groups), 1_000_000))
     assert any("too few rows that could be theirs" in text for seed in range(12) for text in trial(seed)[1])
 
 
