@@ -357,7 +357,8 @@ def _values(policy: Policy) -> dict[str, int]:
     for model in policy.models_of_columns:
         if not isinstance(model, LDiversity):
             raise PolicyError(
-                f"{model} cannot be kept over several releases yet; ask for k and l, or leave out the ledger"
+                f"{model} cannot be kept over several releases: those who join or leave together need not have the "
+                "values that it asks for; ask for k and distinct l, or leave out the ledger"
             )
         found[str(model.column)] = model.l
     if len(policy.quasi_identifiers) > 1:

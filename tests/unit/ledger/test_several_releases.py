@@ -144,9 +144,16 @@ def test_a_damaged_ledger_stops_the_run(tmp_path):
         make(Table(1).arrow(), tmp_path)
 
 
-@pytest.mark.parametrize("more", [{"t": 0.2}, {"quasi_identifiers": [["age"], ["sex"]]}])
-def test_what_cannot_be_kept_over_several_releases_is_refused(tmp_path, more):
-    with pytest.raises(PolicyError):
+@pytest.mark.parametrize(
+    ("more", "why"),
+    [
+        ({"t": 0.2}, "t=0.2 of illness cannot be kept over several releases: those who join or leave together"),
+        ({"entropy_l": 1.5}, "cannot be kept over several releases: those who join or leave together"),
+        ({"quasi_identifiers": [["age"], ["sex"]]}, "a ledger takes one quasi-identifier"),
+    ],
+)
+def test_what_cannot_be_kept_over_several_releases_is_refused(tmp_path, more, why):
+    with pytest.raises(PolicyError, match=why):
         incrowd.anonymize(
             Table(1).arrow(),
             **{"quasi_identifiers": QI, "k": 2, "sensitive": ["illness"], "ledger": tmp_path / "ledger", **more},
