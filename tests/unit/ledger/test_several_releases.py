@@ -129,6 +129,23 @@ def test_too_few_newcomers_wait(tmp_path):
     }
 
 
+def test_whoever_comes_back_is_no_newcomer(tmp_path):
+    """Of four who left together one comes back: she waits, and is not hidden among newcomers, until there are two."""
+
+    def table(*people):
+        rows = [[str(person), "30", "ab"[person % 2], "xyz"[person % 3]] for person in people]
+        return pa.table([pa.array(column) for column in zip(*rows, strict=True)], ["id", "age", "sex", "illness"])
+
+    here, found = set(range(12)), []
+    for leave, come in ((set(), set()), ({0, 2, 4, 6}, set(range(20, 26))), (set(), {0, *range(30, 36)}), (set(), {2})):
+        here = (here - leave) | come
+        make(table(*sorted(here)), tmp_path).write(tmp_path / f"{len(found)}.csv")
+        ledger = Ledger.read(tmp_path / "ledger")
+        found.append((ledger.releases[-1].records, ledger.releases[-1].waiting))
+    assert found == [(12, 0), (14, 0), (20, 1), (22, 0)]
+    assert min(len(group) for group in histories(ledger).values()) >= 2
+
+
 def test_of_two_runs_on_one_ledger_one_wins(tmp_path):
     one, two = make(Table(1).arrow(), tmp_path), make(Table(1).arrow(), tmp_path)
     one.write(tmp_path / "1.csv")
