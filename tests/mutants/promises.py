@@ -334,7 +334,10 @@ PROMISES = (
     of("privacy/history.py", "by_record.all() and not histories.any()", "by_record.all()", *MODELS),
     of("table/class_counts.py", "== len(np.unique(self.codes))", "!= 0", *MODELS),
     of("ledger/outgoing.py", "earlier.number - number >= wait", "earlier.number - number > wait", *SEVERAL),
-    of("ledger/refusals.py", "replace(policy, recipient=_SOMEBODY)", "policy", *SEVERAL),
+    of("ledger/refusals.py", "partial(replace, policy, recipient=_SOMEBODY)", "lambda: policy", *SEVERAL),
+    of("ledger/earlier.py", "if few := torn(told, promised):", "if few := 0:", *SEVERAL),
+    of("ledger/earlier.py", "if k > promised and", "if k < promised and", *SEVERAL),
+    of("ledger/views.py", "few |= secret.known & (values < secret.least)", "pass", "unit/ledger/test_views.py"),
     of("pipeline.py", "check_known(paths.confidential.parent, ledger.ledger)", "pass", *SEVERAL),
     of(
         "ledger/store.py", "except (OSError, AttributeError):", "except ZeroDivisionError:", "unit/ledger/test_store.py"
