@@ -21,7 +21,10 @@ MAY_IMPORT = {  # who knows whom, anywhere in its source; a room that is not her
     ),
     "__main__": "cli errors run",
     "attacks": "display errors formats key policy recodings run table taxonomies",
-    "advice": "display errors inspection measures policy privacy recodings release run search table taxonomies",
+    "advice": (
+        "attacks display errors inspection measures policy privacy recodings release run search settled table "
+        "taxonomies"
+    ),
     "cli": (
         "advice attacks comparison datasets display engines errors evaluation formats inspection key ledger migration "
         "options pipeline policy population privacy recodings release report risk run schemas search settled studio "

@@ -8,11 +8,14 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
+from incrowd.attacks.registry import BY_SETTINGS
 from incrowd.errors import IncrowdError
 from incrowd.measures.measures import measure
 from incrowd.policy.policy import Policy, QuasiIdentifier
 from incrowd.privacy.feasibility import check_feasible
+from incrowd.recodings.recoding import FROM_POLICY
 from incrowd.search.registry import METHODS, method_of
+from incrowd.settled import Settled
 from incrowd.table.attributes import Attribute, TaxonomyAttribute
 from incrowd.table.compressed import CompressedTable
 from incrowd.table.grouping import Codes, count, group
@@ -21,11 +24,13 @@ from incrowd.taxonomies.automatic import frequent_of, prefix_of
 if TYPE_CHECKING:
     from incrowd.release.release import Release
     from incrowd.run import Run
+    from incrowd.search.method import SearchResult
 
 T = TypeVar("T")
 SHARES = (0.01, 0.05)  # of the records, to be left out
 COLUMNS = 5  # that are tried without
 FREQUENT = 10  # records that a value must have to be named in a hierarchy
+MOST_ATTACKED = 4  # changes, those that help the column most
 
 
 @dataclass(frozen=True)
@@ -38,6 +43,8 @@ class Trial:
         column_loss: What the column loses then (NCP, from 0 to 1).
         loss: What the release loses then, over the attributes that are left.
         left_out: Records that are left out then.
+        leaks: By how much attacks exceed their control then, of those that surely learn something; None if none was
+            played.
     """
 
     change: str
@@ -45,9 +52,11 @@ class Trial:
     column_loss: float
     loss: float
     left_out: int
+    leaks: Mapping[str, float] | None = None
 
     def to_json(self) -> dict[str, Any]:
-        return {**self.__dict__, "words": dict(self.words)}
+        leaks = None if self.leaks is None else dict(self.leaks)
+        return {**self.__dict__, "words": dict(self.words), "leaks": leaks}
 
 
 @dataclass(frozen=True)
@@ -60,12 +69,14 @@ class Change:
     table: CompressedTable
 
 
-def tried(release: Release, column: str, run: Run) -> tuple[Trial, ...]:
+def tried(release: Release, column: str, run: Run, attacked_below: float | None = None) -> tuple[Trial, ...]:
     """Try every change until the run is over; those that help the column most come first.
+
+    The first of those after which the column loses less than `attacked_below` are attacked, however long that takes.
 
     None for a differentially private release: changes that were found by looking at its rows would break its promise.
     """
-    found: list[Trial] = []
+    found: list[tuple[Trial, Change, SearchResult]] = []
     if METHODS[release.policy.method].differential:
         return ()
     for change in changes(release, column):
@@ -83,8 +94,27 @@ def tried(release: Release, column: str, run: Run) -> tuple[Trial, ...]:
         measures = measure(change.table, result.recoding, requirements)
         losses = dict(zip((a.name for a in change.table.attributes), measures.attributes, strict=True))
         outcome = (losses[column].ncp, measures.total.ncp, measures.total.suppressed)
-        found.append(Trial(change.about, change.words, *outcome))
-    return tuple(sorted(found, key=lambda trial: (trial.column_loss, trial.loss)))
+        found.append((Trial(change.about, change.words, *outcome), change, result))
+    found.sort(key=lambda each: (each[0].column_loss, each[0].loss))
+    trials = [trial for trial, *_ in found]
+    for place, (trial, change, result) in enumerate(found[:MOST_ATTACKED]):
+        if attacked_below is not None and trial.column_loss < attacked_below:
+            trials[place] = replace(trial, leaks=leaks_of(_changed(release, change, result), run))
+    return tuple(trials)
+
+
+def leaks_of(release: Release, run: Run) -> dict[str, float]:
+    """The attacks on a release that surely learn something from its settings, and by how much."""
+    leaks = release.attack(only=BY_SETTINGS, again=None, run=run.quietly()).leaks
+    return {leak.attack.name: leak.excess.value for leak in leaks}
+
+
+def _changed(release: Release, change: Change, result: SearchResult) -> Release:
+    """The release that a change gives."""
+    kept = {name: getattr(release.recoding, name) for name in FROM_POLICY} | {"dropped": change.policy.dropped}
+    found = replace(result, recoding=replace(result.recoding, **kept))
+    settled = Settled(change.policy, population=release.settled.population)
+    return replace(release, settled=settled, table=change.table, found=found, notes=())
 
 
 def changes(release: Release, column: str) -> Iterator[Change]:
@@ -137,6 +167,7 @@ def _fewer_columns(policy: Policy, table: CompressedTable, column: str) -> Itera
         smaller = replace(
             policy,
             quasi_identifiers=qids,
+            identifiers=(*policy.identifiers, attribute.name),
             taxonomies=_less(policy.taxonomies, attribute.name),
             types=_less(policy.types, attribute.name),
             ranges=_less(policy.ranges, attribute.name),
@@ -167,7 +198,8 @@ def _other_hierarchies(policy: Policy, table: CompressedTable) -> Iterator[Chang
         attributes[place] = TaxonomyAttribute(attribute.name, tree, rule)
         codes[place] = np.array(of_code)[codes[place]]
         words = {"taxonomies": {attribute.name: rule.options()}}
-        yield Change(f"a hierarchy for {attribute.name}", words, policy, _regrouped(table, attributes, codes))
+        changed = replace(policy, taxonomies={**policy.taxonomies, attribute.name: rule})
+        yield Change(f"a hierarchy for {attribute.name}", words, changed, _regrouped(table, attributes, codes))
 
 
 def _less(by_column: Mapping[str, T], column: str) -> dict[str, T]:

@@ -42,8 +42,8 @@ ATTACKS: Mapping[str, Attack] = {
         LAST_RECORD,
     )
 }
-BY_UNTOUCHED_COLUMNS = tuple(  # whatever the method: they are the same for all
-    name for name, attack in ATTACKS.items() if attack.group is Group.UNTOUCHED
+BY_SETTINGS = tuple(  # untouched columns give away the same, whatever the method and its settings
+    name for name, attack in ATTACKS.items() if attack.group is not Group.UNTOUCHED
 )
 NOT_TRIED = (  # that a low score says nothing about
     "texts, images and anything inside a value",

@@ -6,6 +6,8 @@ from typing import Annotated
 
 import typer
 
+from incrowd.cli.groups import option
+from incrowd.cli.help import TRIAL
 from incrowd.cli.messages import running, user_errors
 from incrowd.cli.options import Input, KeyFile, PolicyOptions
 from incrowd.cli.voice import show_result
@@ -17,6 +19,10 @@ def why(
     table: Input,
     options: PolicyOptions,
     column: Annotated[str | None, typer.Argument(help=_COLUMN, show_default=False)] = None,
+    *,
+    attack: Annotated[
+        bool, option("Also play attackers: which of them learn something from each setting.", "--attack", section=TRIAL)
+    ] = False,
     key: KeyFile = None,
 ) -> None:
     """Explain why a column became '*' or nearly so, and try what would help.
@@ -36,5 +42,5 @@ def why(
                 a.name: part.ncp for a, part in zip(release.table.attributes, release.measures.attributes, strict=True)
             }
             run.stage("trying what would help")
-            found = why(release, column or max(losses, key=losses.__getitem__), run.quietly(TIME))
+            found = why(release, column or max(losses, key=losses.__getitem__), run.quietly(TIME), attack=attack)
         show_result(found)

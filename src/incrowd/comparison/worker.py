@@ -18,7 +18,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from incrowd.attacks.registry import ATTACKS, BY_UNTOUCHED_COLUMNS
+from incrowd.attacks.registry import BY_SETTINGS
 from incrowd.engines.reading import missing_values
 from incrowd.errors import IncrowdError, NotAnonymousError
 from incrowd.evaluation.trial import Trial
@@ -92,7 +92,7 @@ def searched(table: CompressedTable, job: Job, rows: Callable[[], Source | None]
 
 def worst_excess(release: Release) -> float:
     """By how much the worst attack exceeds its control that depends on how values are generalized; 0 if none leaks."""
-    found = release.attack(only=[name for name in ATTACKS if name not in BY_UNTOUCHED_COLUMNS], again=None)
+    found = release.attack(only=BY_SETTINGS, again=None)
     return max((result.excess.value for result in found.leaks), default=0.0)
 
 

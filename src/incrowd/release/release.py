@@ -121,14 +121,16 @@ class Release(Displayed, Draft):
         """Those that every recipient should know; they are in the certificate."""
         return (*(steady_warning(name) for name in self.checked.steady), *form_warnings(self.policy))
 
-    def why(self, column: str, run: Run | None = None) -> Why:
+    def why(self, column: str, run: Run | None = None, *, attack: bool = False) -> Why:
         """Why a column says so little, and what would help, tried out.
 
         Args:
             column: A column of a quasi-identifier.
             run: Asked between trials whether to go on; by default there is half a minute for them.
+            attack: Whether to play attackers as well, on this release and on what the four changes give that help most:
+                it names the attacks that surely learn something from each, and takes as long as these do.
         """
-        return why(self, column, run)
+        return why(self, column, run, attack=attack)
 
     @cached_property
     def hints(self) -> tuple[str, ...]:

@@ -11,6 +11,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from incrowd.advice.why import leaks_text
 from incrowd.errors import many
 from incrowd.measures.registry import MEASURES, OF_CLASSES
 from incrowd.policy.dictionary import DICTIONARIES
@@ -290,8 +291,8 @@ def print_claims(console: Console, check: CertificateCheck) -> None:
 def print_why(console: Console, why: Why) -> None:
     values = "1 value" if why.released == 1 else f"{why.released:,} values"
     console.print(Text(f"'{why.column}' lost {why.loss:.1%} of its detail ({values} in the release)"))
-    for refusal in why.refusals:
-        console.print(Text(f"- {refusal.text}, on {', '.join(refusal.attributes)}"))
+    for remark in why.remarks():
+        console.print(Text(f"- {remark}"))
     if not why.trials:
         console.print(Text("there was no time to try anything"))
         return
@@ -299,13 +300,21 @@ def print_why(console: Console, why: Why) -> None:
     table = _plain_table("what was tried (each was actually run)")
     for title in ("change", f"loss of {why.column}", "total loss", "left out"):
         table.add_column(Text(title), justify="left" if title == "change" else "right")
-    table.add_row("current settings", f"{why.loss:.3f}", f"{why.total:.3f}", "")
+    if why.leaks is not None:
+        table.add_column("attacks that learn something", overflow="fold")
+    table.add_row("current settings", f"{why.loss:.3f}", f"{why.total:.3f}", "", *_leaks(why, why.leaks))
     for trial in why.trials[:_MOST_TRIALS]:
         left_out = f"{trial.left_out:,}" if trial.left_out else ""
-        table.add_row(Text(trial.change), f"{trial.column_loss:.3f}", f"{trial.loss:.3f}", left_out)
+        leaks = _leaks(why, trial.leaks)
+        table.add_row(Text(trial.change), f"{trial.column_loss:.3f}", f"{trial.loss:.3f}", left_out, *leaks)
     console.print(table)
     if not why.helpful:
         console.print(Text(f"none of these keeps more detail of '{why.column}'"))
+
+
+def _leaks(why: Why, leaks: Mapping[str, float] | None) -> list[str]:
+    """The cell on attacks, if any were played."""
+    return [] if why.leaks is None else [leaks_text(leaks) or "not attacked"]
 
 
 def print_risk(console: Console, before: Risk, after: Risk | None = None) -> None:

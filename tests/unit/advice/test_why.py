@@ -2,12 +2,15 @@
 
 from collections import Counter
 
+import numpy as np
 import pyarrow as pa
 import pytest
 
 import incrowd
 from incrowd.advice.refusals import refusals_of
-from incrowd.advice.why import starred
+from incrowd.advice.trials import MOST_ATTACKED
+from incrowd.advice.why import leaks_text, starred
+from incrowd.attacks import inference, learners
 from incrowd.errors import UnknownNameError
 from incrowd.run import Run
 
@@ -28,6 +31,13 @@ def release(people):
         people.select(["age"]), quasi_identifiers=["age"], k=20, method="cover"
     )  # compiled before a trial has its time
     return incrowd.anonymize(people, quasi_identifiers=["age", "sex", "code", "job"], k=20, method="tdr")
+
+
+@pytest.fixture
+def without_trees(monkeypatch):
+    """As where scikit-learn is not installed: it is played sooner."""
+    monkeypatch.setattr(learners, "has_trees", lambda: False)
+    monkeypatch.setattr(inference, "has_trees", lambda: False)
 
 
 def test_refusals_count_the_records_that_would_lose_their_crowd(people, release):
@@ -85,3 +95,36 @@ def test_a_run_that_is_over_tries_nothing(release):
     run = Run()
     run.stop()
     assert release.why("age", run).trials == ()
+
+
+def test_attacked_settings_name_what_learns_something(release, without_trees):
+    """Each setting is attacked as the release that it promises; those that do not help are not attacked."""
+    found = release.why("age", attack=True)
+    assert found.leaks is not None
+    first = found.trials[:MOST_ATTACKED]
+    assert any(trial in found.helpful for trial in first)
+    for trial in found.trials:
+        assert (trial.leaks is not None) == (trial in first and trial in found.helpful)
+    assert "attacks that learn something" in str(found)
+    assert [row["leaks"] for row in found.to_rows()] == [leaks_text(trial.leaks) for trial in found.trials]
+
+
+def test_a_setting_that_shows_a_homogeneous_crowd_fails_by_name(without_trees):
+    """As long as the kind is shown, towns are not; without it they are, and everybody of one town has the flu."""
+    rng = np.random.default_rng(2)
+    town = np.repeat(np.arange(24), 40)
+    ill = np.where(town == 0, "flu", rng.choice(["no", "flu", "cold"], len(town)))
+    columns = {"town": [f"town {t}" for t in town], "kind": np.tile(list("abcd"), 240), "ill": ill}
+    words = {"quasi_identifiers": ["town", "kind"], "k": 40, "sensitive": ["ill"], "l": 1, "method": "tdr"}
+    found = incrowd.anonymize(pa.table(columns), **words, levels={"kind": 0}).why("town", attack=True)
+    assert "homogeneity" not in found.leaks
+    (dropped,) = (trial for trial in found.trials if trial.change == "dropping the column kind")
+    assert dropped.leaks["homogeneity"] == pytest.approx(1 / 24, abs=0.001)
+
+
+def test_without_attacks_nothing_is_said_of_them(release):
+    found = release.why("age", Run(time_limit=5))
+    assert found.leaks is None
+    assert all(trial.leaks is None for trial in found.trials)
+    assert "attack" not in str(found)
+    assert not any("leaks" in row for row in found.to_rows())
