@@ -4,12 +4,16 @@ from fractions import Fraction
 
 import pyarrow as pa
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 from tests.examples import examples
 from tests.reference.left_out import cheapest, counted
+from tests.reference.protected import COLUMN, is_good
 
 import incrowd
+from incrowd.privacy.l_diversity import EntropyLDiversity, RecursiveLDiversity
+from incrowd.privacy.likeness import AlphaAnonymity, BetaLikeness, DeltaDisclosure, EnhancedBetaLikeness
+from incrowd.privacy.t_closeness import TCloseness
 from incrowd.search.optimal import optimal as module
 
 TEXTS = st.lists(st.sampled_from(["a", "b", "c", "d"]), min_size=8, max_size=8)
@@ -30,11 +34,11 @@ def tables(draw):
     return columns, schemes, extents, draw(st.integers(2, 6)), draw(st.sampled_from([0.125, 0.25, 0.5]))
 
 
-def released(case, cost, suppress, **options):
+def released(case, cost, suppress, table=None, **options):
     columns, schemes, extents, k, _ = case
     names = ["q0", "q1"]
     release = incrowd.anonymize(
-        pa.table(dict(zip(names, columns, strict=True))),
+        table or pa.table(dict(zip(names, columns, strict=True))),
         quasi_identifiers=names,
         k=k,
         method="optimal",
@@ -68,6 +72,49 @@ def test_cost_and_bound_are_those_of_the_release(cost, case):
         assert price == pytest.approx(best, abs=CLOSE)
     hides = [scheme == "ops" and isinstance(c[0], str) for c, scheme in zip(columns, schemes, strict=True)]
     assert facts["optimal"] or (cost != "dm" and any(hides))
+
+
+MODELS = [
+    ({"entropy_l": 1.5}, EntropyLDiversity(COLUMN, 1.5)),
+    ({"recursive_l": (2.0, 2)}, RecursiveLDiversity(COLUMN, 2.0, 2)),
+    ({"t": 0.2, "t_distance": "equal"}, TCloseness(COLUMN, 0.2, "equal")),
+    ({"alpha": 0.6}, AlphaAnonymity(COLUMN, 0.6)),
+    ({"beta_likeness": 0.75}, BetaLikeness(COLUMN, 0.75)),
+    ({"enhanced_beta_likeness": 1.5}, EnhancedBetaLikeness(COLUMN, 1.5)),
+    ({"delta_disclosure": 1.5}, DeltaDisclosure(COLUMN, 1.5)),
+]
+
+
+@pytest.mark.parametrize("cost", ["dm", "ncp", "hdm"])
+@examples(25)
+@given(tables(), st.lists(st.integers(0, 2), min_size=8, max_size=8), st.sampled_from(MODELS))
+def test_with_a_model_that_is_not_upward_closed_the_cheapest_release_is_found(cost, case, ill, asked):
+    """Every partition is counted as what it releases; decoys, which are drawn, are left away."""
+    columns, schemes, extents, k, share = case
+    words, model = asked
+    assume(len(set(ill)) > 1)
+    ill = [sorted(set(ill)).index(value) for value in ill]
+    assume(is_good(model, ill, ill))
+
+    def good(inside, stay):
+        values, everyone = ([ill[number] for number in some] for some in (inside, stay))
+        return len(inside) >= k and is_good(model, values, everyone)
+
+    table = pa.table({"q0": columns[0], "q1": columns[1], COLUMN: ["xyz"[value] for value in ill]})
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("incrowd.search.leaving_out._reveals", lambda *words: False)
+        release, rows = released(case, cost, share, table=table, sensitive=[COLUMN], **words)
+    facts, records = release.found.facts, len(ill)
+    shown = [row[:2] for row in rows]
+    assert facts["suppressed_records"] == records - len(rows) <= share * records
+    unit = records if cost == "ncp" else 1
+    price, bound = facts["cost"] * unit, facts["bound"] * unit
+    best = float(cheapest(columns, schemes, k, int(Fraction(str(share)) * records), cost, extents, good))
+    assert price == pytest.approx(best, abs=CLOSE)
+    assert bound <= best + CLOSE
+    assert facts["optimal"]
+    if cost != "hdm":
+        assert price == pytest.approx(float(counted(columns, shown, cost, extents)), abs=CLOSE)
 
 
 @pytest.mark.parametrize("cost", ["dm", "ncp"])

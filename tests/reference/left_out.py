@@ -8,7 +8,7 @@ from collections import Counter
 from fractions import Fraction
 from itertools import product
 
-from tests.reference.optimal import set_partitions
+from tests.reference.optimal import released, set_partitions
 
 
 def runs(values):
@@ -47,16 +47,22 @@ def hdm_of_cell(shown, column, value, scheme):
     return Fraction(covered - counts[value], len(column) - counts[value]) if covered > counts[value] else Fraction(0)
 
 
-def released_cost(columns, schemes, partitions, k, measure, extents):
-    """What a release costs in sum, and how many records it leaves out."""
+def released_cost(columns, schemes, partitions, k, measure, extents, good=None):
+    """What a release costs in sum, and how many records it leaves out.
+
+    Args:
+        good: Whether some records, by number, are a good class of a release of some; by default if there are k.
+    """
     rows = list(zip(*columns, strict=True))
     block_of = [{value: place for place, block in enumerate(blocks) for value in block} for blocks in partitions]
     classes = [tuple(of[value] for of, value in zip(block_of, row, strict=True)) for row in rows]
     sizes = Counter(classes)
-    kept = [sizes[cells] >= k for cells in classes]
+    stay = released(classes, good or (lambda inside, left: len(inside) >= k))
+    kept = [number in stay for number in range(len(rows))]
     left_out = kept.count(False)
     if measure == "dm":
-        return sum(size * size for size in sizes.values() if size >= k) + left_out * len(rows), left_out
+        together = sum(sizes[cells] for cells, stays in zip(classes, kept, strict=True) if stays)
+        return together + left_out * len(rows), left_out
     cost = Fraction(left_out)
     for place, column in enumerate(columns):
         shown = {}
@@ -71,10 +77,10 @@ def released_cost(columns, schemes, partitions, k, measure, extents):
     return cost, left_out
 
 
-def cheapest(columns, schemes, k, limit, measure, extents):
+def cheapest(columns, schemes, k, limit, measure, extents, good=None):
     """The lowest cost of all releases that leave out at most so many records."""
     spaces = [partitions_of(column, scheme) for column, scheme in zip(columns, schemes, strict=True)]
-    costs = (released_cost(columns, schemes, chosen, k, measure, extents) for chosen in product(*spaces))
+    costs = (released_cost(columns, schemes, chosen, k, measure, extents, good) for chosen in product(*spaces))
     return min(cost for cost, left_out in costs if left_out <= limit)
 
 

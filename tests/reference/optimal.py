@@ -44,6 +44,10 @@ class Tables:
     for_everyone: ClassVar[bool] = False
     threshold: ClassVar[int] = 1
 
+    def fitted(self, histogram):
+        """Itself: it compares with nothing."""
+        return self
+
     def levels(self, classes):
         """1 if all tables are full, else 0."""
         return (classes.records % self.least_size == 0).astype(int)
@@ -164,3 +168,45 @@ def brute_force(rows, labels, taxonomies, schemes, k, limit, measure, good=None)
     spaces = [sorted(allowed(t, scheme)) for t, scheme in zip(taxonomies, schemes, strict=True)]
     costs = (cost_of(rows, labels, partitions, k, measure, good) for partitions in product(*spaces))
     return min((cost for cost, suppressed in costs if suppressed <= limit), default=None)
+
+
+def released(cells, good):
+    """The records that stay when bad classes are left out, all at once, over and over.
+
+    Args:
+        cells: What the class of each record is called.
+        good: Whether some records, by number, are a good class of a release of some records.
+    """
+    classes = {}
+    for number, name in enumerate(cells):
+        classes.setdefault(name, set()).add(number)
+    stay = list(classes.values())
+    while bad := [inside for inside in stay if not good(inside, set().union(*stay))]:
+        stay = [inside for inside in stay if inside not in bad]
+    return set().union(*stay)
+
+
+def tightest(partition, known, space):
+    """The finest partition of a space in which known values that shared a block still do."""
+    kept = [set(block) & known for block in partition]
+    fits = [other for other in space if all(any(block <= set(wide) for wide in other) for block in kept)]
+    return max(fits, key=len)
+
+
+def cheapest_release(rows, labels, taxonomies, scheme, limit, measure, good):
+    """The lowest cost of all tables that are released without more records than the limit; None if there is none.
+
+    What a table shows are the values of its records, and those that the scheme puts between them.
+    """
+    spaces = [sorted(allowed(taxonomy, scheme)) for taxonomy in taxonomies]
+    costs = []
+    for partitions in product(*spaces):
+        block_of = [{code: block for block in partition for code in block} for partition in partitions]
+        cells = (tuple(of[code] for of, code in zip(block_of, row, strict=True)) for row in rows)
+        stay = released(cells, good)
+        if len(rows) - len(stay) > limit:
+            continue
+        known = [{rows[number][place] for number in stay} for place in range(len(spaces))]
+        shown = [tightest(*each) for each in zip(partitions, known, spaces, strict=True)]
+        costs.append(cost_of(rows, labels, shown, 0, measure, lambda inside, stay=stay: set(inside) <= stay)[0])
+    return min(costs, default=None)

@@ -27,11 +27,6 @@ CASES = {
     "a constant column": ((*QI, "--k", "3", "--sensitive", "one", "--t", "0.2"), 2, "has a single value"),
     "no such column": ((*QI, "--k", "3", "--sensitive", "il", "--l", "2"), 2, "did you mean 'ill'"),
     "more people than there are": ((*UNIT, "--k", "13"), 4, "the best possible level is 12"),
-    "records left out": (
-        (*ILL, "--t", "0.2", "--method", "optimal", "--suppress", "0.1"),
-        2,
-        "'optimal' proves nothing where records may be left out and t=0.2",
-    ),
     "all of the population is in the table": (
         (*QI, "--delta-presence", "0.5", "--population-table", "people.csv"),
         4,

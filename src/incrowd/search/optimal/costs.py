@@ -19,7 +19,7 @@ Which classes are good is up to the privacy model (`incrowd.privacy.model`). Thi
 - *A good class stays good whatever joins it* (`upward_closed`). With suppression a bad class of C may otherwise hold a
   good one beside the bad, so that not all of its records are surely suppressed, and what suppression adds may rise on
   the way up. All the prunings above need it then, and so does leaving out values that only suppressed records have,
-  which lets records join classes that are released. `optimal` refuses other models where records may be suppressed.
+  which lets records join classes that are released. `as_released` has weaker bounds for all other models.
 - *No good class has fewer records than the least size.* So DM may count every record as much at least.
 
 "bound", "requeue", the orders and seeding ask nothing more of a model.
@@ -79,11 +79,16 @@ class Classes:
 class Costs:
     """Costs of the partitions of one table.
 
+    Attributes:
+        as_released: Whether the cost of partitions is that of what they release in any case, without tightening.
+
     Args:
         domains: The attributes of the table under their schemes.
         cost: One of `COSTS`.
         priorities: Weights of attributes by name, 1 for those that are not named, for the costs of cells.
     """
+
+    as_released = False
 
     def __init__(
         self,
@@ -125,6 +130,10 @@ class Costs:
         self._penalties: dict[tuple[int, bytes], Floats] = {}
         self.everything = [np.zeros(len(domain.codes), np.int64) for domain in domains]
 
+    def under(self, table: CompressedTable, domains: Sequence[Domain]) -> Costs:
+        """The same costs under other schemes."""
+        return Costs(table, domains, self.cost, self.requirement, self.priorities)
+
     def good(self, classes: Classes) -> Mask:
         """Which classes are good, that is, released."""
         return self.requirement.good(ClassCounts(classes.sizes, classes.values))
@@ -156,6 +165,16 @@ class Costs:
         values = self._protected if finer is None else finer.values
         together = {name: counted.grouped(of_row, len(sizes)) for name, counted in values.items()}
         return Classes(of_row, firsts if finer is None else finer.firsts[firsts], sizes, together)
+
+    def kept(self, partitions: Partitions) -> Mask:
+        """Which rows are released."""
+        classes = self.classes(partitions)
+        return self.good(classes)[classes.of_row]
+
+    def without(self, partitions: Partitions, kept: Mask) -> float:
+        """The cost of partitions that release some rows, whole classes of them."""
+        classes = self.classes(partitions)
+        return self._cost(partitions, classes, ~kept[classes.firsts], 0)[0]
 
     def of(self, partitions: Partitions) -> tuple[float, int]:
         """The cost of partitions, and the records that they suppress."""

@@ -15,11 +15,12 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from incrowd.errors import InfeasibleError, PolicyError, many
-from incrowd.privacy.model import Requirement, Requirements, with_suppression
+from incrowd.privacy.model import Requirements, with_suppression
 from incrowd.run import Run
 from incrowd.search.leaving_out import budget_of
 from incrowd.search.method import SearchResult
 from incrowd.search.optimal import PRUNINGS
+from incrowd.search.optimal.as_released import ReleasedCosts
 from incrowd.search.optimal.branch_and_bound import TreeSearch
 from incrowd.search.optimal.costs import Costs
 from incrowd.search.optimal.descent import Descent
@@ -69,11 +70,13 @@ def optimal(
     """
     (requirement,) = requirements
     if suppress > 0:
-        _check_suppression(requirement)
+        with_suppression(requirement.models)
     chosen = _chosen(prunings, direction)
     limit = budget_of(table, suppress)
     domains = domains_of(table, scheme, order, tight=limit > 0)
     costs = Costs(table, domains, cost, requirement, priorities)
+    if limit and not requirement.upward_closed:
+        costs = ReleasedCosts(table, domains, cost, requirement, priorities, limit)
     by_questions = direction == "pairs" or (direction == "auto" and set(chosen) == set(PRUNINGS))
     spaces = explain(domains, innermost_of(costs) if "innermost" in chosen else None)
     run.note("\n".join(spaces))
@@ -110,7 +113,9 @@ def optimal(
         run.note(f"stopped after {SECONDS} seconds, since no time limit was given; a longer one may find a lower cost")
     made = released(table, costs, partitions)
     best = made.cost if costs.better(made.cost, found.best) else found.best  # they differ by rounding, or it is less
-    facts = {**_proof(search, costs, best, lowered(costs, costs.at_least(search.bound), limit)), "spaces": spaces}
+    bound = costs.at_least(search.bound)
+    facts = {**_proof(search, costs, best, bound if costs.as_released else lowered(costs, bound, limit))}
+    facts["spaces"] = spaces
     return SearchResult(made.recoding, facts={"measure": cost, **facts, "suppressed_records": made.suppressed})
 
 
@@ -119,17 +124,6 @@ def _chosen(prunings: str | Sequence[str], direction: str) -> Sequence[str]:
     if direction == "pairs" and set(chosen) != set(PRUNINGS):
         raise PolicyError("the direction 'pairs' uses all prunings; leave 'prunings' out, or choose another direction")
     return chosen
-
-
-def _check_suppression(requirement: Requirement) -> None:
-    """The prunings need more of a model where records may be left out; see `costs`."""
-    with_suppression(requirement.models)
-    for model in requirement.models:
-        if not model.upward_closed:
-            raise PolicyError(
-                f"'optimal' proves nothing where records may be left out and {model} is asked for; set suppress to 0, "
-                "or take 'incognito', the best full-domain generalization, or 'tdr', 'bug', 'cover' or 'mondrian'"
-            )
 
 
 def _goes_up(domains: Sequence[Domain], direction: str) -> bool:

@@ -3,9 +3,10 @@
 The records of bad classes are left out. Whatever the release says must not come from them: no bound of an interval, no
 member of a set. So partitions are *tightened* first: values that only left-out records have are parted from the others
 (`Domain.tightened`). That is a partition of the same scheme with the same released classes: values that released
-records share a block with stay there, and a class that is bad stays bad when it is divided, since only models that are
-upward closed get this far. It costs no more than before, so what is the cheapest of all partitions is the cheapest of
-all releases as well: a proof about partitions is one about releases.
+records share a block with stay there. It costs no more than before. With models that are upward closed it is allowed
+as well, since a class that is bad stays bad when it is divided. So what is the cheapest of all partitions is the
+cheapest of all releases, too: a proof about partitions is one about releases. With other models it may release others,
+so the search counts what is released (`as_released`).
 
 Intervals of numbers are released from the lowest to the highest number that a released record has in them, and cost as
 much; see `ClosedIntervals`. So no left-out record falls into one that it was not in.
@@ -51,7 +52,7 @@ class Released:
 
 def released(table: CompressedTable, costs: Costs, partitions: Partitions) -> Released:
     """What partitions release, without anything that only left-out records have."""
-    kept = _kept(costs, partitions)
+    kept = costs.kept(partitions)
     mappings: list[AttributeRecoding] = []
     blocks: list[Blocks] = []
     for index, domain in enumerate(costs.domains):
@@ -72,19 +73,13 @@ def released(table: CompressedTable, costs: Costs, partitions: Partitions) -> Re
 
 def tightened(costs: Costs, partitions: Partitions) -> list[Labels]:
     """The finest partitions that release the same records in the same classes."""
-    kept = _kept(costs, partitions)
+    kept = costs.kept(partitions)
     found = []
     for index, domain in enumerate(costs.domains):
         known = set(costs.rows[kept, index].tolist())
         blocks = domain.tightened(blocks_of(partitions[index].tolist()), known)
         found.append(labels_of(blocks, domain.space.size))
     return found
-
-
-def _kept(costs: Costs, partitions: Partitions) -> npt.NDArray[np.bool_]:
-    """Which rows are released."""
-    classes = costs.classes(partitions)
-    return costs.good(classes)[classes.of_row]
 
 
 def _cost(
@@ -101,7 +96,7 @@ def _cost(
             of_code = mapping.losses(attribute)[mapping.of_codes(attribute)]
             lost += of_code[table.codes[index]] / costs.divisors[index]
         return float(table.counts @ np.where(kept, lost, 1.0))
-    return costs.of([labels_of(of, size) for of, size in zip(blocks, sizes, strict=True)])[0]
+    return costs.without([labels_of(of, size) for of, size in zip(blocks, sizes, strict=True)], kept)
 
 
 def _shown(blocks: Blocks, mapping: AttributeRecoding, costs: Costs, index: int) -> Blocks:

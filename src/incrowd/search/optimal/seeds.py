@@ -97,7 +97,7 @@ class Seeds:
                 domain_of(self._table, index, word, self._order, tight=domain.tight)
                 for index, (word, domain) in enumerate(zip(schemes, self._costs.domains, strict=True))
             ]
-            own = Costs(self._table, domains, self._costs.cost, self._costs.requirement, self._costs.priorities)
+            own = self._costs.under(self._table, domains)
             search = PairSearch(own, self._limit, self._run, memory=self._memory)
             search.offer(*self._seed(own, [each for each in found if _contains(schemes, each[1])]))
             search.run(WORK)
@@ -120,7 +120,8 @@ class Seeds:
             starts.append(_fitted(cells, domains))
         starts += [_fitted(_carried(partitions, before, domains), domains) for partitions, before in found]
         if self._limit:  # a more flexible scheme parts values that only left-out records have
-            starts = [tightened(costs, start) for start in starts]
+            tight = [tightened(costs, start) for start in starts]
+            starts = [*starts, *tight] if costs.as_released else tight
         starts += [[np.arange(domain.space.size) for domain in domains], costs.everything]
         return Descent(costs, self._limit, self._run).best(starts)
 
