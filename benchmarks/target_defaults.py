@@ -6,6 +6,9 @@ Every table is split, two thirds are released at k = 5 by each of four methods a
 (scikit-learn, its defaults) learns from the released rows and is tested on the other third as it is. A released range
 is the number in its middle, a label the share of each value that it covers. Before, the default was `tdr` with 60
 restarts. Splits are repeated with other rows, fewer times for larger tables.
+
+What is in the file of figures is not run again, so a run that was interrupted goes on where it was; with other rules of
+`auto` its figures have to go from that file (`--anew auto`).
 """
 
 from __future__ import annotations
@@ -16,6 +19,7 @@ import tempfile
 import time
 import warnings
 from collections.abc import Callable, Mapping, Sequence
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -109,46 +113,57 @@ def classes_of(values: pd.Series) -> Any:
     return np.unique(values.to_numpy(str), return_inverse=True)[1]
 
 
-def matrix(original: pd.DataFrame, rows: pd.DataFrame, names: list[str]) -> Any:
-    """Rows, original or released, as numbers; the original says what a column is."""
-    columns = []
+def readers(original: pd.DataFrame, names: Sequence[str]) -> Mapping[str, Callable[[Sequence[str]], Any]]:
+    """Of each column what makes numbers of labels, original or released: labels, and a missing one, x numbers."""
+    found = {}
     for name in names:
         values = original[name].dropna()
         scale = scale_of(pa.array(values.unique()), name)
+        found[name] = _shares(list(values.value_counts().index)) if scale is None else _middles(cache(scale.middle))
+    return found
+
+
+def matrix(read: Mapping[str, Callable[[Sequence[str]], Any]], rows: pd.DataFrame) -> Any:
+    """Rows, original or released, as numbers."""
+    columns = []
+    for name, reader in read.items():
         codes, labels = pd.factorize(rows[name])
-        if scale is not None:
-            told = np.array([[np.nan if label == "?" else scale.middle(label)] for label in labels] + [[np.nan]])
-        else:
-            told = _shares(labels, list(values.value_counts().index))
-        columns.append(told[codes])  # -1 is a missing value, the last row
+        columns.append(reader(labels)[codes])  # -1 is a missing value, the last row
     return np.hstack(columns)
 
 
-def _shares(labels: Sequence[str], values: Sequence[str]) -> Any:
-    """The share that each label has of each of the most frequent values: labels x values."""
-    told = np.zeros((len(labels) + 1, min(len(values), SHARES)))
-    for place, label in enumerate(labels):
-        inside = values if label == "*" else label[1:-1].split(", ") if label[:1] == "{" else [label]
-        told[place] = np.isin(values[:SHARES], inside) / len(inside)
-    return told
+def _middles(middle: Callable[[str], float]) -> Callable[[Sequence[str]], Any]:
+    """The middle of each range."""
+    return lambda labels: np.array([[np.nan if label == "?" else middle(label)] for label in labels] + [[np.nan]])
 
 
-def judged(release: pd.DataFrame | None, rows: pd.DataFrame, train: Any, test: Any, target: str) -> float:
-    """The error on test rows in percent, or the area under the curve, of what was learned from a release."""
+def _shares(values: Sequence[str]) -> Callable[[Sequence[str]], Any]:
+    """The share that each label has of each of the most frequent values."""
+
+    def read(labels: Sequence[str]) -> Any:
+        told = np.zeros((len(labels) + 1, min(len(values), SHARES)))
+        for place, label in enumerate(labels):
+            inside = values if label == "*" else label[1:-1].split(", ") if label[:1] == "{" else [label]
+            told[place] = np.isin(values[:SHARES], inside) / len(inside)
+        return told
+
+    return read
+
+
+def judged(learned: pd.DataFrame, read: Any, classes: Any, tests: Any, test: Any) -> float:
+    """The error on test rows in percent, or the area under the curve, of what was learned from other rows."""
     from sklearn.ensemble import HistGradientBoostingClassifier
     from sklearn.metrics import roc_auc_score
+    from threadpoolctl import threadpool_limits
 
-    names = [name for name in rows.columns if name not in (target, ROW)]
-    classes = classes_of(rows[target])
-    learned = rows.iloc[train] if release is None else release
-    model = HistGradientBoostingClassifier(random_state=0)
-    trained = matrix(rows, learned, names)
+    trained = matrix(read, learned)
     told = ~np.isnan(trained).all(axis=0)  # scikit-learn refuses a column of nothing
-    model.fit(trained[:, told], classes[learned[ROW].astype(int)])
-    tests = matrix(rows, rows.iloc[test], names)[:, told]
-    if rare(classes):
-        return float(roc_auc_score(classes[test], model.predict_proba(tests)[:, 1]))
-    return 100 * float((model.predict(tests) != classes[test]).mean())
+    with threadpool_limits(1):  # several threads wait for each other on a busy machine
+        model = HistGradientBoostingClassifier(random_state=0)
+        model.fit(trained[:, told], classes[learned[ROW].astype(int)])
+        if rare(classes):
+            return float(roc_auc_score(classes[test], model.predict_proba(tests[:, told])[:, 1]))
+        return 100 * float((model.predict(tests[:, told]) != classes[test]).mean())
 
 
 def rare(classes: Any) -> bool:
@@ -163,41 +178,41 @@ def run(
     methods: Sequence[str],
     splits: Sequence[int],
     note: Callable[[dict[str, Any]], None],
+    noted: Sequence[Mapping[str, Any]] = (),
 ) -> None:
-    """Every method on splits of a table, and the original."""
+    """Every method on splits of a table, and the original; what was noted before is not run again."""
+    done = {(each["split"], each["method"]) for each in noted if each["table"] == name}
+    if splits and done >= {(split, method) for split in splits for method in ("original", *methods)}:
+        return
     rows, target = rows_of(table, path), str(table.target)
     rows[ROW] = np.arange(len(rows)).astype(str)
-    names = [each for each in rows.columns if each not in (target, ROW)]
+    names, classes = [each for each in rows.columns if each not in (target, ROW)], classes_of(rows[target])
+    read = readers(rows, names)
     for split in splits or range(FEW if len(rows) > MANY else OFTEN):
-        order = np.random.default_rng(split).permutation(len(rows))
-        test, train = np.split(order, [len(rows) // TEST])
-        told = {
-            "table": name,
-            "split": split,
-            "rows": len(rows),
-            "columns": len(names),
-            "rare": rare(classes_of(rows[target])),
-        }
-        note({**told, "method": "original", "figure": judged(None, rows, train, test, target)})
-        for method in methods:
-            began = time.process_time()
-            words = {"quasi_identifiers": names, "k": K, "target": target, "keep": [ROW], "missing_values": ["?"]}
-            release = incrowd.anonymize(rows.iloc[train], **words, key=Key.for_experiments(split), **METHODS[method])
-            seconds = time.process_time() - began
-            figure = judged(release.data, rows, train, test, target)
-            taken = " ".join(
-                [release.policy.method, *[str(v) for w, v in release.policy.options.items() if w == "objective"]]
-            )
-            note(
-                {
-                    **told,
-                    "method": method,
-                    "figure": figure,
-                    "loss": release.measures.total.ncp,
-                    "seconds": seconds,
-                    "taken": taken,
-                }
-            )
+        wanted = [method for method in ("original", *methods) if (split, method) not in done]
+        test, train = np.split(np.random.default_rng(split).permutation(len(rows)), [len(rows) // TEST])
+        tests = matrix(read, rows.iloc[test])
+        told = {"table": name, "split": split, "rows": len(rows), "columns": len(names), "rare": rare(classes)}
+        for method in wanted:
+            if method == "original":
+                found, learned = dict[str, Any](), rows.iloc[train]
+            else:
+                found, learned = _released(rows.iloc[train], names, target, method, split)
+            figure = judged(learned, read, classes, tests, test)
+            note({**told, "method": method, "figure": figure, **found})
+
+
+def _released(
+    rows: pd.DataFrame, names: list[str], target: str, method: str, split: int
+) -> tuple[dict[str, Any], pd.DataFrame]:
+    """What a release costs, and its rows."""
+    began = time.process_time()
+    words = {"quasi_identifiers": names, "k": K, "target": target, "keep": [ROW], "missing_values": ["?"]}
+    release = incrowd.anonymize(rows, **words, key=Key.for_experiments(split), **METHODS[method])
+    seconds = time.process_time() - began
+    objective = [str(v) for w, v in release.policy.options.items() if w == "objective"]
+    taken = " ".join([release.policy.method, *objective])
+    return {"loss": release.measures.total.ncp, "seconds": seconds, "taken": taken}, release.data
 
 
 def page(noted: Sequence[Mapping[str, Any]]) -> str:
@@ -244,11 +259,17 @@ def main() -> None:
     parser.add_argument("--splits", default="", help="the numbers of some of them, separated by commas")
     parser.add_argument("--notes", type=Path, default=Path("target_defaults.jsonl"), help="file of figures, added to")
     parser.add_argument("--page", action="store_true", help="only make the page from the file of figures")
+    parser.add_argument("--anew", default="", help="methods whose figures go from that file first")
     arguments = parser.parse_args()
     warnings.simplefilter("ignore")
 
+    lines = arguments.notes.read_text().splitlines() if arguments.notes.exists() else []
+    noted = [each for each in map(json.loads, lines) if each["method"] not in arguments.anew.split(",")]
+    arguments.notes.write_text("".join(json.dumps(each) + "\n" for each in noted))
+
     def note(figures: dict[str, Any]) -> None:
         print(json.dumps(figures), flush=True)
+        noted.append(figures)
         with arguments.notes.open("a") as file:
             file.write(json.dumps(figures) + "\n")
 
@@ -257,8 +278,7 @@ def main() -> None:
             path = TABLES[name].path(arguments.shared, Path(made))
             if path is not None:
                 splits = [int(number) for number in arguments.splits.split(",") if number]
-                run(name, TABLES[name], path, [m for m in arguments.methods.split(",") if m], splits, note)
-    noted = [json.loads(line) for line in arguments.notes.read_text().splitlines()]
+                run(name, TABLES[name], path, [m for m in arguments.methods.split(",") if m], splits, note, noted)
     (RESULTS / "target_defaults.md").write_text(page(noted), encoding="utf-8")
 
 

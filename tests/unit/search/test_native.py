@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 import incrowd.search.native.kernels as calls
+from incrowd.search.automatic import boosting
 from incrowd.search.clustering import agglomeration, class_index, destroy_and_repair, exchange, pool, rounds, space
 from incrowd.search.clustering import with_sensitive_values as sensitive
 from incrowd.search.native import library
@@ -20,7 +21,7 @@ from incrowd.search.native.kernels import Float64, Int64, Mask, given, kernel
 from incrowd.search.optimal import kernels as optimal
 
 TEXT = "\n".join(path.read_text() for path in sorted(library.SOURCES.glob("*.[ch]")))
-MODULES = (agglomeration, class_index, destroy_and_repair, exchange, pool, rounds, sensitive, space, optimal)
+MODULES = (agglomeration, boosting, class_index, destroy_and_repair, exchange, pool, rounds, sensitive, space, optimal)
 STRUCTS = dict(re.findall(r"typedef struct \{\n((?:    .*\n)+)\} (\w+);", TEXT))
 STRUCTS = {name: body for body, name in STRUCTS.items()}
 TUPLES = {

@@ -16,7 +16,7 @@ from incrowd.key import Key
 from incrowd.table.compressed import CompressedTable
 from incrowd.table.grouping import Codes
 
-RECORDS = 12_000  # of a split at most
+RECORDS = 24_000  # of a split at most
 TESTED = 3  # one of this many is tested on
 ALL = 24_000  # records of all splits, as far as these are at least
 LEAST, MOST = 2, 12

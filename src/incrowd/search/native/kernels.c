@@ -11,6 +11,7 @@
 
 #include "pool.c"
 
+#include "boosting.c"
 #include "improve.c"
 
 #include "destroy_and_repair.c"
