@@ -11,6 +11,7 @@ PLACES = "unit/formats/test_places.py"
 NUMBERS = ("unit/table/test_exact_numbers.py", "unit/table/test_scales.py")
 DOCUMENTS = ("unit/schemas/test_documents.py", "unit/schemas/test_shapes.py")
 NEW_ROWS = ("property/test_new_rows.py",)
+DESCRIBED = ("unit/report/test_dictionary.py",)
 SIGNED = ("unit/verification/test_signature.py",)
 NAMING = ("unit/inspection/test_leaving.py", "unit/policy/test_untouched.py")
 
@@ -350,4 +351,12 @@ OUTFLOW = (
         'case.context.get(name, "none"))',
         "unit/report/test_packs.py",
     ),
+    of(
+        "report/dictionary/described.py",
+        "labels[label]) for label in _in_order(kind, labels)",
+        "labels[label]) for label in labels",
+        *DESCRIBED,
+    ),
+    of("report/dictionary/described.py", "if label not in missing}", "}", *DESCRIBED),
+    of("report/dictionary/ddi.py", '_ILLEGAL.sub("\\ufffd", text)', "text", *DESCRIBED),
 )
