@@ -352,3 +352,16 @@ class TestFiles:
     def test_the_dictionary_is_not_in_the_certificate(self, written):
         certificate = json.loads((written / "release.certificate.json").read_text(encoding="utf-8"))
         assert "dictionary" not in certificate["policy"]
+
+    def test_with_a_ledger_it_is_about_the_rows_that_left(self, tmp_path):
+        def people(count):
+            columns = {"pid": [f"p{row}" for row in range(count)], "age": [20 + row % 10 for row in range(count)]}
+            return pa.table({**columns, "sex": ["fm"[row % 2] for row in range(count)]})
+
+        settings = {"quasi_identifiers": ["age", "sex"], "k": 4, "unit": "pid", "ledger": tmp_path / "ledger"}
+        for name, count in (("first", 60), ("second", 80)):
+            incrowd.anonymize(people(count), **settings, dictionary="all").write(tmp_path / f"{name}.csv")
+            fields = json.loads((tmp_path / f"{name}.dictionary.json").read_text(encoding="utf-8"))["fields"]
+            assert [field["name"] for field in fields] == ["age", "sex"]
+            left = len((tmp_path / f"{name}.csv").read_text().splitlines()) - 1
+            assert f"<caseQnty>{left}</caseQnty>" in (tmp_path / f"{name}.dictionary.xml").read_text(encoding="utf-8")
