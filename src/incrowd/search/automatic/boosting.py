@@ -1,9 +1,8 @@
 """Gradient boosting over histograms: a fast learner that judges candidates on a sample.
 
-Trees grow level by level, those of all classes at once, to about as many leaves as learners have that people use: with
-fewer, a release that keeps how columns depend on each other looks no better than one that does not. Columns are cut
-into a few bins; for a split only sums of gradients per node and bin are needed, and of each column its most frequent
-bin is what the others leave, so shares that are mostly 0 cost next to nothing.
+Trees are shallow and grow level by level, those of all classes at once. Columns are cut into a few bins; for a split
+only sums of gradients per node and bin are needed, and of each column its most frequent bin is what the others leave,
+so shares that are mostly 0 cost next to nothing.
 
 Gradients are rounded to 2 ** -20. Sums of them are then exact, in any order and on any machine, and so are the splits
 that follow from them: what is chosen by these trees does not depend on how a machine rounds.
@@ -19,8 +18,8 @@ import numpy as np
 from incrowd.search.native.kernels import Float64, Int64, kernel
 from incrowd.table.grouping import Codes, Floats
 
-ROUNDS, DEPTH, RATE = 60, 5, 0.2
-BINS = 64
+ROUNDS, DEPTH, RATE = 60, 3, 0.2
+BINS = 32
 RIDGE, LEAST = 1.0, 2.0  # added to the curvature of a leaf, and the least that one may have (8 records or more)
 _GRAIN = float(1 << 20)
 
