@@ -160,8 +160,8 @@ class _Growth:
         self._starts, self._size = starts[:-1], int(starts[-1])
         counts = np.bincount(binned.ravel(), minlength=self._size)
         self._usual = np.array([low + counts[low:high].argmax() for low, high in pairwise(starts)], np.int64)
-        self._rows, places = map(np.ascontiguousarray, np.nonzero(binned != self._usual))
-        self._bins = binned[self._rows, places]
+        rows, places = np.nonzero(binned != self._usual)
+        self._rows, self._bins = np.ascontiguousarray(rows), binned[rows, places]  # entries
         self._column_of = np.repeat(np.arange(self.columns), np.diff(starts))
         self._is_last = np.zeros(self._size, bool)
         self._is_last[starts[1:] - 1] = True
