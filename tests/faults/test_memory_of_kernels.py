@@ -12,7 +12,10 @@ import incrowd
 from incrowd.search.native import library
 
 ROOT = Path(__file__).parents[2]
-SUITE = ["tests/unit/search/clustering", "tests/property/test_optimal.py", "tests/property/test_local_recoding.py"]
+SUITE = [
+    *("tests/unit/search/clustering", "tests/property/test_optimal.py", "tests/property/test_local_recoding.py"),
+    "tests/unit/search/automatic/test_boosting.py::test_trees_split_where_a_slow_reference_does",
+]
 CHECKED = ("-O1", "-g", "-fsanitize=address,undefined", "-fno-sanitize-recover=undefined")
 
 
