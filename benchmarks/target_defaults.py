@@ -221,7 +221,13 @@ def _released(
 ) -> tuple[dict[str, Any], pd.DataFrame]:
     """What a release costs, and its rows."""
     began = time.process_time()
-    words = {"quasi_identifiers": names, "k": K, "target": target, "keep": [ROW], "missing_values": ["?"]}
+    words: dict[str, Any] = {
+        "quasi_identifiers": names,
+        "k": K,
+        "target": target,
+        "keep": [ROW],
+        "missing_values": ["?"],
+    }
     release = incrowd.anonymize(rows, **words, key=Key.for_experiments(split), **METHODS[method])
     seconds = time.process_time() - began
     objective = [str(v) for w, v in release.policy.options.items() if w == "objective"]
