@@ -18,7 +18,7 @@ What is left out is no cheaper than what is released, so all other records count
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -27,9 +27,7 @@ from incrowd.search.leaving_out import suppressed
 from incrowd.search.optimal.blocks import Labels, blocks_of, labels_of
 from incrowd.search.optimal.costs import Classes, Costs, Partitions
 from incrowd.search.optimal.released import released
-from incrowd.search.optimal.schemes import Domain
 from incrowd.table.class_counts import ClassCounts, Mask
-from incrowd.table.compressed import CompressedTable
 from incrowd.table.grouping import Floats
 
 
@@ -38,26 +36,15 @@ class ReleasedCosts(Costs):
 
     as_released = True
 
-    def __init__(
-        self,
-        table: CompressedTable,
-        domains: Sequence[Domain],
-        cost: str,
-        requirement: Requirement,
-        priorities: Mapping[str, float] | None,
-        limit: int,
-    ) -> None:
-        super().__init__(table, domains, cost, requirement, priorities)
-        self._limit = limit
+    def __init__(self, *given: Any) -> None:
+        super().__init__(*given)
+        requirement = self.requirement
         closed = tuple(model for model in requirement.models if model.upward_closed)
         self._closed = Requirement(requirement.attributes, closed, requirement.with_absent) if closed else None
         self._shown = [  # values that cannot be hidden
-            sum(1 << position for position, count in enumerate(counts.tolist()) if count > limit)
+            sum(1 << position for position, count in enumerate(counts.tolist()) if count > self.limit)
             for counts in self.value_counts
         ]
-
-    def under(self, table: CompressedTable, domains: Sequence[Domain]) -> Costs:
-        return ReleasedCosts(table, domains, self.cost, self.requirement, self.priorities, self._limit)
 
     def kept(self, partitions: Partitions) -> Mask:
         left_out = suppressed([self.classes(partitions).of_row], [self.requirement], self._table)

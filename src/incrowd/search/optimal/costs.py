@@ -86,6 +86,7 @@ class Costs:
         domains: The attributes of the table under their schemes.
         cost: One of `COSTS`.
         priorities: Weights of attributes by name, 1 for those that are not named, for the costs of cells.
+        limit: Records that may be suppressed.
     """
 
     as_released = False
@@ -97,6 +98,7 @@ class Costs:
         cost: str,
         requirement: Requirement,
         priorities: Mapping[str, float] | None = None,
+        limit: int = 0,
     ) -> None:
         if cost not in COSTS:
             raise PolicyError(f"The 'cost' parameter must be one of {', '.join(COSTS)}. Got {cost!r}.")
@@ -107,7 +109,7 @@ class Costs:
         self.exact = cost in ("dm", "cm")
         self.domains = tuple(domains)
         weighs_cells("cost", cost, priorities)
-        self.priorities = priorities
+        self.priorities, self.limit = priorities, limit
         weights = weights_by_name([domain.attribute.name for domain in domains], priorities)
         total = sum(weights.values())
         self.divisors = [float(total / weight) for weight in weights.values()]  # of what the cells of attributes lose
@@ -132,7 +134,7 @@ class Costs:
 
     def under(self, table: CompressedTable, domains: Sequence[Domain]) -> Costs:
         """The same costs under other schemes."""
-        return Costs(table, domains, self.cost, self.requirement, self.priorities)
+        return type(self)(table, domains, self.cost, self.requirement, self.priorities, self.limit)
 
     def good(self, classes: Classes) -> Mask:
         """Which classes are good, that is, released."""

@@ -69,14 +69,12 @@ def optimal(
         InfeasibleError: No anonymization of the scheme is allowed.
     """
     (requirement,) = requirements
-    if suppress > 0:
-        with_suppression(requirement.models)
+    with_suppression(requirement.models if suppress > 0 else ())
     chosen = _chosen(prunings, direction)
     limit = budget_of(table, suppress)
     domains = domains_of(table, scheme, order, tight=limit > 0)
-    costs = Costs(table, domains, cost, requirement, priorities)
-    if limit and not requirement.upward_closed:
-        costs = ReleasedCosts(table, domains, cost, requirement, priorities, limit)
+    counted = ReleasedCosts if limit and not requirement.upward_closed else Costs
+    costs = counted(table, domains, cost, requirement, priorities, limit)
     by_questions = direction == "pairs" or (direction == "auto" and set(chosen) == set(PRUNINGS))
     spaces = explain(domains, innermost_of(costs) if "innermost" in chosen else None)
     run.note("\n".join(spaces))
@@ -113,9 +111,7 @@ def optimal(
         run.note(f"stopped after {SECONDS} seconds, since no time limit was given; a longer one may find a lower cost")
     made = released(table, costs, partitions)
     best = made.cost if costs.better(made.cost, found.best) else found.best  # they differ by rounding, or it is less
-    bound = costs.at_least(search.bound)
-    facts = {**_proof(search, costs, best, bound if costs.as_released else lowered(costs, bound, limit))}
-    facts["spaces"] = spaces
+    facts = {**_proof(search, costs, best, lowered(costs, costs.at_least(search.bound), limit)), "spaces": spaces}
     return SearchResult(made.recoding, facts={"measure": cost, **facts, "suppressed_records": made.suppressed})
 
 

@@ -121,7 +121,9 @@ def lowered(costs: Costs, bound: float, limit: int) -> float:
     Who has such a value is left out. So a release that leaves out so many records hides no more values than so many
     records can have, saves that for the others at most, and costs 1 for each that it leaves out.
     """
-    hidden = {} if costs.exact else {i: _rarest(costs, i) for i, d in enumerate(costs.domains) if d.hides_members()}
+    if costs.exact or costs.as_released:
+        return bound
+    hidden = {i: _rarest(costs, i) for i, d in enumerate(costs.domains) if d.hides_members()}
     found = bound
     for left_out in sorted({int(number) for numbers in hidden.values() for number in numbers if number <= limit}):
         share = 0.0
