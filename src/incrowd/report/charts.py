@@ -309,12 +309,12 @@ def _axes(
 
 def _scale(values: Sequence[float], start: float, end: float, *, log: bool) -> tuple[Place, list[float]]:
     """Where values are between two ends, and the marks of the axis."""
-    if not log or min(values) <= 0:
+    if not log or min(values) <= _SMALL:  # a rounded 0
         ticks = _ticks_to(max(values))
         return lambda value: start + (end - start) * value / ticks[-1], ticks
     low = math.log10(min(values))
     span = max(math.log10(max(values)) - low, 0.3)
-    powers = range(math.floor(low), math.ceil(low + span) + 1)
+    powers = range(math.floor(low), math.ceil(low + span) + 1, max(1, round(span / 5)))
     digits = (1,) if span > 2.5 else (1, 3) if span > 1.2 else (1, 2, 5)
     marks = [digit * 10.0**power for power in powers for digit in digits]
     ticks = [mark for mark in marks if low - 0.01 <= math.log10(mark) <= low + span + 0.01]
