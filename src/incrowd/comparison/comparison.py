@@ -6,6 +6,7 @@ are comparable. A run is written to a log when it is finished: an interrupted co
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property
@@ -21,6 +22,7 @@ from incrowd.formats.registry import open_source
 from incrowd.formats.sources import Source
 from incrowd.measures.registry import LOSSES
 from incrowd.policy.making import make_policy
+from incrowd.policy.options import OPTIONS
 from incrowd.policy.policy import Policy
 from incrowd.policy.toml import DIALECT, PARAMETERS, check_spelling
 from incrowd.run import Run, Watch
@@ -113,7 +115,7 @@ def compare(
     Args:
         data: Path of a CSV or Parquet file, or a pandas, polars or pyarrow table.
         methods: Names of methods, in a list or separated by commas, each with its own options if needed:
-            "cover", "cover:objective=dm".
+            "cover", "cover:objective=dm". What crowds show (`form`) may differ as well: "cover:form=age=mean".
         ks: Values of k, for quasi-identifiers without their own.
         log: File that keeps finished runs; those that it already has are not repeated.
         time_limit_per_run: Seconds that one run may take.
@@ -174,28 +176,38 @@ def settings_of(methods: Iterable[str] | str, policies: Mapping[int, Policy]) ->
     if len(policies) > len({policy.quasi_identifiers for policy in policies.values()}):
         raise PolicyError("every quasi-identifier has its own k, so several ks make no difference; give only one")
     named = {text: _method_options(text) for text in texts}
-    taken = {option for name, _ in named.values() for option in method_of(name, {}).options}
+    taken = {option for name, *_ in named.values() for option in method_of(name, {}).options}
     settings = []
-    for text, (name, own) in named.items():
+    for text, (name, own, form) in named.items():
         for k, policy in sorted(policies.items()):
             for option in policy.options:
                 if option not in taken:
                     raise UnknownNameError("option", option, sorted(taken), "any of the methods")
             options = {key: value for key, value in policy.options.items() if key in METHODS[name].options} | own
             method_of(name, options)
-            settings.append(Setting(text, k, replace(policy, method=name, options=options)))
+            settings.append(Setting(text, k, replace(_shown(policy, form), method=name, options=options)))
     return tuple(settings)
 
 
-def _method_options(text: str) -> tuple[str, dict[str, Any]]:
-    """The name and the options of a method that is written as 'cover:objective=dm:rounds=3'."""
-    name, *parts = text.split(":")
+def _shown(policy: Policy, form: Mapping[str, str]) -> Policy:
+    """The policy with other forms of some columns, each instead of the hierarchy that the column has otherwise."""
+    taxonomies = {column: tree for column, tree in policy.taxonomies.items() if column not in form}
+    return replace(policy, form={**policy.form, **form}, taxonomies=taxonomies)
+
+
+def _method_options(text: str) -> tuple[str, dict[str, Any], Mapping[str, str]]:
+    """The name, the options and the forms of a method that is written as 'cover:objective=dm:form=age=mean:5'."""
+    name, *parts = re.split(":(?=[^:=]*=)", text)
     pairs = [part.partition("=") for part in parts]
-    if not all(option and equals for option, equals, _ in pairs):
+    if ":" in name or not all(option for option, _, _ in pairs):
         raise PolicyError(f"A method with options must look like cover:objective=dm:rounds=3. Got '{text}'.")
     known = method_of(name, {}).options
     options = {option.strip().replace("-", "_"): value for option, _, value in pairs}
-    return name, {each: known[each].typed(value) if each in known else value for each, value in options.items()}
+    form = OPTIONS["form"].kind.parse_each([value for option, _, value in pairs if option.strip() == "form"])
+    OPTIONS["form"].check("form", form)
+    options.pop("form", None)
+    typed = {each: known[each].typed(value) if each in known else value for each, value in options.items()}
+    return name, typed, form
 
 
 def comparison_of(

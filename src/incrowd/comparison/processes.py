@@ -70,7 +70,7 @@ class Jobs:
         if self._types is None:
             self._types = comma_types(policy, self.source)
         settled = Settled(policy, policy.redundant, self._types, promised=unpromised(policy))
-        wanted = settled.policy.attributes, settled.policy.protected
+        wanted = settled.policy.attributes, settled.policy.protected, tuple(settled.policy.taxonomies)
         if wanted not in self._tables:
             self.run.stage("reading")
             engine = engine_for(policy, self.source)

@@ -22,8 +22,11 @@ from incrowd.comparison.comparison import Comparison, comparison_of, settings_of
 from incrowd.comparison.runs import RunLog, SettingRun, key_of
 from incrowd.errors import CancelledError, PolicyError, UnknownNameError
 from incrowd.formats.registry import open_source
+from incrowd.key import Key
+from incrowd.measures.registry import release_values
 from incrowd.policy.making import make_policy
 from incrowd.run import Amount, Rows, Run, Stage
+from incrowd.taxonomies.number_rules import Intervals
 
 QI = ["age", "sex", "job"]
 COMMAND = "from incrowd.cli import main; main()"
@@ -113,6 +116,27 @@ def test_methods_may_be_one_text_and_their_options_are_read_by_themselves():
         ("optimal:scheme=gsps:prunings=bound", "optimal", {"scheme": "gsps", "prunings": "bound"}),
     ]
     assert settings_of(text.split(","), policies) == settings
+
+
+@pytest.mark.filterwarnings("ignore::incrowd.errors.ReleaseWarning")
+def test_microaggregation_and_generalization_are_compared_at_once(folder):
+    """Each form is that of its method alone, and replaces the hierarchy that the others have."""
+    words = {"quasi_identifiers": ["age", "sex"], "taxonomies": {"age": Intervals(widths=(10, 30))}}
+    texts = ["incognito", "cover", "cover:form=age=mean", "cover:form=age=median:5"]
+    comparison = incrowd.compare("people.csv", methods=texts, ks=[5], **words)
+    assert [run.problem for run in comparison.runs] == [None] * 4
+    lost = [run.value("sse_sst") for run in comparison.runs]
+    for run, form in zip(comparison.runs[2:], ["mean", "median:5"], strict=True):
+        asked = {"quasi_identifiers": ["age", "sex"], "k": 5, "method": "cover", "form": {"age": form}}
+        release = incrowd.anonymize("people.csv", **asked, key=Key.for_experiments(0))
+        assert release_values(release.table, release.found.recoding)["sse_sst"] == pytest.approx(run.value("sse_sst"))
+    assert lost[2] < min(lost[:2])
+
+
+@pytest.mark.parametrize(("text", "message"), [("cover:form=mean", "age=mean"), ("cover:form=age=max", "mean, median")])
+def test_a_form_that_is_none_is_refused(text, message):
+    with pytest.raises(PolicyError, match=message):
+        settings_of(text, {5: make_policy(quasi_identifiers=QI, k=5)})
 
 
 def test_what_happens_is_told_to_the_run(folder):
