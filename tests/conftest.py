@@ -50,7 +50,10 @@ def one_key(request, monkeypatch):
         monkeypatch.setattr(Key, "drawn", classmethod(lambda cls: Key.for_experiments(0)))
 
 
-@pytest.fixture(autouse=True)
-def no_terminal(monkeypatch):
-    """Text is as wide as where there is no terminal, whatever one the tests were started from, or a library set."""
-    monkeypatch.delenv("COLUMNS", raising=False)
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_setup(item):
+    """Text is as wide as where there is no terminal, whatever one the tests were started from, or a library set.
+
+    Before any fixture, since those of a module may start programs too.
+    """
+    os.environ.pop("COLUMNS", None)

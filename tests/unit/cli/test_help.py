@@ -1,6 +1,7 @@
 """Help fits on one screen, every command has it, and a dry run says everything and writes nothing."""
 
 import json
+import shlex
 import shutil
 import subprocess
 import sys
@@ -81,7 +82,8 @@ def test_as_a_module():
 
 @pytest.mark.skipif(shutil.which("bash") is None, reason="no bash")
 def test_bash_completes_commands_options_and_words(tmp_path):
-    shown = subprocess.run([sys.executable, "-c", COMPLETING, "--show-completion", "bash"], **TEXT)
+    asking = shlex.join([sys.executable, "-c", COMPLETING, "--show-completion"])
+    shown = subprocess.run(["bash", "--norc", "-c", f"{asking}; exit"], **TEXT)  # the shell that asks is the one told
     assert "complete -o default -F" in shown.stdout, shown.stderr
     asked = {
         "anonymize": "an",
