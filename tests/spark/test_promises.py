@@ -85,6 +85,23 @@ def test_rows_can_keep_their_order(method, odd):
     assert list(before) == list(told[0])
 
 
+def test_a_file_that_is_read_in_pieces_keeps_its_order(tmp_path):
+    path, session = tmp_path / "people.parquet", spark_session()
+    table = pa.table({"age": [place * 7 % 90 for place in range(2000)], "row": list(range(2000))})
+    pa.parquet.write_table(table, path, row_group_size=100)
+    before = session.conf.get("spark.sql.files.maxPartitionBytes")
+    session.conf.set("spark.sql.files.maxPartitionBytes", "4096")
+    try:
+        words = {"quasi_identifiers": ["age"], "k": 30, "keep_order": True, "method": "tdr", "keep": ["row"]}
+        release = incrowd.anonymize(path, engine="spark", **words)
+        assert release.source.rows().rdd.getNumPartitions() > 2
+        release.write(tmp_path / "release.parquet", sidecars=False)
+        written = pa.parquet.read_table(tmp_path / "release.parquet")
+    finally:
+        session.conf.set("spark.sql.files.maxPartitionBytes", before)
+    assert texts(written) == texts(incrowd.anonymize(path, **words).data)
+
+
 @pytest.mark.parametrize("suffix", ["csv", "parquet"])
 @pytest.mark.parametrize("method", ["tdr", "cover"])
 def test_a_path_gives_the_release_of_the_same_file(suffix, method, tmp_path):
@@ -112,6 +129,7 @@ def test_a_path_gives_the_release_of_the_same_file(suffix, method, tmp_path):
 @pytest.mark.parametrize("most_distinct", [2, 40])
 def test_the_order_is_the_same_however_many_rows_are_numbered_at_once(most_distinct, odd, monkeypatch):
     monkeypatch.setattr("incrowd.engines.row_order.MOST_DISTINCT", most_distinct)
+    monkeypatch.setattr("incrowd.engines.spark.shuffle._ROWS", 10)  # several parts
     words = {"quasi_identifiers": ["age"], "k": 10, "identifiers": ["note"]}
     assert texts(incrowd.anonymize(odd, **words).data.toArrow()) == texts(incrowd.anonymize(ODD, **words).data)
 

@@ -30,6 +30,9 @@ from incrowd.table.arrays import filled, text_array, to_numpy
 Hashes = npt.NDArray[np.uint64]
 Numbers = npt.NDArray[np.int64]
 _NULL = np.uint64(0x6E756C6C)
+GOLDEN = 0x9E3779B97F4A7C15
+MIX_FACTORS = (0xBF58476D1CE4E5B9, 0x94D049BB133111EB)
+MIX_SHIFTS = (30, 27, 31)
 _BUFFER = 1 << 20
 
 
@@ -71,10 +74,10 @@ def _texts(values: pa.Array) -> list[str | None]:
 
 def mix(numbers: Hashes) -> Hashes:
     """The finalizer of SplitMix64: a permutation of 64-bit numbers that leaves no pattern."""
-    z = numbers + np.uint64(0x9E3779B97F4A7C15)
-    z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return np.asarray(z ^ (z >> np.uint64(31)))
+    z = numbers + np.uint64(GOLDEN)
+    for shift, factor in zip(MIX_SHIFTS, MIX_FACTORS, strict=False):
+        z = (z ^ (z >> np.uint64(shift))) * np.uint64(factor)
+    return np.asarray(z ^ (z >> np.uint64(MIX_SHIFTS[-1])))
 
 
 class Allocation:

@@ -42,16 +42,25 @@ def row_hashes(batch: pa.RecordBatch) -> Hashes:
     """A hash of each row: the same for equal rows, in whatever batches or layouts they come."""
     total = np.zeros(len(batch), np.uint64)
     for name, column in zip(batch.schema.names, batch.columns, strict=True):
-        digest = hashlib.blake2b(name.encode(), digest_size=8).digest()
-        total += _value_hashes(column, np.uint64(int.from_bytes(digest, "little")))
+        total += _value_hashes(column, seed_of(name))
     return total
+
+
+def seed_of(name: str) -> np.uint64:
+    """What the hashes of a column's values are drawn by."""
+    return np.uint64(int.from_bytes(hashlib.blake2b(name.encode(), digest_size=8).digest(), "little"))
+
+
+def hash_of_nothing(seed: np.uint64) -> Hashes:
+    """The hash of a missing value, in an array of one."""
+    return mix(np.array([seed ^ np.uint64(_NULL)]))
 
 
 def _value_hashes(column: pa.Array, seed: np.uint64) -> Hashes:
     """A hash of each value, drawn by the column's seed, so that a row's may be added up."""
     if isinstance(column, pa.ExtensionArray):
         column = column.storage
-    nothing = mix(np.array([seed ^ np.uint64(_NULL)]))
+    nothing = hash_of_nothing(seed)
     if pa.types.is_dictionary(column.type):
         values = np.append(_value_hashes(column.dictionary, seed), nothing)
         if len(values) == 2 and not column.null_count:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -18,7 +19,7 @@ from incrowd.table.compressed import CompressedTable
 from incrowd.table.missing import encoded
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame
+    from pyspark.sql import Column, DataFrame
 
 
 def compress(source: SparkSource, plan: ReadPlan, run: Run) -> CompressedTable:
@@ -30,7 +31,7 @@ def compress(source: SparkSource, plan: ReadPlan, run: Run) -> CompressedTable:
     if not table.num_rows:
         raise DataError(f"{source.name} has no rows")
     records = int(np.asarray(table.column("records")).sum())
-    source.remember({name: table.column(name).unique() for name in plan.attributes}, records)
+    source.remember({name: table.column(name).unique() for name in names}, records)
     batches = (
         (batch.select(names), np.asarray(batch.column("records"), np.int64))
         for batch in table.combine_chunks().to_batches(BATCH_ROWS)
@@ -38,10 +39,12 @@ def compress(source: SparkSource, plan: ReadPlan, run: Run) -> CompressedTable:
     return counted(batches, source, plan, run)
 
 
-def grouped(source: SparkSource, rows: DataFrame, columns: list[str], run: Run) -> pa.Table:
-    """The distinct rows of some columns, and how many records each has, in the last column."""
+def grouped(
+    source: SparkSource, rows: DataFrame, columns: list[str], run: Run, also: Sequence[Column] = ()
+) -> pa.Table:
+    """The distinct rows of some columns, how many records each has, and what else is to be added up of these."""
     from pyspark.sql import functions as F
 
     with spark_errors(f"count the rows of {source.name}"):
-        found: pa.Table = working(run, source.session, rows.groupBy(*columns).agg(F.count(F.lit(1))).toArrow)
+        found: pa.Table = working(run, source.session, rows.groupBy(*columns).agg(F.count(F.lit(1)), *also).toArrow)
     return found.replace_schema_metadata(None)

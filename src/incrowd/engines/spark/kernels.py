@@ -13,10 +13,8 @@ import numpy as np
 import pyarrow as pa
 
 from incrowd.engines import allocation, row_order
-from incrowd.engines.allocation import RowHash, mix
+from incrowd.engines.allocation import RowHash
 from incrowd.engines.row_order import row_hashes
-
-_SIGN = np.uint64(1 << 63)
 
 
 def hash_of_rows(names: Sequence[str]) -> Any:
@@ -38,17 +36,6 @@ def keyed_hash(key: bytes, names: Sequence[str]) -> Any:
         return pa.array(hashed(pa.RecordBatch.from_arrays(same, names=names)).view(np.int64))
 
     return _travelling(hashes)
-
-
-def spread() -> Any:
-    """A function of hashes and running numbers among equals: the second hash, in the order of signed numbers."""
-
-    def drawn(hashes: pa.Array, numbers: pa.Array) -> pa.Array:
-        first = hashes.to_numpy(zero_copy_only=False).view(np.uint64)
-        number = numbers.to_numpy(zero_copy_only=False).astype(np.uint64)
-        return pa.array((mix(first ^ mix(number)) ^ _SIGN).view(np.int64))
-
-    return _travelling(drawn)
 
 
 def _in_utc(column: pa.Array) -> pa.Array:

@@ -25,7 +25,12 @@ def lookup_table(session: SparkSession, columns: Answers, kinds: Mapping[str, An
 
     fields = [StructField(name, (kinds or {}).get(name) or _kind(column.type)) for name, column in columns.items()]
     table = session.createDataFrame(pa.table(columns), StructType(fields))
-    return F.broadcast(table) if len(next(iter(columns.values()))) <= _BROADCAST else table
+    return F.broadcast(table) if is_sent_along(columns) else table
+
+
+def is_sent_along(columns: Answers) -> bool:
+    """Whether such a table goes to every machine: then rows that look something up stay where they are."""
+    return len(next(iter(columns.values()))) <= _BROADCAST
 
 
 def _kind(kind: pa.DataType) -> Any:

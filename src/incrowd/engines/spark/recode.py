@@ -7,7 +7,7 @@ numbers, and rows find the answer by another join; those of tuples that are spli
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -22,10 +22,11 @@ from incrowd.engines.kept_types import KeptTypes
 from incrowd.engines.plan import ReleasePlan
 from incrowd.engines.spark import kernels
 from incrowd.engines.spark.compress import grouped
-from incrowd.engines.spark.lookups import Answers, all_of, any_of, found_by, lookup_table
+from incrowd.engines.spark.hashes import WHOLE, hashes_of, signed, spread, total, with_hashes
+from incrowd.engines.spark.lookups import Answers, all_of, any_of, found_by, is_sent_along, lookup_table
 from incrowd.engines.spark.session import ends_with_process, spark_errors, working
-from incrowd.engines.spark.shuffle import in_order, shuffled
-from incrowd.engines.spark.source import CopiedSource, SparkSource
+from incrowd.engines.spark.shuffle import HASH, in_order, shuffled
+from incrowd.engines.spark.source import ORDER, CopiedSource, SparkSource
 from incrowd.errors import DataError
 from incrowd.formats.sources import BATCH_ROWS
 from incrowd.recodings.recoding import Mask, Recoding
@@ -37,6 +38,9 @@ from incrowd.table.scales import text_of
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
+ANSWER_HASH = "hl"  # the column with the hash of all labels of a tuple or part
+_FEW = 100_000  # distinct texts of a column that passes; rows find their hashes where there are no more
+_MOST_COLUMNS = 80  # released columns, above which Spark no longer compiles what it does to them
 Answer = Callable[[Sequence[Codes], Codes], tuple[Answers, Mask | None]]
 
 
@@ -44,7 +48,7 @@ def recode(
     source: SparkSource, recoding: Recoding, run: Run, plan: ReleasePlan = AS_RELEASED
 ) -> Iterator[pa.RecordBatch]:
     with spark_errors(f"recode {source.name}"):
-        rows = released_rows(source, recoding, run, replace(plan, keep_order=True))
+        rows, _ = released_rows(source, recoding, run, replace(plan, keep_order=True))
         table = working(run, source.session, rows.toArrow)
     names = [*released_names(source, recoding), *plan.hidden_columns]
     for batch in table.replace_schema_metadata(None).combine_chunks().to_batches(BATCH_ROWS):
@@ -66,7 +70,7 @@ def recoded(
     them are lost, whoever uses them gets an error, and never other rows.
     """
     with spark_errors(f"recode {source.name}"):
-        rows = released_rows(source, recoding, run, plan)
+        rows, _ = released_rows(source, recoding, run, plan)
         rows = working(run, source.session, rows.localCheckpoint)
         ends_with_process(source.session)
         names = released_names(source, recoding)
@@ -83,28 +87,32 @@ def released_names(source: SparkSource, recoding: Recoding) -> list[str]:
 
 def released_rows(
     source: SparkSource, recoding: Recoding, run: Run, plan: ReleasePlan, *, types: bool = True
-) -> DataFrame:
+) -> tuple[DataFrame, int | None]:
     """The released rows in their order, and after them the hidden columns; columns are `r0`, `r1`, ...
 
+    And how many there must be, where the counts that were made before say so.
     Where `types`, columns that the recoding leaves as they are keep their type; else all recoded ones are text.
     """
     from pyspark.sql import functions as F
 
-    rows = Recoder(source, recoding, run, is_training_data=plan.is_training_data).rows(ordered=plan.keep_order)
+    recoder = Recoder(source, recoding, run, is_training_data=plan.is_training_data)
+    rows = recoder.rows(ordered=plan.keep_order)
     names = released_names(source, recoding)
     label_of = {name: label_column(place) for place, name in enumerate(recoding.names)}
     taken = [label_of.get(name) or source.place(name) for name in names]
     taken += [source.place(name) for name in plan.hidden_columns]
     columns = [f"r{place}" for place in range(len(taken))]
-    places = [name for name in rows.columns if plan.keep_order and name.startswith("o")]
+    if not plan.keep_order:
+        rows = recoder.hashed(rows, names)
+    places = [name for name in rows.columns if name.startswith(ORDER)] if plan.keep_order else [HASH]
     chosen = rows.select(*(F.col(old).alias(new) for old, new in zip(taken, columns, strict=True)), *places)
-    if plan.keep_order:
-        ordered = in_order(chosen).drop(*places)
+    if not plan.keep_order:
+        ordered = shuffled(chosen, source.count())
     else:
-        ordered = shuffled(chosen, columns[: len(names)], names, source.count())
+        ordered = (chosen if source.has_order and not recoder.moves_rows else in_order(chosen)).drop(*places)
     kept = KeptTypes.of(recoding, source.schema).values if types else {}
     typed = {f"r{names.index(name)}": F.col(f"r{names.index(name)}").try_cast(source.kind(name)) for name in kept}
-    return ordered.withColumns(typed) if typed else ordered
+    return ordered.withColumns(typed) if typed else ordered, recoder.records()
 
 
 def show(
@@ -122,10 +130,15 @@ def show(
             observer(batch)
         return
     table = grouped(source, rows, [rows.columns[names.index(name)] for name in observed], run)
+    show_counts(table.rename_columns([*observed, "records"]), observer, run)
+
+
+def show_counts(table: pa.Table, observer: Observer, run: Run) -> None:
+    """Show an observer distinct rows, whose number is in the last column."""
     for batch in table.combine_chunks().to_batches(BATCH_ROWS):
         counts = np.asarray(batch.column(batch.num_columns - 1), np.int64)
         run.rows(int(counts.sum()))
-        observer(batch.select(range(len(observed))).rename_columns(list(observed)), counts)
+        observer(batch.select(range(batch.num_columns - 1)), counts)
 
 
 def _as_original(source: CopiedSource, rows: DataFrame) -> Any:
@@ -175,6 +188,16 @@ def label_column(place: int) -> str:
     return f"l{place}"
 
 
+def _shown(recoding: Recoding, name: str) -> tuple[str, pa.Array]:
+    """The name of a column, and all that is shown of it."""
+    return name, pa.array(recoding.all_labels(name), pa.string())
+
+
+def hash_column(place: int) -> str:
+    """The column with the hash of a label."""
+    return f"h{place}"
+
+
 class Recoder:
     def __init__(self, source: SparkSource, recoding: Recoding, run: Run, *, is_training_data: bool = False) -> None:
         self.source = source
@@ -183,6 +206,8 @@ class Recoder:
         self._constant = recoding.constant if is_training_data else ()
         self._read = [place for place, name in enumerate(recoding.names) if name not in self._constant]
         nobody = [np.zeros(1, np.int64) for _ in recoding.names]
+        self.moves_rows = False  # whether `rows` may come in another order than those of the source
+        self._stay: int | None = None  # records of the tuples that are not left out, if that is known
         self._by_value = recoding.by_value and recoding.release(nobody, np.full(1, -1))[1] is None
 
     def rows(self, *, ordered: bool = False) -> DataFrame:
@@ -195,6 +220,45 @@ class Recoder:
             rows = rows.withColumn(label_column(place), F.lit(recoding.all_labels(recoding.names[place])[0]))
         return rows if self._by_value else self._answered(rows, self._labels)
 
+    def records(self) -> int | None:
+        """How many records `rows` releases, where that is known without looking at them again."""
+        if not self._by_value:
+            return self._stay
+        return None if self.recoding.missing == "drop" else self.source.count()
+
+    def hashed(self, rows: DataFrame, names: Sequence[str]) -> DataFrame:
+        """Rows of `rows` with the hash of what is released of each, the columns `names`.
+
+        The driver has the hashes of labels, and of texts that it counted; Spark computes those of numbers. Only what is
+        left goes through Python.
+        """
+        from pyspark.sql import functions as F
+
+        recoding, source = self.recoding, self.source
+        hashes = [F.col(hash_column(place)) for place in self._read] if self._by_value else [F.col(ANSWER_HASH)]
+        if self._by_value:
+            constant = [_shown(recoding, name) for name in self._constant]
+            hashes += [F.lit(signed(hashes_of(name, labels))[0].as_py()) for name, labels in constant]
+        passing = {source.place(name): name for name in names if name not in recoding.names}
+        kinds = {column: source.kind(name).simpleString() for column, name in passing.items()}
+        whole = {c: (f"h{c}", name) for c, name in passing.items() if kinds[c] in WHOLE and len(names) <= _MOST_COLUMNS}
+        rows = with_hashes(rows, whole, kinds) if whole else rows
+        hashes += [F.col(new) for new, _ in whole.values()]
+        others = {column: name for column, name in passing.items() if column not in whole}
+        for column, name in list(others.items()):
+            values = source.known(name)
+            if kinds[column] != "string" or values is None or len(values) > _FEW:
+                continue
+            answers = {"v": values, f"h{column}": signed(hashes_of(name, values))}
+            known = lookup_table(source.session, answers, {"v": source.kind(name)})
+            rows = rows.join(known, F.col(column).eqNullSafe(F.col("v")), "left").drop("v")
+            hashes.append(found_by(F.col(f"h{column}"), f"h{column}"))
+            del others[column]
+        if others:
+            rows = rows.withColumn("hp", kernels.hash_of_rows(list(others.values()))(*others))
+            hashes.append(F.col("hp"))
+        return rows.withColumn(HASH, total(hashes))
+
     def classes(self, answer: Answer) -> DataFrame:
         """All rows, with what else than labels a function says of tuples and parts."""
         return self._answered(self._numbered(self.source.rows()), answer)
@@ -205,7 +269,11 @@ class Recoder:
             label_column(place): pa.array(self.recoding.all_labels(name), pa.string()).take(pa.array(numbers))
             for place, (name, numbers) in enumerate(zip(self.recoding.names, places, strict=True))
         }
-        return found, stay
+        hashes = [
+            hashes_of(*_shown(self.recoding, name))[numbers]
+            for name, numbers in zip(self.recoding.names, places, strict=True)
+        ]
+        return {**found, ANSWER_HASH: signed(np.sum(hashes, axis=0, dtype=np.uint64))}, stay
 
     # Values
 
@@ -238,11 +306,12 @@ class Recoder:
         self._check_known(name, values, cells, missing)
         columns = {f"v{place}": values, f"n{place}": pa.array(cells.astype(np.int32), mask=cells < 0)}
         if self._by_value:
-            labels = pa.array(recoding.all_labels(name), pa.string())
+            _, labels = _shown(recoding, name)
             columns[label_column(place)] = labels.take(pa.array(cells, mask=cells < 0))
+            columns[hash_column(place)] = signed(hashes_of(name, labels)).take(pa.array(cells, mask=cells < 0))
         if recoding.missing != "category":
             columns[f"m{place}"] = pa.array(missing | ~present)
-        return lookup_table(self.source.session, columns, {f"v{place}": self.source.kind(name)})
+        return self._lookup_table(columns, {f"v{place}": self.source.kind(name)})
 
     def _check_known(self, name: str, values: pa.Array, cells: Any, missing: Any) -> None:
         """Raise an error for values without a number; in rows that lack another value they may be."""
@@ -257,6 +326,10 @@ class Recoder:
         if lost.any():
             raise self.recoding.unknown(name, listed(values.filter(pa.array(lost))))
 
+    def _lookup_table(self, columns: Answers, kinds: Mapping[str, Any] | None = None) -> DataFrame:
+        self.moves_rows |= not is_sent_along(columns)
+        return lookup_table(self.source.session, columns, kinds)
+
     # Tuples
 
     def _answered(self, rows: DataFrame, answer: Answer) -> DataFrame:
@@ -270,17 +343,20 @@ class Recoder:
             cells[place] = np.asarray(column)
         split = self.recoding.split_tuples(cells)
         found, stay = answer(cells, np.full(distinct.num_rows, -1))
+        counts = np.asarray(distinct.columns[-1], np.int64)
+        self._stay = None if (split >= 0).any() else int(counts.sum() if stay is None else counts[stay].sum())
         shown = {name: pc.if_else(pa.array(split < 0), column, None) for name, column in found.items()}
         stays = np.ones(distinct.num_rows, bool) if stay is None else stay
         columns = {f"t{n}": column for n, column in zip(numbers, distinct.columns, strict=False)}
         columns |= {"t": pa.array(split), "stays": pa.array(stays | (split >= 0)), **shown}
-        known = lookup_table(self.source.session, columns)
+        known = self._lookup_table(columns)
         same = [F.col(n) == F.col(f"t{n}") for n in numbers]
         joined = rows.join(known, all_of(same), "left").drop(*(f"t{n}" for n in numbers))
         joined = joined.where(found_by(F.col("stays"), "stays")).drop("stays", *numbers)
         if not (split >= 0).any():
             return joined.drop("t")
         chosen = split >= 0
+        self.moves_rows = True
         parts = self._parts([column[chosen] for column in cells], split[chosen], answer)
         whole = joined.where(F.col("t") < 0).drop("t")
         return whole.unionByName(self._allocated(joined.where(F.col("t") >= 0).drop(*found), parts))
@@ -314,7 +390,7 @@ class Recoder:
         hashed = kernels.keyed_hash(self.recoding.key, names)(*(self.source.place(name) for name in names))
         rows = rows.withColumn("h", hashed)
         rows = rows.withColumn("s", (F.row_number().over(Window.partitionBy("t", "h").orderBy("h")) - 1).cast("long"))
-        rows = rows.withColumn("s", kernels.spread()("h", "s"))
+        rows = spread(rows, "h", "s")
         rows = rows.withColumn("r", F.row_number().over(Window.partitionBy("t").orderBy("s")) - 1)
         rank = F.when(F.col("r") < F.col("total"), F.col("r")).otherwise(F.lit(0))
         here = (F.col("t") == F.col("pt")) & (rank >= F.col("low")) & (rank < F.col("high"))

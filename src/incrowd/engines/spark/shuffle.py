@@ -1,42 +1,55 @@
 """Released rows in an order of their own, on a cluster: the order of `engines/row_order`.
 
 Rows are hashed and equal rows numbered, which makes a second hash to sort by; where there are more distinct rows than
-`MOST_DISTINCT`, the first bytes of the first hash come before it. Both hashes are spread evenly, so Spark need not
-sample to cut them into partitions. (Of more than seventeen thousand million distinct rows, the order within parts is
-another one than that of other engines.)
+`MOST_DISTINCT`, the first bytes of the first hash come before it, so that equal rows are together wherever they go, and
+rows are moved once. Both hashes are spread evenly, so Spark need not sample to cut them into partitions. (Of more than
+seventeen thousand million distinct rows, the order within parts is another one than that of other engines.)
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+import math
+from typing import TYPE_CHECKING
 
 from incrowd.engines import row_order
 from incrowd.engines.row_order import PARTS
-from incrowd.engines.spark import kernels
+from incrowd.engines.spark.hashes import spread
 from incrowd.engines.spark.source import ORDER
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
+    from pyspark.sql.window import WindowSpec
 
-_HASH, _SECOND, _LEAD, _PLACE = "h", "s", "lead", "part"
+HASH, _SECOND, _LEAD, _PLACE = _OWN = ("h", "s", "lead", "part")
 _ROWS = 250_000  # of a part file, until there are as many parts as first bytes
 _CUTS = 1 << 16  # of the first two bytes
+_LOOKED_AT = 2  # times as many rows as would be many if they are distinct, before all are counted
 
 
-def shuffled(rows: DataFrame, columns: Sequence[str], names: Sequence[str], records: int) -> DataFrame:
-    """Rows in an order that follows from what is released alone."""
+def shuffled(hashed: DataFrame, records: int) -> DataFrame:
+    """Rows in an order that follows from what is released alone, whose hash is in the column `HASH`."""
     from pyspark.sql import Window
     from pyspark.sql import functions as F
 
-    hashed = rows.withColumn(_HASH, kernels.hash_of_rows(names)(*columns))
-    among_equals = F.row_number().over(Window.partitionBy(_HASH).orderBy(_HASH)) - 1
-    drawn = hashed.withColumn(_SECOND, among_equals.cast("long"))
-    drawn = drawn.withColumn(_SECOND, kernels.spread()(_HASH, _SECOND)).withColumn(_LEAD, _leading(hashed, records))
+    lead = _leading(hashed, records)
     parts = min(PARTS, 1 + records // _ROWS)
-    place = (F.when(F.col(_LEAD) >= 0, F.col(_LEAD)).otherwise(_upper(_SECOND)) * parts / _CUTS).cast("int")
-    cut = drawn.withColumn(_PLACE, place).repartitionById(parts, _PLACE)
-    return cut.sortWithinPartitions(_LEAD, _SECOND).drop(_HASH, _SECOND, _LEAD, _PLACE)
+    if lead is None:
+        drawn = _drawn(hashed, Window.partitionBy(HASH))
+        return _cut(drawn, _upper(_SECOND), parts).sortWithinPartitions(_SECOND).drop(*_OWN)
+    drawn = _drawn(_cut(hashed.withColumn(_LEAD, lead), F.col(_LEAD), parts), Window.partitionBy(_PLACE, HASH))
+    return drawn.sortWithinPartitions(_LEAD, _SECOND).drop(*_OWN)
+
+
+def _drawn(rows: DataFrame, equals: WindowSpec) -> DataFrame:
+    """Rows with the second hash, of the first one and a running number among equals."""
+    from pyspark.sql import functions as F
+
+    return spread(rows.withColumn(_SECOND, F.row_number().over(equals.orderBy(HASH)) - 1), HASH, _SECOND)
+
+
+def _cut(rows: DataFrame, first_bytes: Column, parts: int) -> DataFrame:
+    """Rows in partitions by the first two bytes of what they are sorted by."""
+    return rows.withColumn(_PLACE, (first_bytes * parts / _CUTS).cast("int")).repartitionById(parts, _PLACE)
 
 
 def in_order(rows: DataFrame) -> DataFrame:
@@ -57,17 +70,26 @@ def _upper(name: str) -> Column:
     return F.shiftright(name, 48) + (1 << 15)
 
 
-def _leading(hashed: DataFrame, records: int) -> Any:
-    """What comes before the second hash: nothing (-1), or the first byte of the first one, or its first two."""
+def _leading(hashed: DataFrame, records: int) -> Column | None:
+    """What comes before the second hash: nothing, or the first byte of the first one, or its first two."""
     from pyspark.sql import functions as F
 
-    bytes_ = _first_bytes(_HASH)
-    if records <= row_order.MOST_DISTINCT:
-        return F.lit(-1)
-    counted = hashed.select(_HASH).distinct().groupBy(F.shiftrightunsigned(bytes_, 8)).count().toArrow()
-    distinct = dict(zip(*(column.to_pylist() for column in counted.columns), strict=True))
-    if sum(distinct.values()) <= row_order.MOST_DISTINCT:
-        return F.lit(-1)
-    deep = F.array(*(F.lit(distinct.get(part, 0) > row_order.MOST_DISTINCT) for part in range(PARTS)))
+    most = row_order.MOST_DISTINCT
+    if records <= most:
+        return None
+    bytes_ = _first_bytes(HASH)
     first = F.shiftrightunsigned(bytes_, 8)
+    if _cannot_be_deep(records, most) and hashed.select(HASH).limit(_LOOKED_AT * most).distinct().count() > most:
+        return F.shiftleft(first, 8)
+    counted = hashed.select(HASH).distinct().groupBy(first).count().toArrow()
+    distinct = dict(zip(*(column.to_pylist() for column in counted.columns), strict=True))
+    if sum(distinct.values()) <= most:
+        return None
+    deep = F.array(*(F.lit(distinct.get(part, 0) > most) for part in range(PARTS)))
     return F.when(F.get(deep, first.cast("int")), bytes_).otherwise(F.shiftleft(first, 8))
+
+
+def _cannot_be_deep(records: int, most: int) -> bool:
+    """Whether no part of so many rows has more distinct ones than that: not within thirty standard deviations."""
+    mean = records / PARTS
+    return mean + 30 * math.sqrt(mean) < most

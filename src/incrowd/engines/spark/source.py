@@ -56,6 +56,7 @@ class SparkSource(QuerySource):
 
     engine = "spark"
     name = "the table"
+    has_order = False  # whether Spark gives the rows in their order without sorting them, whatever is joined to them
 
     def __init__(self, frame: DataFrame) -> None:
         self.frame = frame
@@ -89,6 +90,10 @@ class SparkSource(QuerySource):
             with spark_errors(f"count the values of {self.name}"):
                 self.remember({name: self.rows().select(self.place(name)).distinct().toArrow().column(0)})
         return self._values[name]
+
+    def known(self, name: str) -> pa.Array | None:
+        """The distinct values of a column, null among them if there is one; None where nobody has counted them."""
+        return self._values.get(name)
 
     def place(self, name: str) -> str:
         return f"c{self.columns.index(name)}"
@@ -132,6 +137,8 @@ def as_spark(source: Source, master: str | None) -> SparkSource:
 
 
 class CopiedSource(SparkSource):
+    has_order = True
+
     def __init__(self, original: Source, session: SparkSession, table: pa.Table) -> None:
         self._original = weakref.ref(original)
         self.name = original.name
@@ -207,6 +214,11 @@ class SparkPath(SparkSource):
 
     def __reduce__(self) -> Any:
         return SparkPath, self._made_of
+
+    @property
+    def has_order(self) -> bool:  # type: ignore[override]
+        """Pieces of one file come one after the other, but those of several files by their size."""
+        return len(self._watched) == 1
 
     def _opened(self, session: SparkSession, options: ReaderOptions) -> DataFrame:
         where = self.address if self.path is None else for_spark(self.path)

@@ -14,11 +14,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from incrowd.engines.arrow.write import written_to
 from incrowd.engines.engine import AS_RELEASED, Observer
 from incrowd.engines.plan import ReleasePlan
-from incrowd.engines.spark.recode import released_names, released_rows, show
+from incrowd.engines.spark.compress import grouped
+from incrowd.engines.spark.recode import released_names, released_rows, show, show_counts
 from incrowd.engines.spark.session import is_classic, spark_errors, working
 from incrowd.engines.spark.source import (
     SUFFIXES,
@@ -46,6 +48,10 @@ if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame, SparkSession
     from pyspark.sql.types import StructType
 
+_HASHED = ("boolean", "byte", "short", "integer", "long", "float", "double", "date")  # as they are; others as text
+_PIECE = (1 << 24) - 1  # of a hash: sums of such pieces do not overflow
+_SUMS = ("rows", "low", "middle", "high")
+
 
 def write(
     source: SparkSource,
@@ -61,52 +67,80 @@ def write(
     names, hidden = released_names(source, recoding), plan.hidden_columns
     with spark_errors(f"write the release of {source.name}"):
         types = path.kind not in ("csv", "json") if isinstance(path, SparkOutput) else has_types(path)
-        rows = released_rows(source, recoding, run, plan, types=types)
+        rows, records = released_rows(source, recoding, run, plan, types=types)
         if not isinstance(path, SparkOutput):
             return _to_one_file(source, rows, path, observer, run, [*names, *hidden], len(hidden))
         target = path.begin(source)
         kept = rows.select(rows.columns[: len(names)]).toDF(*names)
         seen_rows = Observation()  # by Spark, on their way to whoever writes: that costs no second look at them
         working(run, source.session, lambda: target.save(kept.observe(seen_rows, *_digest(kept, kept.schema))))
-        meant = [working(run, source.session, kept.count), seen_rows.get["total"]]  # not all may have been asked for
+        if records is None:  # not all may have been asked for
+            records = working(run, source.session, kept.count)
+        seen = [int(seen_rows.get[name]) for name in _SUMS]
         written = target.read_back(names, kept.schema)
         source.check_unchanged()
-        if written.columns != names or _asked(source, written, kept.schema, run) != meant:
+        if written.columns != names:
             raise OutputError(f"{path.name} does not hold what was to be written; nothing was written")
-        if not hidden:
+        observed = None if hidden else plan.observed_columns
+        if observed is None:
+            found = _asked(source, written, kept.schema, run)
+        else:  # the same look shows the observer what is there
+            sums = _digest(written, kept.schema)[1:]
+            counted = grouped(source, written, _quoted(observed), run, sums).rename_columns([*observed, *_SUMS])
+            found = [int(pc.sum(counted.column(len(observed) + place)).as_py() or 0) for place in range(len(_SUMS))]
+        if found != [records, *seen[1:]]:
+            if working(run, source.session, kept.count) != records:
+                raise _changed(source)
+            raise OutputError(f"{path.name} does not hold what was to be written; nothing was written")
+        if observed is not None:
+            show_counts(counted.select(range(len(observed) + 1)), observer, run)
+        elif not hidden:
             show(source, written, names, observer, plan.observed_columns, run)
         else:
             # Whose record each is stands in no file. These rows are counted instead, once it is shown that without
             # that column they are the very rows of the files, however often each occurs.
             show(source, rows, [*names, *hidden], observer, plan.observed_columns, run)
-            counted = rows.select(rows.columns[: len(names)]).toDF(*names)
-            if _asked(source, counted, kept.schema, run) != meant:
-                raise DataError(
-                    f"{source.name} changed while it was being released; run again when nothing writes to it"
-                )
+            again = rows.select(rows.columns[: len(names)]).toDF(*names)
+            if _asked(source, again, kept.schema, run) != found:
+                raise _changed(source)
         return target.fingerprint()
 
 
+def _changed(source: SparkSource) -> DataError:
+    return DataError(f"{source.name} changed while it was being released; run again when nothing writes to it")
+
+
 def _digest(frame: DataFrame, schema: StructType) -> list[Column]:
-    """The number of rows, and the sum of their hashes: the same for the same rows in any order.
+    """The number of rows, and the sums of pieces of their hashes: the same for the same rows in any order.
 
     The schema has the types that they were meant to have: where all is text, values are made from it again.
     """
     from pyspark.sql import functions as F
     from pyspark.sql.types import StringType
 
-    texts = []
-    for name, field in zip(frame.columns, schema.fields, strict=True):
-        quoted = F.col("`" + name.replace("`", "``") + "`")
-        typed = quoted if frame.schema[name].dataType == field.dataType else quoted.try_cast(field.dataType)
-        text = typed if isinstance(field.dataType, StringType) else F.to_json(F.struct(typed.alias("v")))
-        texts.append(F.coalesce(text.cast("string"), F.lit("")))
-    return [F.count(F.lit(1)).alias("rows"), F.sum(F.xxhash64(*texts).cast("decimal(38,0)")).alias("total")]
+    hashed: list[Column] = []
+    for quoted, field in zip(_quoted(frame.columns), schema.fields, strict=True):
+        column = F.col(quoted)
+        typed = column if frame.schema[field.name].dataType == field.dataType else column.try_cast(field.dataType)
+        if field.dataType.typeName() in _HASHED:
+            hashed += [typed, typed.isNull()]  # Spark's hash skips what is null
+        elif isinstance(field.dataType, StringType):
+            hashed.append(F.coalesce(typed, F.lit("")))
+        else:
+            hashed.append(F.coalesce(F.to_json(F.struct(typed.alias("v"))), F.lit("")))
+    whole = F.xxhash64(*hashed)
+    pieces = (whole.bitwiseAND(_PIECE), F.shiftright(whole, 24).bitwiseAND(_PIECE), F.shiftrightunsigned(whole, 48))
+    sums = [F.coalesce(F.sum(piece), F.lit(0)) for piece in pieces]
+    return [column.alias(name) for column, name in zip((F.count(F.lit(1)), *sums), _SUMS, strict=True)]
 
 
-def _asked(source: SparkSource, frame: DataFrame, schema: StructType, run: Run) -> list[Any]:
+def _quoted(names: Sequence[str]) -> list[str]:
+    return ["`" + name.replace("`", "``") + "`" for name in names]
+
+
+def _asked(source: SparkSource, frame: DataFrame, schema: StructType, run: Run) -> list[int]:
     found = working(run, source.session, frame.agg(*_digest(frame, schema)).toArrow)
-    return list(found.to_pylist()[0].values())
+    return [int(value) for value in found.to_pylist()[0].values()]
 
 
 def _to_one_file(
