@@ -154,6 +154,7 @@ def main() -> None:
     found: dict[str, list[dict[str, Any]]] = {method: [] for method in arguments.methods}
     with tempfile.TemporaryDirectory(prefix="incrowd-benchmark-") as scratch:
         folder = arguments.data or Path(scratch)
+        folder.mkdir(parents=True, exist_ok=True)
         for rows in arguments.rows:
             path = folder / f"adult-{rows}.parquet"
             if not path.exists():

@@ -26,7 +26,7 @@ OUTFLOW = (
     of("engines/row_order.py", "return ascending(Numbering().spread(hashes, order))", "return order", *ORDER),
     of(
         "engines/row_order.py",
-        '        total += _value_hashes(column, np.uint64(int.from_bytes(digest, "little")))',
+        "        total += _value_hashes(column, seed_of(name))",
         "        total = total ^ _value_hashes(column, np.uint64(0))",
         *ORDER,
     ),

@@ -513,7 +513,7 @@ SEARCHES = (
         "tight = tuple(blocks_of(partitions[index].tolist()))",
         *LEFT_OUT,
     ),
-    of("search/optimal/released.py", "hidden = {} if costs.exact else", "hidden = {} if True else", *LEFT_OUT),
+    of("search/optimal/released.py", "if costs.exact or costs.as_released:", "if True:", *LEFT_OUT),
     of("search/optimal/optimal.py", "tight=limit > 0", "tight=False", *LEFT_OUT),
     of("search/optimal/optimal.py", "if limit and search", "if False and search", *LEFT_OUT),
     of(
