@@ -72,10 +72,10 @@ of the learner of trials, after so many records were released.
 | 13,760 | 32.4 (36.0) | 44.3 (44.3) | 39.9 (42.2) |
 
 With 8,000 records most of what `cover` for the target gains from more records does not show, so samples now have up to
-24,000 records, of which a trial releases two thirds: 9,173 of the 13,760 that the benchmark releases here. Whether that
-is enough for *cahousing* is not shown yet. On *flchain* the order of methods changes with the split (scikit-learn's
-errors of mondrian, cover and cover target are 19.7, 18.7 and 19.2 on one split, 17.3, 18.8 and 18.5 on another), so a
-miss of .9 on a single split may well be chance.
+24,000 records, of which a trial releases two thirds: 9,173 of the 13,760 that the benchmark releases here. That is
+enough for one of the two splits of *cahousing*, not for the other. On *flchain* the order of methods changes with the
+split (scikit-learn's errors of mondrian, cover and cover target are 19.7, 18.7 and 19.2 on one split, 17.3, 18.8 and
+18.5 on another), so a miss of .9 on a single split may well be chance.
 """
 COVID = ("gender", "pan_day", "clinic_name", "demo_group", "age", "drive_thru_ind", "payor_group", "patient_class")
 CLIENT = ("LIMIT_BAL", "SEX", "EDUCATION", "MARRIAGE", "AGE", "PAY_0", "PAY_2")
